@@ -1,0 +1,149 @@
+"""The two engines of `ldpkit bench` against a per-user Python loop, their threads, time and memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+import ldpkit
+from ldpkit.simulation import engines
+from timing import best_seconds, print_table
+
+K, EPSILON = 128, 1.0
+PEOPLE = 929_669
+PROTOCOLS = ("grr", "olh", "blh", "oue", "sue", "ss")
+METHODS = ("none", "base_pos", "norm", "norm_cut", "norm_mul", "norm_sub", "power", "power_ns")
+
+
+def main() -> None:
+    print_table(
+        "Time of one collection, per user, on one core", [_engines(name) for name in ("grr", "oue", "olh")]
+    )
+    print_table("Two threads against one, users engine", [_threads(name) for name in PROTOCOLS])
+    print_table(
+        "Whole commands, process start included", [_table_one("aggregate", 3), _table_one("users", 30)]
+    )
+    print_table("Memory, users engine, n=10 million, k=1024", [_memory(name) for name in ("olh", "oue")])
+
+
+def _engines(name: str) -> dict[str, Any]:
+    oracle = ldpkit.get(name, K, epsilon=EPSILON)
+    counts = np.full(K, PEOPLE // K)
+    source = ldpkit.random.seeded(1)
+    few = 2000
+    loop = best_seconds(lambda: LOOPS[name](few), 3) / few
+    made = best_seconds(lambda: engines.users(oracle, counts, source, 1, 1), 3) / counts.sum()
+    drawn = best_seconds(lambda: engines.aggregate(oracle, counts, source, 10), 3) / (10 * counts.sum())
+    met = loop / made >= 100 and loop / drawn >= 10_000
+    return {
+        "work": name,
+        "loop ns": loop * 1e9,
+        "users ns": made * 1e9,
+        "aggregate ns": drawn * 1e9,
+        "users ratio": f"{loop / made:,.0f}",
+        "aggregate ratio": f"{loop / drawn:,.0f}",
+        "target": f">= 100 and >= 10,000: {'met' if met else 'MISSED'}",
+    }
+
+
+def _grr_loop(people: int) -> None:
+    """Randomise and count GRR reports as a textbook would."""
+    p = math.exp(EPSILON) / (math.exp(EPSILON) + K - 1)
+    counts = [0] * K
+    for user in range(people):
+        value = user % K
+        if random.random() >= p:
+            other = random.randrange(K - 1)
+            value = other + (other >= value)
+        counts[value] += 1
+
+
+def _oue_loop(people: int) -> None:
+    """Randomise and count OUE reports as a textbook would."""
+    q = 1 / (math.exp(EPSILON) + 1)
+    counts = [0] * K
+    for user in range(people):
+        value = user % K
+        for bit in range(K):
+            counts[bit] += random.random() < (0.5 if bit == value else q)
+
+
+def _olh_loop(people: int) -> None:
+    """Randomise and count OLH reports as a textbook would, with Python's own hash."""
+    g = round(math.exp(EPSILON)) + 1
+    p = math.exp(EPSILON) / (math.exp(EPSILON) + g - 1)
+    counts = [0] * K
+    for user in range(people):
+        seed = random.getrandbits(32)
+        bucket = hash((seed, user % K)) % g
+        if random.random() >= p:
+            other = random.randrange(g - 1)
+            bucket = other + (other >= bucket)
+        for value in range(K):
+            counts[value] += hash((seed, value)) % g == bucket
+
+
+LOOPS = {"grr": _grr_loop, "oue": _oue_loop, "olh": _olh_loop}
+
+
+def _threads(name: str) -> dict[str, Any]:
+    oracle = ldpkit.get(name, K, epsilon=EPSILON)
+    counts = np.full(K, PEOPLE // K)
+    one, two = (
+        best_seconds(
+            lambda threads=threads: engines.users(oracle, counts, ldpkit.random.seeded(1), 3, threads), 3
+        )
+        for threads in (1, 2)
+    )
+    target = f">= 1.6: {'met' if one / two >= 1.6 else 'MISSED'}"
+    return {
+        "work": name,
+        "1 thread s": one,
+        "2 threads s": two,
+        "ratio": f"{one / two:.2f}",
+        "target": target,
+    }
+
+
+def _table_one(engine: str, limit: int) -> dict[str, Any]:
+    command = [
+        sys.executable, "-m", "ldpkit", "bench", "-d", f"zipf:k={K},n={PEOPLE}", "-e", "1", "-r", "10",
+        "-p", *PROTOCOLS, "-m", *METHODS, "--engine", engine, "-t", "2",
+    ]  # fmt: skip
+    subprocess.run(command, capture_output=True, check=True)  # the first may still have to compile
+    start = time.perf_counter()
+    subprocess.run(command, capture_output=True, check=True)
+    seconds = time.perf_counter() - start
+    target = f"< {limit} s: {'met' if seconds < limit else 'MISSED'}"
+    return {"work": f"table I's size, 10 repeats, {engine}", "seconds": seconds, "target": target}
+
+
+_MEMORY = """
+import resource, sys, numpy as np, ldpkit
+from ldpkit.simulation import engines
+oracle = ldpkit.get(sys.argv[1], 1024, epsilon=1.0)
+counts = np.full(1024, 10_000_000 // 1024 + 1)
+engines.users(oracle, counts, ldpkit.random.seeded(1), 1, 2)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def _memory(name: str) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", _MEMORY, name], env=environment, capture_output=True, text=True, check=True
+    )
+    megabytes = float(done.stdout)
+    target = f"< 500 MB: {'met' if megabytes < 500 else 'MISSED'}"
+    return {"work": name, "peak MB": megabytes, "target": target}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""Timing for benchmarks: the best of several runs, and tables of ratios."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["best_seconds", "print_table"]
+
+
+def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the shortest of some runs, after one that is not counted."""
+    work()
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def print_table(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print rows with the same keys as an aligned table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for name in rows[0]:
+        table.add_column(name, justify="right" if name not in ("work", "peer", "target") else "left")
+    for row in rows:
+        table.add_row(
+            *(f"{value:,.3g}" if isinstance(value, float) else str(value) for value in row.values())
+        )
+    Console(width=140).print(table)

@@ -1,0 +1,119 @@
+"""ldpkit collects statistics from people without ever holding their data.
+
+Local differential privacy, whole: choose a mechanism and a budget, privatize on the
+device, collect, estimate with error bars, and show that the promise holds.
+
+Examples
+--------
+>>> import ldpkit
+>>> oracle = ldpkit.OLH(["walk", "bike", "bus", "car"], epsilon=1.0)
+>>> reports = oracle.privatize(["bus", "bike", "bus", "walk"] * 25_000)
+>>> estimate = oracle.tally(reports).estimate()
+>>> abs(estimate["bus"] - 0.5) < 0.1
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from ldpkit.core import errors, random
+    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.errors import LdpkitError
+    from ldpkit.core.registry import load_plugin
+    from ldpkit.estimation.estimate import Estimate
+    from ldpkit.mechanisms.base import Mechanism, get, mechanisms, register
+    from ldpkit.mechanisms.categorical.grr import GRR
+    from ldpkit.mechanisms.categorical.hashing import BLH, OLH
+    from ldpkit.mechanisms.categorical.histogram import SHE, THE
+    from ldpkit.mechanisms.categorical.longitudinal.dbitflip import DBitFlip
+    from ldpkit.mechanisms.categorical.longitudinal.lgrr import LGRR
+    from ldpkit.mechanisms.categorical.longitudinal.lhashing import LBLH, LOLH
+    from ldpkit.mechanisms.categorical.longitudinal.lunary import LOSUE, LOUE, LSOUE, LSUE
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.categorical.subset import SS
+    from ldpkit.mechanisms.categorical.unary import OUE, SUE
+    from ldpkit.mechanisms.device import Device, FileMemo, PrivacyLoss, sequence_epsilon
+    from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
+    from ldpkit.mechanisms.tally import Tally
+
+__all__ = [
+    "BLH",
+    "GRR",
+    "LBLH",
+    "LGRR",
+    "LOLH",
+    "LOSUE",
+    "LOUE",
+    "LSOUE",
+    "LSUE",
+    "OLH",
+    "OUE",
+    "SHE",
+    "SS",
+    "SUE",
+    "THE",
+    "CategoricalDomain",
+    "DBitFlip",
+    "Device",
+    "Estimate",
+    "FileMemo",
+    "FrequencyOracle",
+    "LdpkitError",
+    "Mechanism",
+    "PrivacyLoss",
+    "ReportFile",
+    "ReportWriter",
+    "Tally",
+    "errors",
+    "get",
+    "load_plugin",
+    "mechanisms",
+    "random",
+    "register",
+    "sequence_epsilon",
+    "tally_file",
+]
+
+# Where each public name lives. Resolved on first use, so that `import ldpkit` and the
+# command line's --help load nothing that they do not need.
+_HOMES = {
+    "": ("mechanisms",),
+    "core": ("errors", "random"),
+    "core.domain": ("CategoricalDomain",),
+    "core.errors": ("LdpkitError",),
+    "core.registry": ("load_plugin",),
+    "estimation.estimate": ("Estimate",),
+    "mechanisms.base": ("Mechanism", "get", "register"),
+    "mechanisms.categorical.grr": ("GRR",),
+    "mechanisms.categorical.hashing": ("BLH", "OLH"),
+    "mechanisms.categorical.histogram": ("SHE", "THE"),
+    "mechanisms.categorical.longitudinal.dbitflip": ("DBitFlip",),
+    "mechanisms.categorical.longitudinal.lgrr": ("LGRR",),
+    "mechanisms.categorical.longitudinal.lhashing": ("LBLH", "LOLH"),
+    "mechanisms.categorical.longitudinal.lunary": ("LOSUE", "LOUE", "LSOUE", "LSUE"),
+    "mechanisms.categorical.oracle": ("FrequencyOracle",),
+    "mechanisms.categorical.subset": ("SS",),
+    "mechanisms.categorical.unary": ("OUE", "SUE"),
+    "mechanisms.device": ("Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"),
+    "mechanisms.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "mechanisms.tally": ("Tally",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            path = f"ldpkit.{home}".rstrip(".")
+            found = None if home in ("", "core") else getattr(importlib.import_module(path), name)
+            globals()[name] = found or importlib.import_module(f"{path}.{name}")
+            return globals()[name]
+    raise AttributeError(f"module 'ldpkit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,95 @@
+"""`ldpkit inspect`: what a report file says about itself, verified."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli.arguments import open_collected
+from ldpkit.cli.output import Format, FormatOption, show
+from ldpkit.cli.progress import track
+
+if TYPE_CHECKING:
+    from ldpkit.mechanisms.base import Mechanism
+    from ldpkit.mechanisms.reportfile import ReportFile
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+ldpkit inspect reports.ldp
+
+ldpkit inspect monday.ldp tuesday.ldp --format csv
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("inspect", epilog=_EXAMPLES)(inspect)
+
+
+def inspect(
+    files: Annotated[list[Path], typer.Argument(help="Report files or tallies.")],
+    output: FormatOption = Format.table,
+) -> None:
+    """Show what made the reports of a file, and verify every checksum."""
+    facts = [_facts(path, with_labels=output is Format.json) for path in files]
+    if output is not Format.table:
+        show(facts, output)
+        return
+    for each in facts:
+        show([{"fact": name, "value": _exact(value)} for name, value in each.items()], output)
+
+
+def _exact(value: Any) -> Any:
+    """Return a number with all its digits: here they are facts, not estimates."""
+    return repr(value) if isinstance(value, float) else value
+
+
+def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
+    from ldpkit.mechanisms.reportfile import ReportFile
+
+    origin: dict[str, Any]
+    found = open_collected(path)
+    if isinstance(found, ReportFile):
+        _verify(found)
+        origin = {
+            "kind": "reports",
+            "format_version": found.version,
+            "written_by": f"ldpkit {found.written_by}",
+        }
+    else:
+        origin = {"kind": "tally", "format_version": 1, "written_by": None}
+    domain = found.mechanism.domain
+    return {
+        "file": str(path),
+        **origin,
+        **_promise(found.mechanism),
+        "domain_size": len(domain),
+        "domain": domain.to_json() if with_labels else str(domain),
+        "reports": found.n,
+        "record_length": found.mechanism.report_bytes,
+        "file_bytes": path.stat().st_size,
+        "checksums": "verified",
+    }
+
+
+def _promise(mechanism: Mechanism) -> dict[str, Any]:
+    return {
+        "mechanism": mechanism.name,
+        "title": mechanism.title,
+        "parameters": mechanism.parameters(),
+        "details": mechanism.details(),
+        "exact_epsilon": mechanism.exact_epsilon(),
+    }
+
+
+def _verify(file: ReportFile) -> None:
+    """Read every block; a damaged one is refused."""
+    with contextlib.closing(track(file.reports(), file.blocks, f"verifying {file.path.name}")) as watched:
+        for _ in watched:
+            pass

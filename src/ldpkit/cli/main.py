@@ -1,0 +1,87 @@
+"""The entry point: assembles the commands and turns refusals into one line and exit code 2."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from ldpkit import __version__
+from ldpkit.core.errors import LdpkitError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="ldpkit",
+    help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
+    epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ldpkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", help="A Python file that adds mechanisms, methods or metrics. Repeatable."),
+    ] = None,
+) -> None:
+    if plugin:
+        from ldpkit.core.registry import load_plugin
+
+        for file in plugin:
+            load_plugin(file)
+
+
+def _add_commands() -> None:
+    from ldpkit.cli import bench, datasets, estimate, inspect, mechanisms, privatize, reproduce
+
+    for module in (mechanisms, privatize, estimate, inspect, bench, datasets, reproduce):
+        module.add_to(app)
+
+
+_add_commands()
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a label that the terminal cannot show is no error
+            sys.stdout.reconfigure(errors="backslashreplace")
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except LdpkitError as error:
+        _refuse(str(error))
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        _refuse(f"{error.filename or 'input or output'}: {error.strerror or error}")
+    except MemoryError:
+        _refuse("the work does not fit into the memory: use a smaller domain or fewer values at a time")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _refuse(message: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,52 @@
+"""A progress bar for long work, and silence for short work."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Generator, Iterable
+from typing import TypeVar
+
+__all__ = ["track"]
+
+Item = TypeVar("Item")
+
+
+def track(
+    items: Iterable[Item], total: int, label: str, *, patience: float = 2.0
+) -> Generator[Item, None, None]:
+    """Yield the items, and show on a terminal how far they are.
+
+    Nothing is shown while the work is young, nor where standard error is no terminal.
+    Close the generator (`contextlib.closing`) so that the bar goes away with an exception.
+
+    Parameters
+    ----------
+    items : iterable
+        What is worked on.
+    total : int
+        How many items there will be.
+    label : str
+        What is being done.
+    patience : float
+        After how many seconds the bar appears.
+    """
+    if not sys.stderr.isatty():
+        yield from items
+        return
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(label, total=total)
+    shown_from = time.monotonic() + patience
+    try:
+        for item in items:
+            if not bar.live.is_started and time.monotonic() >= shown_from:
+                bar.start()
+            yield item
+            bar.advance(task)
+    finally:
+        if bar.live.is_started:
+            bar.stop()

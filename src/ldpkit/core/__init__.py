@@ -1,0 +1,1 @@
+"""Domains, randomness, errors and the registry: what every other room stands on."""

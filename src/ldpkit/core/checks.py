@@ -1,0 +1,89 @@
+"""Checks of parameters that more than one room needs."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.typing import Counts
+
+__all__ = ["check_counts", "check_epsilon", "check_fraction", "check_whole"]
+
+SMALLEST_EPSILON = 0.001
+LARGEST_EPSILON = 20.0
+MOST_PEOPLE = 2.0**62  # what integers of 64 bits hold with room to spare
+
+
+def check_epsilon(epsilon: SupportsFloat, name: str = "epsilon") -> float:
+    """Return a usable epsilon as a float, or refuse it.
+
+    Examples
+    --------
+    >>> check_epsilon(1)
+    1.0
+    >>> check_epsilon(-1)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: epsilon must be positive and finite, got -1
+    """
+    if isinstance(epsilon, (str, bytes, bool, np.bool_)):
+        raise InvalidParameterError(f"{name} must be a number, got {epsilon!r}")
+    try:
+        value = float(epsilon)
+    except (TypeError, ValueError):
+        raise InvalidParameterError(f"{name} must be a number, got {epsilon!r}") from None
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value) or value <= 0:
+        raise InvalidParameterError(f"{name} must be positive and finite, got {epsilon}")
+    if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
+        raise InvalidParameterError(
+            f"{name} must be between {SMALLEST_EPSILON} and {LARGEST_EPSILON:g}, got {epsilon}: "
+            "below, reports say nothing; above, they hide nothing"
+        )
+    return value
+
+
+def check_fraction(value: float, name: str) -> float:
+    """Return a number strictly between 0 and 1, or refuse it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
+        raise InvalidParameterError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return float(value)
+
+
+def check_whole(value: SupportsIndex, name: str, *, least: int = 1) -> int:
+    """Return a whole number that is at least `least`, or refuse it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidParameterError(f"{name} must be a whole number, got {value!r}") from None
+    if isinstance(value, bool) or number < least:
+        raise InvalidParameterError(f"{name} must be at least {least}, got {value!r}")
+    return number
+
+
+def check_counts(counts: object, size: int) -> Counts:
+    """Return counts of people per value as integers, or refuse them."""
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise InvalidInputError("counts must be one list of whole numbers") from None
+    if array.shape != (size,):
+        raise InvalidInputError(
+            f"counts must have one entry for each of {size} values, got shape {array.shape}"
+        )
+    if array.dtype.kind not in "iuf" or not (np.isfinite(array).all() and (array == np.floor(array)).all()):
+        raise InvalidInputError("counts must be whole numbers: they count people")
+    if (array < 0).any():
+        position = int(np.argmax(array < 0))
+        raise InvalidInputError(f"counts must not be negative, got {array[position]} at position {position}")
+    people = float(array.sum(dtype=np.float64))
+    if people == 0:
+        raise InvalidInputError("counts are all zero: there is nobody to ask")
+    if people >= MOST_PEOPLE:
+        raise InvalidInputError(f"counts sum to {people:.3g}, more than integers hold: scale them down")
+    return array.astype(np.int64)

@@ -1,0 +1,267 @@
+"""Categorical domains: the public list of values a person may hold.
+
+A domain is a size (values 0..k-1) or labels in order. Values are turned into indices
+here and nowhere else, and everything that does not belong is refused here, before any
+randomness is drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.typing import DomainLike, Indices, Label, Values
+
+__all__ = ["CategoricalDomain", "as_array", "as_domain"]
+
+_MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
+_LARGEST = 1 << 26  # beyond, integers over 2**64 are too coarse for the smallest epsilon
+
+
+class CategoricalDomain:
+    """The values 0..size-1, or labels in order.
+
+    Parameters
+    ----------
+    values : int or sequence of labels
+        The size, at least 2, or distinct strings, numbers or booleans.
+
+    Examples
+    --------
+    >>> colours = CategoricalDomain(["red", "green", "blue"])
+    >>> colours.encode(["blue", "red"]).tolist()
+    [2, 0]
+    >>> colours.encode([2, 0]).tolist()          # indices do as well
+    [2, 0]
+    >>> CategoricalDomain(3).encode([0, 3])
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.OutOfDomainError: value 3 at position 1 is not in the domain 0..2: \
+remove it or enlarge the domain
+    """
+
+    __slots__ = ("__dict__", "_labels", "_size")
+    _size: int
+    _labels: tuple[Label, ...] | None
+
+    def __init__(self, values: int | Sequence[Label]) -> None:
+        labels: tuple[Label, ...] | None = None
+        if isinstance(values, (bool, np.bool_)):
+            raise InvalidParameterError(f"a domain is a size or labels, got {values!r}")
+        if isinstance(values, (int, np.integer)):
+            size = int(values)
+        elif isinstance(values, float):
+            raise InvalidParameterError(f"a domain size must be a whole number, got {values!r}")
+        else:
+            labels = _check_labels(values)
+            size = len(labels)
+        if not 2 <= size <= _LARGEST:
+            raise InvalidParameterError(f"a domain needs at least 2 values and at most 2**26, got {size}")
+        object.__setattr__(self, "_size", size)
+        object.__setattr__(self, "_labels", labels)
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return self._size
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """The labels in order; indices where the domain was given as a size."""
+        return range(self._size) if self._labels is None else self._labels
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the domain was given as labels."""
+        return self._labels is not None
+
+    def encode(self, values: Values) -> Indices:
+        """Return the index of every value; refuse what is not in the domain.
+
+        Labels win over indices where integers could be either.
+        """
+        array = as_array(values)
+        if array.size == 0:
+            raise InvalidInputError("there are no values: give at least one")
+        if self._labels is None or (self._labels_are_text and array.dtype.kind in "iu"):
+            return self._encode_indices(array)
+        return self._encode_labels(array)
+
+    @cached_property
+    def _labels_are_text(self) -> bool:
+        return self._labels is not None and isinstance(self._labels[0], str)
+
+    @cached_property
+    def _index_of(self) -> dict[Label, int]:
+        return {label: index for index, label in enumerate(self.labels)}
+
+    def _encode_indices(self, array: np.ndarray[Any, Any]) -> Indices:
+        numbers = _whole_numbers(array)
+        if numbers.min() < 0 or numbers.max() >= self._size:
+            self._refuse(array, int(np.argmax((numbers < 0) | (numbers >= self._size))))
+        return numbers.astype(np.uint32)
+
+    def _encode_labels(self, array: np.ndarray[Any, Any]) -> Indices:
+        unique, inverse = np.unique(array, return_inverse=True)
+        codes = np.fromiter(
+            (self._index_of.get(value, -1) for value in unique.tolist()), np.int64, len(unique)
+        )
+        encoded = codes[inverse]
+        if (encoded < 0).any():
+            self._refuse(array, int(np.argmax(encoded < 0)))
+        return encoded.astype(np.uint32)
+
+    def _refuse(self, array: np.ndarray[Any, Any], position: int) -> None:
+        value = array[position].item() if hasattr(array[position], "item") else array[position]
+        if isinstance(value, float) and math.isnan(value):
+            raise OutOfDomainError(
+                f"value nan at position {position} is missing: drop missing values or give them a label"
+            )
+        raise OutOfDomainError(
+            f"value {value!r} at position {position} is not in the domain {self}: "
+            "remove it or enlarge the domain"
+        )
+
+    def to_json(self) -> int | list[Label]:
+        """Return the JSON form: the size, or the list of labels."""
+        return self._size if self._labels is None else list(self._labels)
+
+    @cached_property
+    def digest(self) -> str:
+        """A short fingerprint, equal for equal domains."""
+        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CategoricalDomain):
+            return NotImplemented
+        if self._labels is None or other._labels is None:
+            return self._labels is other._labels and self._size == other._size
+        return self.digest == other.digest  # Python holds 1, 1.0 and True for equal, labels do not
+
+    def __hash__(self) -> int:
+        return hash((self._size, self._labels))
+
+    def __reduce__(self) -> Any:
+        return CategoricalDomain, (self.to_json(),)
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenError(f"a domain does not change: {name} cannot be removed")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenError(f"a domain does not change: make a new one instead of setting {name}")
+
+    def __str__(self) -> str:
+        if self._labels is None:
+            return f"0..{self._size - 1}"
+        shown = ", ".join(str(label) for label in self._labels[:3])
+        return f"{{{shown}}}" if self._size <= 3 else f"{{{shown}, ... {self._size} labels}}"
+
+    def __repr__(self) -> str:
+        return f"CategoricalDomain({self.to_json() if self._size <= 8 or not self.has_labels else str(self)})"
+
+
+def as_domain(domain: DomainLike) -> CategoricalDomain:
+    """Return the domain for a size, a sequence of labels or a domain."""
+    return domain if isinstance(domain, CategoricalDomain) else CategoricalDomain(domain)
+
+
+def as_array(values: Values) -> np.ndarray[Any, Any]:
+    """Return any column of values as a one-dimensional NumPy array.
+
+    pandas, polars and arrow columns are recognised by what they can do (`to_numpy`),
+    so that none of these libraries is required.
+    """
+    if isinstance(values, (str, bytes)):
+        raise InvalidInputError(f"values must be a sequence, got the single string {values!r}")
+    if isinstance(values, np.ndarray):
+        array = values
+    elif hasattr(values, "to_numpy"):
+        array = _from_column(values)
+    elif isinstance(values, Iterable):
+        array = _from_items(list(values))
+    else:
+        raise InvalidInputError(f"values must be a sequence or a column, got {type(values).__name__}")
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise InvalidInputError("values are masked in places: drop missing values or give them a label")
+    if array.ndim != 1:
+        raise InvalidInputError(f"values must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "biufUSO":
+        raise InvalidInputError(f"values of type {array.dtype} have no meaning here: give labels or indices")
+    if array.dtype.kind == "O":
+        array = _from_items(array.tolist())
+    return array
+
+
+def _from_column(column: Any) -> np.ndarray[Any, Any]:
+    try:
+        array = column.to_numpy()
+    except (TypeError, ValueError):  # arrow asks before it copies
+        array = column.to_numpy(zero_copy_only=False)
+    return np.asarray(array)
+
+
+def _from_items(items: list[Any]) -> np.ndarray[Any, Any]:
+    for position, item in enumerate(items):
+        if item is None or type(item).__name__ in _MISSING or (isinstance(item, float) and item != item):
+            raise InvalidInputError(
+                f"value {item!r} at position {position} is missing: drop missing values or give them a label"
+            )
+        if not isinstance(item, (str, bool, int, float, np.generic)):
+            raise InvalidInputError(
+                f"value {item!r} at position {position} is a {type(item).__name__}: give labels or indices"
+            )
+        if isinstance(item, str) and "\0" in item:
+            raise OutOfDomainError(f"value {item!r} at position {position} holds a NUL, which no label does")
+    kinds = {str if isinstance(item, (str, np.str_)) else float for item in items}
+    if len(kinds) > 1:
+        raise InvalidInputError("values mix text and numbers: give labels or indices, not both")
+    return np.array(items)
+
+
+def _whole_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.dtype.kind in "iub":
+        return array if array.dtype.kind != "b" else array.astype(np.int64)
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+        whole = np.isfinite(array) & (array == np.floor(array))
+        if not whole.all():
+            position = int(np.argmin(whole))
+            raise OutOfDomainError(
+                f"value {array[position].item()!r} at position {position} is not a whole number: "
+                "the domain 0..k-1 has indices only"
+            )
+        return array
+    first = array[0].item() if hasattr(array[0], "item") else array[0]
+    raise OutOfDomainError(
+        f"value {first!r} at position 0 is text, but the domain has indices only: "
+        "make the mechanism with the list of labels"
+    )
+
+
+def _check_labels(values: Iterable[Label]) -> tuple[Label, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidParameterError(f"a domain is a size or a sequence of labels, got {values!r}")
+    labels = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    for label in labels:
+        if not isinstance(label, (str, int, float, bool)):
+            raise InvalidParameterError(f"a label must be text, a number or a boolean, got {label!r}")
+        if isinstance(label, str) and "\0" in label:
+            raise InvalidParameterError(f"a label must not hold a NUL, got {label!r}")
+        if isinstance(label, float) and not math.isfinite(label):
+            raise InvalidParameterError(f"a label must be finite, got {label!r}")
+    if len({isinstance(label, str) for label in labels}) > 1:
+        raise InvalidParameterError("labels mix text and numbers: make them all text")
+    if len(set(labels)) < len(labels):
+        twice = next(label for index, label in enumerate(labels) if label in labels[:index])
+        raise InvalidParameterError(f"label {twice!r} stands twice in the domain: labels must differ")
+    return labels

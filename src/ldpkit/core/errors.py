@@ -1,0 +1,102 @@
+"""The error tree: every refusal of ldpkit is one of these, with the bad value and the remedy.
+
+```
+LdpkitError
+|-- InvalidParameterError      a parameter that no mechanism can be built from (also ValueError)
+|-- InvalidInputError          values or reports that cannot be used (also ValueError)
+|   `-- OutOfDomainError       a value that is not in the domain
+|-- MismatchError              things of different mechanisms put together (also ValueError)
+|-- FileFormatError            a file that is truncated, corrupted or foreign; has the offset
+|-- UnknownNameError           a name that is not registered (also LookupError)
+|-- PluginError                a plugin that cannot be loaded
+|-- MissingDependencyError     an optional library that is needed here (also ImportError)
+`-- FrozenError                an attempt to change something immutable (also AttributeError)
+```
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "FileFormatError",
+    "FrozenError",
+    "InvalidInputError",
+    "InvalidParameterError",
+    "LdpkitError",
+    "MismatchError",
+    "MissingDependencyError",
+    "OutOfDomainError",
+    "PluginError",
+    "UnknownNameError",
+]
+
+
+class LdpkitError(Exception):
+    """Base of every error that ldpkit raises on purpose."""
+
+
+class InvalidParameterError(LdpkitError, ValueError):
+    """A parameter has no meaning, such as a negative epsilon."""
+
+
+class InvalidInputError(LdpkitError, ValueError):
+    """Values or reports have a shape, type or content that cannot be used."""
+
+
+class OutOfDomainError(InvalidInputError):
+    """A value does not belong to the domain of the mechanism."""
+
+
+class MismatchError(LdpkitError, ValueError):
+    """Things that belong to different mechanisms were put together."""
+
+
+class FileFormatError(LdpkitError):
+    """A file is truncated, corrupted or of another kind.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what to do about it.
+    offset : int or None
+        The byte at which reading had to stop.
+    """
+
+    def __init__(self, message: str, *, offset: int | None = None) -> None:
+        super().__init__(message if offset is None else f"{message} (at byte {offset})")
+        self.offset = offset
+
+
+class UnknownNameError(LdpkitError, LookupError):
+    """A name is not registered; the message lists near matches."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"
+        super().__init__(f"unknown {kind} {name!r}: {hint}")
+        self._made_of = (kind, name, names)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._made_of
+
+
+class PluginError(LdpkitError):
+    """A plugin file or entry point cannot be loaded."""
+
+
+class MissingDependencyError(LdpkitError, ImportError):
+    """An optional library is needed for what was asked."""
+
+    def __init__(self, library: str, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs {library}: pip install 'ldpkit[{extra}]'")
+        self._made_of = (library, purpose, extra)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._made_of
+
+
+class FrozenError(LdpkitError, AttributeError):
+    """Mechanisms, tallies and estimates never change after they are made."""

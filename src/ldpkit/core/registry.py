@@ -1,0 +1,174 @@
+"""Registries: how a file that is dropped into a room becomes part of the house.
+
+A registry finds its members in three places, on first use: the modules of ldpkit's own
+rooms, the entry points of installed packages, and files given with `load_plugin`. A
+member registers itself with a decorator, so adding one means adding one file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from ldpkit.core.errors import InvalidParameterError, PluginError, UnknownNameError
+
+__all__ = ["Registry", "load_plugin"]
+
+Member = TypeVar("Member")
+
+ENTRY_POINTS = "ldpkit.plugins"
+"""The entry-point group: each entry names a module whose import registers its members."""
+
+_loaded_entry_points = False
+
+
+class Registry(Generic[Member]):
+    """Members of one kind, by name.
+
+    Parameters
+    ----------
+    kind : str
+        What a member is, in the words of an error message.
+    rooms : str
+        The packages or modules that register members when imported.
+
+    Examples
+    --------
+    >>> shapes: Registry[type] = Registry("shape")
+    >>> @shapes.register("square", "box")
+    ... class Square: ...
+    >>> shapes.get("box") is Square, list(shapes)
+    (True, ['square'])
+    >>> shapes.get("sqare")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.UnknownNameError: unknown shape 'sqare': did you mean square?
+    """
+
+    def __init__(self, kind: str, *rooms: str) -> None:
+        self.kind = kind
+        self._rooms = rooms
+        self._members: dict[str, Member] = {}
+        self._aliases: dict[str, str] = {}
+        self._discovered = not rooms
+
+    def register(self, name: str, *aliases: str) -> Callable[[Member], Member]:
+        """Return a decorator that adds a member under a name and its aliases."""
+
+        def add(member: Member) -> Member:
+            if not self._is_of_the_house(member):
+                self._discover()  # so that a plugin never takes a name of the house
+            for each in (name, *aliases):
+                if each != each.lower() or not each.replace("_", "").isalnum():
+                    raise InvalidParameterError(
+                        f"a {self.kind} name is lower-case letters, digits and underscores, got {each!r}"
+                    )
+                taken = self._members.get(self._aliases.get(each, each))
+                if taken is not None and not _is_reload(taken, member):
+                    raise PluginError(f"the {self.kind} name {each!r} is taken: choose another name")
+            self._members[name] = member
+            self._aliases.update(dict.fromkeys(aliases, name))
+            return member
+
+        return add
+
+    def get(self, name: str) -> Member:
+        """Return the member of that name or alias, in any case, with - as good as _."""
+        if not isinstance(name, str):
+            raise InvalidParameterError(f"a {self.kind} name is text, got {name!r}")
+        self._discover()
+        wanted = name.lower().replace("-", "_")
+        wanted = self._aliases.get(wanted, wanted)
+        if wanted not in self._members:
+            raise UnknownNameError(self.kind, name, [*self._members, *self._aliases])
+        return self._members[wanted]
+
+    def items(self) -> list[tuple[str, Member]]:
+        """Return the names and members in alphabetical order, aliases left out."""
+        self._discover()
+        return sorted(self._members.items())
+
+    def aliases(self, name: str) -> list[str]:
+        """Return the other names of a member."""
+        self._discover()
+        return sorted(alias for alias, target in self._aliases.items() if target == name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(name for name, _ in self.items())
+
+    def __contains__(self, name: object) -> bool:
+        self._discover()
+        return name in self._members or name in self._aliases
+
+    def _discover(self) -> None:
+        if self._discovered:
+            return
+        self._discovered = True
+        try:
+            for room in self._rooms:
+                package = importlib.import_module(room)
+                for module in pkgutil.walk_packages(getattr(package, "__path__", ()), room + "."):
+                    if ".kernels" not in module.name:
+                        importlib.import_module(module.name)
+            _load_entry_points()
+        except BaseException:
+            self._discovered = False
+            raise
+
+    def _is_of_the_house(self, member: Member) -> bool:
+        home = getattr(member, "__module__", "")
+        return any(home == room or home.startswith(room + ".") for room in self._rooms)
+
+
+def _is_reload(old: object, new: object) -> bool:
+    """Whether a member is the same definition again, as when a module is reloaded."""
+    return getattr(old, "__qualname__", None) == getattr(new, "__qualname__", "") and (
+        getattr(old, "__module__", None) == getattr(new, "__module__", "")
+    )
+
+
+def _load_entry_points() -> None:
+    global _loaded_entry_points
+    if _loaded_entry_points:
+        return
+    _loaded_entry_points = True
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            entry.load()
+        except Exception as error:
+            raise PluginError(f"the installed plugin {entry.value!r} does not load: {error}") from error
+
+
+def load_plugin(path: str | Path) -> None:
+    """Import a Python file, so that what it registers is there.
+
+    Parameters
+    ----------
+    path : path
+        A file such as `my_mechanism.py`.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise PluginError(f"the plugin file {str(path)!r} does not exist: check the path")
+    name = f"ldpkit_plugin_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"the plugin file {str(path)!r} is not a Python file: its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except PluginError:
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise PluginError(
+            f"the plugin file {str(path)!r} does not load: {type(error).__name__}: {error}"
+        ) from error

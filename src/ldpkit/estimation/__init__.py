@@ -1,0 +1,1 @@
+"""The collector: a tally goes in, frequencies with error bars come out."""

@@ -1,0 +1,248 @@
+"""What every mechanism is: frozen, hashable, printable, and exact about its epsilon."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.errors import FileFormatError, FrozenError, InvalidInputError, InvalidParameterError
+from ldpkit.core.interval import IntervalDomain, IntervalLike
+from ldpkit.core.registry import Registry
+from ldpkit.core.typing import Counts, DomainLike, Reports, Values
+
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
+    from ldpkit.mechanisms.channel import Channel
+    from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "mechanisms", "register"]
+
+MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism", "ldpkit.mechanisms")
+
+
+class Mechanism(abc.ABC):
+    """A randomiser with its privacy promise and its wire form.
+
+    A subclass states `name`, `title` and `citation`, stores its parameters in the
+    constructor with `_freeze`, and gives the randomiser, the exact epsilon and the
+    layout of one report. Everything else follows from these.
+    """
+
+    name: ClassVar[str]
+    """The name in the registry, on the command line and in files."""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    title: ClassVar[str]
+    """The full name, as the literature spells it."""
+    citation: ClassVar[str]
+    tight: ClassVar[bool] = True
+    """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
+    default_estimator: ClassVar[str] = "mi"
+    """What a tally is estimated with unless the user says otherwise."""
+
+    domain: CategoricalDomain | IntervalDomain
+    epsilon: float
+
+    def _freeze(self, **fields: object) -> None:
+        self.__dict__.update(fields)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenError(
+            f"a mechanism does not change: make a new {type(self).__name__} with another {name}"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenError(f"a mechanism does not change: {name} cannot be removed")
+
+    def parameters(self) -> dict[str, float]:
+        """Return the constructor's parameters other than the domain."""
+        return {"epsilon": self.epsilon}
+
+    def details(self) -> dict[str, float]:
+        """Return what was derived from the parameters and is worth a look, such as g of OLH."""
+        return {}
+
+    def spec(self) -> dict[str, Any]:
+        """Return a JSON-ready description from which `from_spec` makes an equal mechanism."""
+        return {"mechanism": self.name, "parameters": self.parameters(), "domain": self.domain.to_json()}
+
+    @abc.abstractmethod
+    def exact_epsilon(self) -> float:
+        """Return the realised epsilon, computed from the sampler's own integers and rounded up."""
+
+    @abc.abstractmethod
+    def channel(self, rng: RandomSource | None = None) -> Channel:
+        """Return every report with its exact probability under each value, for small domains.
+
+        Where a report carries public coins (the hash function of OLH), they are drawn
+        from `rng` and the channel is the one given these coins.
+        """
+
+    @abc.abstractmethod
+    def privatize(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
+        """Return one report for each value, with secure randomness unless a seeded source is given."""
+
+    @abc.abstractmethod
+    def tally(self, reports: Reports) -> Tally:
+        """Return the additive statistic of some reports."""
+
+    @property
+    @abc.abstractmethod
+    def report_dtype(self) -> np.dtype[Any]:
+        """The little-endian layout of one report."""
+
+    @abc.abstractmethod
+    def _is_valid(self, reports: Reports) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each report whether the mechanism can have made it."""
+
+    def count_range(self, n: int) -> tuple[int, int]:
+        """Return the least and the greatest count that n reports can give a value."""
+        return 0, n
+
+    @property
+    def tally_size(self) -> int:
+        """How many integers a tally has: one for each value, unless the mechanism says otherwise."""
+        if not isinstance(self.domain, CategoricalDomain):
+            raise NotImplementedError(f"{type(self).__name__} must say how many integers its tally has")
+        return len(self.domain)
+
+    def check_counts(self, n: int, counts: Counts) -> None:
+        """Refuse the integers of a tally that n reports cannot give."""
+        least, greatest = self.count_range(n)
+        if n < 0 or (counts < least).any() or (counts > greatest).any():
+            raise InvalidInputError(f"counts of {n} reports must lie between {least} and {greatest}")
+
+    @property
+    def report_bytes(self) -> int:
+        """The length of one report on the wire."""
+        return int(self.report_dtype.itemsize)
+
+    def encode(self, reports: Reports) -> bytes:
+        """Return the wire form: fixed-length records, little-endian, nothing between them."""
+        return self.check_reports(reports).tobytes()
+
+    def decode(self, data: bytes) -> Reports:
+        """Return the reports of a wire form; refuse what the mechanism cannot have made."""
+        size = self.report_bytes
+        if len(data) % size:
+            raise FileFormatError(
+                f"{len(data)} bytes are not a whole number of {self.name} reports of {size} bytes",
+                offset=len(data) - len(data) % size,
+            )
+        layout = self.report_dtype
+        base, shape = layout.subdtype or (layout, ())
+        reports = np.frombuffer(data, base).reshape((-1, *shape))
+        position = self._first_invalid(reports)
+        if position is not None:
+            raise FileFormatError(
+                f"report {position} is none that {self!r} makes: they are of another mechanism or damaged",
+                offset=position * size,
+            )
+        return reports
+
+    def check_reports(self, reports: Reports) -> Reports:
+        """Return reports in the mechanism's own layout, or refuse them."""
+        layout = self.report_dtype
+        base, shape = layout.subdtype or (layout, ())
+        try:
+            array = np.asarray(reports)
+        except ValueError:
+            raise InvalidInputError(f"reports of {self!r} are one array: these differ in length") from None
+        if array.shape[1:] != shape or array.ndim != 1 + len(shape):
+            raise InvalidInputError(
+                f"reports of {self!r} have shape (n{''.join(f', {size}' for size in shape)}), "
+                f"got {array.shape}: they come from another mechanism"
+            )
+        if array.dtype != base:
+            array = _recast(array, base, self)
+        position = self._first_invalid(array)
+        if position is not None:
+            raise InvalidInputError(
+                f"report {position} is none that {self!r} makes: it is of another mechanism or damaged"
+            )
+        return np.ascontiguousarray(array)
+
+    def _first_invalid(self, reports: Reports) -> int | None:
+        if len(reports) == 0:
+            return None
+        valid = self._is_valid(reports)
+        return None if valid.all() else int(np.argmin(valid))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return (
+            type(self) is type(other)
+            and self.domain == other.domain
+            and self.parameters() == other.parameters()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.domain, tuple(self.parameters().items())))
+
+    def __repr__(self) -> str:
+        values = ", ".join(
+            f"{name}={value!r}".removesuffix(".0") for name, value in self.parameters().items()
+        )
+        domain = self.domain
+        shown = f"({domain.low:g}, {domain.high:g})" if isinstance(domain, IntervalDomain) else len(domain)
+        return f"{type(self).__name__}({shown}, {values})"
+
+    def __reduce__(self) -> Any:
+        return from_spec, (self.spec(),)
+
+
+AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
+
+
+def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
+    """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator."""
+    for attribute in ("name", "title", "citation"):
+        if not isinstance(getattr(mechanism, attribute, None), str):
+            raise InvalidParameterError(f"{mechanism.__name__} needs a class attribute {attribute!r}")
+    MECHANISMS.register(mechanism.name, *mechanism.aliases)(mechanism)
+    return mechanism
+
+
+def get(name: str, domain: DomainLike | IntervalLike, **parameters: float) -> Any:
+    """Return the mechanism of that name.
+
+    Examples
+    --------
+    >>> get("olh", 128, epsilon=1.0)
+    OLH(128, epsilon=1)
+    """
+    mechanism: Any = MECHANISMS.get(name)
+    try:
+        return mechanism(domain, **parameters)
+    except TypeError as error:
+        raise InvalidParameterError(f"{name} cannot be made: {error}") from None
+
+
+def mechanisms() -> list[str]:
+    """Return the names of all registered mechanisms."""
+    return list(MECHANISMS)
+
+
+def from_spec(spec: Mapping[str, Any]) -> Mechanism:
+    """Return the mechanism that a `spec` describes."""
+    try:
+        name, parameters, domain = spec["mechanism"], spec["parameters"], spec["domain"]
+        made: Mechanism = get(name, domain, **parameters)
+    except (KeyError, TypeError) as error:
+        raise InvalidParameterError(f"not the description of a mechanism: {error}") from None
+    return made
+
+
+def _recast(array: Reports, base: np.dtype[Any], mechanism: Mechanism) -> Reports:
+    """Return integer reports in the layout of the mechanism, refusing any that would change."""
+    if array.dtype.kind in "iu" and base.kind in "iu":
+        cast = array.astype(base)
+        if (cast == array).all():
+            return cast
+    raise InvalidInputError(
+        f"reports of {mechanism!r} have type {base}, got {array.dtype}: they come from another mechanism"
+    )

@@ -1,0 +1,1 @@
+"""Frequency oracles: one file each, six of them the protocols of LDP3."""

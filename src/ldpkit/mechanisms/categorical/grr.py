@@ -1,0 +1,106 @@
+"""Generalised randomised response: tell the truth, or any other value with equal chance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ldpkit.core.random import RandomSource
+from ldpkit.core.typing import Bytes, Counts, Indices, Reports
+from ldpkit.mechanisms.base import register
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype, pack_indices
+from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.mechanisms.channel import Channel, check_enumerable
+
+__all__ = ["GRR"]
+
+
+@register
+class GRR(FrequencyOracle):
+    """Generalised randomised response (k-RR, direct encoding).
+
+    A report is a value of the domain: the true one with probability
+    e^eps / (e^eps + k - 1), otherwise a uniform other one.
+
+    Utility: variance about (k - 2 + e^eps) / (n (e^eps - 1)^2); best for k < 3 e^eps + 2.
+    Runtime: O(1) a user, O(1) a report; memory O(k).
+    Citation: Kairouz, Bonawitz, Ramage (ICML 2016); Warner (1965) for k = 2.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=1.0)
+    >>> reports = oracle.privatize(["yes", "no", "yes"], rng=ldpkit.random.seeded(1))
+    >>> oracle.tally(reports).n
+    3
+    """
+
+    name = "grr"
+    aliases = ("krr",)
+    title = "Generalised randomised response"
+    citation = "Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy. ICML 2016"
+
+    @cached_property
+    def response(self) -> RandomisedResponse:
+        """The sampler's integers."""
+        return RandomisedResponse(self.size, self.epsilon)
+
+    @property
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
+        return self.response.p, self.response.q
+
+    @property
+    def support_size(self) -> int:
+        return 1
+
+    @property
+    def support_ratio(self) -> Fraction:
+        p, q = self.support_probabilities
+        return p / q
+
+    def exact_epsilon(self) -> float:
+        return self.response.epsilon()
+
+    def channel(self, rng: RandomSource | None = None) -> Channel:
+        check_enumerable(self.size, repr(self))
+        rows = [self.response.row(value) for value in range(self.size)]
+        return Channel(np.arange(self.size, dtype=self.report_dtype), rows)
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        return index_dtype(self.size)
+
+    @property
+    def random_bytes_per_report(self) -> int:
+        return 8
+
+    def _is_valid(self, reports: Reports) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return np.asarray(reports < self.size)
+
+    def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
+        from ldpkit.mechanisms.kernels.response import respond
+
+        reports = np.empty(len(indices), self.report_dtype)
+        keep, width = np.uint64(self.response.keep), np.uint64(self.response.width)
+        respond(source.words(len(indices)), indices, keep, width, np.uint64(self.size - 2), reports)
+        return reports
+
+    def _supports(self, reports: Reports) -> Counts:
+        from ldpkit.mechanisms.kernels.values import count_values
+
+        counts: Counts = count_values(reports, self.size)
+        return counts
+
+    def _pack(self, reports: Reports) -> Bytes:
+        return pack_indices(reports[:, None], self.size)
+
+    def _sample_supports(self, counts: Counts, repeats: int, generator: np.random.Generator) -> Counts:
+        # A report is the value itself with probability p - q, and else uniform over all
+        # k values: the uniform ones of everybody are one multinomial draw.
+        p, q = self.support_probabilities
+        kept = generator.binomial(counts, float(p - q), (repeats, self.size))
+        uniform = np.full(self.size, 1 / self.size)
+        return kept + generator.multinomial(counts.sum() - kept.sum(axis=1), uniform)

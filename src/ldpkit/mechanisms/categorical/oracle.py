@@ -1,0 +1,267 @@
+"""What every frequency oracle is: a mechanism whose reports support values.
+
+In a pure protocol a report supports the person's own value with probability p and any
+other value with probability q. Support counts add up, and the frequency of a value is
+estimated without bias by (count/n - q) / (p - q). All the rest follows from p and q.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, overload
+
+import numpy as np
+
+from ldpkit.core.checks import check_counts, check_epsilon, check_whole
+from ldpkit.core.domain import CategoricalDomain, as_domain
+from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.exact import WORD
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
+from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
+
+_CHUNK_BYTES = 1 << 19  # randomness for one chunk: small enough for the cache, large enough to amortise
+_TALLY_CHUNK = 1 << 16  # reports counted at a time, so that their working arrays stay small
+
+
+class FrequencyOracle(Mechanism):
+    """A mechanism that estimates how many people hold each value.
+
+    A new one is a file with a subclass that gives `support_probabilities`,
+    `exact_epsilon`, `channel`, `report_dtype`, `random_bytes_per_report`, `_randomise`,
+    `_supports` and `_is_valid`; `_sample_supports` too if its supports are not
+    independent across values, and `support_size` if every report supports equally many.
+    `support_ratio` and `_pack` open it to maximum likelihood. One whose reports do not
+    support values says so with `pure`, and gives `unbiased`, `_report_variance`,
+    `count_range` and `_sample_supports` instead of `support_probabilities`.
+    """
+
+    domain: CategoricalDomain
+
+    pure: ClassVar[bool] = True
+    """Whether a report supports values with probabilities p and q; else p and q do not exist."""
+
+    def __init__(self, domain: DomainLike, epsilon: float) -> None:
+        self._freeze(domain=as_domain(domain), epsilon=check_epsilon(epsilon))
+
+    @property
+    def size(self) -> int:
+        """The number of values in the domain."""
+        return len(self.domain)
+
+    @property
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
+        """The exact probabilities p and q that a report supports its own and any other value."""
+        raise InvalidInputError(
+            f'{self!r} is no pure protocol, so it has no p and q: use the estimator "mi", which needs none'
+        )
+
+    @property
+    def support_size(self) -> int | None:
+        """How many values every report supports; None where reports differ and values are independent."""
+        return None
+
+    @property
+    def support_ratio(self) -> Fraction:
+        """How much likelier a report is under a value it supports than under one it does not, exactly.
+
+        The likelihood of a report as a function of the value takes only these two levels
+        in every pure protocol, which is all that maximum likelihood needs to know.
+        """
+        raise self._no_likelihood()
+
+    def _pack(self, reports: Reports) -> Bytes:
+        """Return the supports of some valid reports as `packed_supports` does."""
+        raise self._no_likelihood()
+
+    def _no_likelihood(self) -> InvalidInputError:
+        return InvalidInputError(
+            f"mle does not know how likely a report of {self!r} is (support_ratio and _pack): "
+            'use the estimator "mi"'
+        )
+
+    @property
+    @abc.abstractmethod
+    def random_bytes_per_report(self) -> int:
+        """How much randomness one report takes; it sets the size of a chunk."""
+
+    @abc.abstractmethod
+    def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
+        """Return a report for each index."""
+
+    @abc.abstractmethod
+    def _supports(self, reports: Reports) -> Counts:
+        """Return how many of some valid reports support each value."""
+
+    def _sample_supports(self, counts: Counts, repeats: int, generator: np.random.Generator) -> Counts:
+        """Draw the support counts of whole collections; the default has independent values."""
+        own = generator.binomial(counts, self.p, (repeats, self.size))
+        return own + generator.binomial(counts.sum() - counts, self.q, (repeats, self.size))
+
+    @cached_property
+    def p(self) -> float:
+        """The probability that a report supports the value it was made from."""
+        return float(self.support_probabilities[0])
+
+    @cached_property
+    def q(self) -> float:
+        """The probability that a report supports any one other value."""
+        return float(self.support_probabilities[1])
+
+    def privatize(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
+        """Return one report for each value.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Labels or indices of the domain. Anything else is refused before any
+            randomness is drawn.
+        rng : RandomSource, optional
+            Secure randomness by default; `ldpkit.random.seeded` for a repeatable run.
+
+        Returns
+        -------
+        array
+            Reports, along the first axis in the order of the values.
+        """
+        indices, source = self.domain.encode(values), resolve(rng)
+        base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
+        reports = np.empty((len(indices), *shape), base)
+        start = 0
+        for chunk, stream in self.chunks(indices, source):
+            reports[start : start + len(chunk)] = self._randomise(chunk, stream)
+            start += len(chunk)
+        return reports
+
+    def privatize_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
+        """Yield the reports of `privatize` in chunks, so that they never fill the memory."""
+        indices, source = self.domain.encode(values), resolve(rng)
+        return (self._randomise(chunk, stream) for chunk, stream in self.chunks(indices, source))
+
+    @cached_property
+    def chunk_size(self) -> int:
+        """How many reports are made at a time; each chunk has a random stream of its own."""
+        return max(1, _CHUNK_BYTES // self.random_bytes_per_report)
+
+    def chunks(self, indices: Indices, source: RandomSource) -> Iterator[tuple[Indices, RandomSource]]:
+        """Yield the chunks in which reports are made, each with a random stream of its own."""
+        for start in range(0, len(indices), self.chunk_size):
+            yield indices[start : start + self.chunk_size], source.spawn(1)[0]
+
+    def collect(self, indices: Indices, source: RandomSource) -> Counts:
+        """Make the reports of one chunk and return their support counts; for simulation."""
+        return self._supports(self._randomise(indices, source))
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return the support counts of some reports."""
+        checked = self.check_reports(reports)
+        supports = np.zeros(self.size, np.int64)
+        for start in range(0, len(checked), _TALLY_CHUNK):
+            supports += self._supports(checked[start : start + _TALLY_CHUNK])
+        return Tally(self, len(checked), supports)
+
+    def packed_supports(self, reports: Reports) -> Bytes:
+        """Return which values each report supports, a bit for each value.
+
+        Returns
+        -------
+        array of uint8, shape (n, ceil(k / 8))
+            Value v is bit v%8 of byte v//8; unused bits are zero.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> ldpkit.GRR(10, epsilon=1).packed_supports([0, 9]).tolist()
+        [[1, 0], [0, 2]]
+        """
+        checked = self.check_reports(reports)
+        packed = np.empty((len(checked), (self.size + 7) // 8), np.uint8)
+        for start in range(0, len(checked), _TALLY_CHUNK):
+            packed[start : start + _TALLY_CHUNK] = self._pack(checked[start : start + _TALLY_CHUNK])
+        return packed
+
+    def simulate(self, counts: object, *, rng: RandomSource | None = None, repeats: int = 1) -> Counts:
+        """Draw the support counts of whole collections without simulating a single user.
+
+        Parameters
+        ----------
+        counts : array of int
+            How many people hold each value.
+        rng : RandomSource, optional
+            Secure by default.
+        repeats : int
+            How many collections to draw.
+
+        Returns
+        -------
+        array of int, shape (repeats, k)
+            Support counts with the law that `tally(privatize(values))` has.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> ldpkit.OUE(3, epsilon=1).simulate([50, 30, 20], repeats=2).shape
+        (2, 3)
+        """
+        people = check_counts(counts, self.size)
+        return self._sample_supports(people, check_whole(repeats, "repeats"), resolve(rng).generator())
+
+    @overload
+    def variance(self, frequency: float, n: int, *, population: bool = False) -> float: ...
+    @overload
+    def variance(self, frequency: Floats, n: int, *, population: bool = False) -> Floats: ...
+    def variance(self, frequency: float | Floats, n: int, *, population: bool = False) -> float | Floats:
+        """Return the variance of the estimated frequency of one value.
+
+        Parameters
+        ----------
+        frequency : float or array
+            The true frequency.
+        n : int
+            The number of reports.
+        population : bool
+            False, the default: the people are fixed, only the reports are random, and
+            the estimate is compared with the frequency among these n people. True: the
+            people too are a random sample, and the estimate is compared with the
+            frequency in the population; this adds f(1-f)/n.
+        """
+        f = np.asarray(frequency, float)
+        result = (self._report_variance(f) + (f * (1 - f) if population else 0.0)) / n
+        return result if result.ndim else float(result)
+
+    def _report_variance(self, f: Floats) -> Floats:
+        """Return the variance of one report's part in `unbiased`, averaged over people with frequency f."""
+        p, q = self.p, self.q
+        return (f * p * (1 - p) + (1 - f) * q * (1 - q)) / (p - q) ** 2
+
+    def unbiased(self, supports: Counts, n: int) -> Floats:
+        """Return unbiased frequencies from the counts of n reports, for one collection or a batch."""
+        return (supports / n - self.q) / (self.p - self.q)
+
+
+def index_dtype(count: int) -> np.dtype[Any]:
+    """Return the smallest little-endian unsigned type for indices below `count`."""
+    for code in ("<u1", "<u2", "<u4"):
+        if count <= 1 << (8 * np.dtype(code).itemsize):
+            return np.dtype(code)
+    raise OverflowError(f"{count} values do not fit an index of 32 bits")
+
+
+def pack_indices(indices: Reports, size: int) -> Bytes:
+    """Return rows of value indices, shape (n, values per row), as packed bits."""
+    packed = np.zeros((len(indices), (size + 7) // 8), np.uint8)
+    rows = np.arange(len(indices))
+    for column in indices.T:
+        packed[rows, column >> 3] |= np.uint8(1) << (column & 7).astype(np.uint8)
+    return packed
+
+
+def as_fraction(threshold: int) -> Fraction:
+    """Return the probability that a random word is below a threshold."""
+    return Fraction(threshold, WORD)

@@ -1,0 +1,24 @@
+"""Counts of small integers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["count_values"]
+
+
+@njit(cache=True, nogil=True)
+def count_values(values, size):
+    """Return how often each of 0..size-1 occurs.
+
+    Two counters take turns, so that equal neighbours do not wait for each other.
+    """
+    even, odd = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    pairs = values.shape[0] // 2
+    for i in range(pairs):
+        even[values[2 * i]] += 1
+        odd[values[2 * i + 1]] += 1
+    if 2 * pairs < values.shape[0]:
+        even[values[2 * pairs]] += 1
+    return even + odd

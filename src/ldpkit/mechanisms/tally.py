@@ -1,0 +1,184 @@
+"""Tallies: what some reports are worth, as a small statistic that adds.
+
+A thread, a server or a cluster node makes a tally of the reports it has seen, and
+tallies add, in any order and grouping. Nothing else of the reports is needed for
+estimation.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import operator
+import struct
+import zlib
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from ldpkit.core.errors import (
+    FileFormatError,
+    FrozenError,
+    InvalidInputError,
+    InvalidParameterError,
+    LdpkitError,
+    MismatchError,
+)
+from ldpkit.core.registry import Registry
+from ldpkit.core.typing import Counts
+from ldpkit.mechanisms.base import Mechanism, from_spec
+
+__all__ = ["ESTIMATORS", "Tally"]
+
+ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
+"""Estimators by name: functions from a tally to an estimate."""
+
+_MAGIC = b"LDPT"
+_VERSION = 1
+_HEAD = struct.Struct("<4sHI")  # magic, version, length of the JSON header
+_TAIL = struct.Struct("<I")  # CRC-32 of all before it
+
+
+class Tally:
+    """Additive sufficient counts of reports, with the mechanism they belong to.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What made the reports.
+    n : int
+        How many reports there are.
+    counts : array of int
+        How many reports support each value, or what else adds up in the mechanism.
+
+    Examples
+    --------
+    >>> from ldpkit.mechanisms.categorical.grr import GRR
+    >>> oracle = GRR(["no", "yes"], epsilon=2)
+    >>> tally = oracle.tally([0, 1, 1]) + oracle.tally([1])
+    >>> tally
+    Tally(GRR(2, epsilon=2), n=4)
+    >>> tally.counts.tolist()
+    [1, 3]
+    """
+
+    __slots__ = ("counts", "mechanism", "n")
+    mechanism: Mechanism
+    n: int
+    counts: Counts
+
+    def __init__(self, mechanism: Mechanism, n: int, counts: Counts) -> None:
+        if (
+            isinstance(n, bool)
+            or not isinstance(n, (int, np.integer))
+            or np.asarray(counts).dtype.kind not in "iu"
+        ):
+            raise InvalidInputError(f"a tally has whole numbers, got n={n!r} and {np.asarray(counts).dtype}")
+        frozen = np.array(counts, np.int64)
+        if frozen.shape != (mechanism.tally_size,):
+            raise InvalidInputError(
+                f"a tally of {mechanism!r} has {mechanism.tally_size} counts, got shape {frozen.shape}"
+            )
+        mechanism.check_counts(n, frozen)
+        frozen.setflags(write=False)
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "n", int(n))
+        object.__setattr__(self, "counts", frozen)
+
+    def __add__(self, other: Tally | Literal[0]) -> Tally:
+        if isinstance(other, int) and other == 0:  # the start of sum()
+            return self
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.mechanism != other.mechanism:
+            raise MismatchError(
+                f"a tally of {self.mechanism!r} cannot be added to one of {other.mechanism!r}: "
+                "reports of different mechanisms do not mix"
+            )
+        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts)
+
+    __radd__ = __add__
+
+    @classmethod
+    def merge(cls, tallies: Iterable[Tally]) -> Tally:
+        """Return the sum of some tallies, at least one."""
+        every = list(tallies)
+        if not every:
+            raise InvalidInputError("there are no tallies to merge: give at least one")
+        return functools.reduce(operator.add, every)
+
+    def estimate(self, method: str | None = None, *, consistency: str | None = None, **options: Any) -> Any:
+        """Return what the reports tell, with error bars.
+
+        Parameters
+        ----------
+        method : str or None
+            The estimator; by default that of the mechanism: "mi" of frequency oracles
+            inverts the channel and is unbiased, "mean" of numeric mechanisms as well.
+        consistency : str or None
+            A post-processing method that makes the frequencies consistent.
+        options
+            What the estimator takes beyond that.
+
+        Returns
+        -------
+        Estimate or NumericEstimate
+            Frequencies of values, or the mean and more of numbers.
+        """
+        estimate = ESTIMATORS.get(method or self.mechanism.default_estimator)(self, **options)
+        if consistency is None:
+            return estimate
+        if not hasattr(estimate, "consistent"):
+            raise InvalidParameterError(f"consistency={consistency!r} is for frequencies: leave it out here")
+        return estimate.consistent(consistency)
+
+    def to_bytes(self) -> bytes:
+        """Return a portable form with a version and a checksum."""
+        header = json.dumps({**self.mechanism.spec(), "n": self.n}).encode()
+        body = _HEAD.pack(_MAGIC, _VERSION, len(header)) + header + self.counts.astype("<i8").tobytes()
+        return body + _TAIL.pack(zlib.crc32(body))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tally:
+        """Return the tally of a portable form; refuse damaged or foreign bytes."""
+        if len(data) < _HEAD.size + _TAIL.size or data[:4] != _MAGIC:
+            raise FileFormatError("not a tally: it does not begin with LDPT", offset=0)
+        _, version, length = _HEAD.unpack_from(data)
+        if version != _VERSION:
+            raise FileFormatError(
+                f"the tally has version {version}, this ldpkit reads version {_VERSION}", offset=4
+            )
+        if zlib.crc32(data[: -_TAIL.size]) != _TAIL.unpack(data[-_TAIL.size :])[0]:
+            raise FileFormatError("the tally is damaged: its checksum does not fit", offset=len(data) - 4)
+        start = _HEAD.size + length
+        try:
+            header = json.loads(data[_HEAD.size : start])
+            counts = np.frombuffer(data[start : -_TAIL.size], "<i8")
+            return cls(from_spec(header), header["n"], counts)
+        except (ValueError, TypeError, KeyError, RecursionError, LdpkitError) as error:
+            raise FileFormatError(f"the tally cannot be read: {error}", offset=_HEAD.size) from error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        return (
+            self.mechanism == other.mechanism
+            and self.n == other.n
+            and bool((self.counts == other.counts).all())
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.mechanism, self.n, self.counts.tobytes()))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenError(f"a tally does not change: add tallies instead of setting {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenError(f"a tally does not change: {name} cannot be removed")
+
+    def __repr__(self) -> str:
+        return f"Tally({self.mechanism!r}, n={self.n})"
+
+    def __reduce__(self) -> Any:
+        return Tally, (self.mechanism, self.n, self.counts)

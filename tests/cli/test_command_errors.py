@@ -1,0 +1,249 @@
+"""Every refusal is one line with the value and the remedy, exit code 2, and no output file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import ldpkit
+from ldpkit.mechanisms.reportfile import ReportWriter
+
+PLUGIN = """
+import ldpkit
+
+@ldpkit.register
+class Plugged(ldpkit.GRR):
+    name, aliases, title, citation = "plugged", (), "Plugged", "None"
+"""
+
+
+@pytest.fixture
+def values(tmp_path):
+    path = tmp_path / "values.csv"
+    path.write_text("value,other\n" + "0,a\n1,b\n4,c\n")
+    return path
+
+
+def ldpkit_process(*arguments, **options):
+    command = [sys.executable, "-c", "from ldpkit.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+GOOD = {"--mechanism": "olh", "--epsilon": "1", "--domain": "5", "--column": "value"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--epsilon": "0"}, "epsilon must be positive and finite, got 0.0"),
+        ({"--epsilon": "-1"}, "epsilon must be positive and finite, got -1.0"),
+        ({"--epsilon": "nan"}, "epsilon must be positive and finite, got nan"),
+        ({"--epsilon": "inf"}, "epsilon must be positive and finite, got inf"),
+        ({"--epsilon": "99"}, "epsilon must be between 0.001 and 20, got 99.0"),
+        ({"--epsilon": None}, "olh needs epsilon: give it with --epsilon"),
+        (
+            {"--domain": "4"},
+            "value 4 at position 2 is not in the domain 0..3: remove it or enlarge the domain",
+        ),
+        ({"--domain": "red,blue"}, "value '0' at position 0 is not in the domain {red, blue}"),
+        ({"--domain": "0,1,0"}, "label 0 stands twice"),
+        ({"--domain": "@none.txt"}, "'none.txt' does not exist"),
+        ({"--mechanism": "ohl"}, "unknown mechanism 'ohl': did you mean olh"),
+        ({"--column": "valeu"}, "has no column 'valeu': did you mean 'value'?"),
+        ({"--column": None}, "has several columns: choose one of value, other"),
+        ({"--seed": "-1"}, "a seed must be a non-negative integer, got -1"),
+        ({"--parameter": "g=3"}, "olh has no parameter 'g': it takes epsilon"),
+    ],
+)
+def test_privatize_refuses(run, values, tmp_path, changes, message):
+    options = [
+        part for name, value in (GOOD | changes).items() if value is not None for part in (name, value)
+    ]
+    before = sorted(tmp_path.iterdir())
+    assert message in run("privatize", values, *options, "-o", tmp_path / "out.ldp", code=2).error_line
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"", "empty"), (b"value\n", "no values"), (b"\xff\xfe\x00", "UTF-8"), (None, "exist")],
+)
+def test_privatize_refuses_files_without_values(run, tmp_path, content, message):
+    path = tmp_path / "bad.csv"
+    if content is not None:
+        path.write_bytes(content)
+    options = ("-m", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
+    line = run("privatize", path, *options, code=2).error_line
+    assert message in line
+    assert "bad.csv" in line
+    assert not (tmp_path / "out.ldp").exists()
+
+
+def test_a_single_label_cannot_be_a_domain(run, tmp_path):
+    (tmp_path / "same.txt").write_text("x\nx\n")
+    line = run(
+        "privatize", tmp_path / "same.txt", "-m", "grr", "-e", 1, "-o", tmp_path / "o", code=2
+    ).error_line
+    assert "all values are 'x'" in line
+    assert "--domain" in line
+
+
+def test_an_existing_output_stays(run, values, tmp_path):
+    (tmp_path / "out.ldp").write_text("precious")
+    options = ("--column", "value", "-m", "grr", "-e", 1, "--domain", 5)
+    line = run("privatize", values, *options, "-o", tmp_path / "out.ldp", code=2).error_line
+    assert "out.ldp' exists: choose another name or add --force" in line
+    assert (tmp_path / "out.ldp").read_text() == "precious"
+    assert (
+        "is also the input" in run("privatize", values, *options, "-o", values, "--force", code=2).error_line
+    )
+    missing = run("privatize", values, *options, "-o", tmp_path / "no" / "out.ldp", code=2).error_line
+    assert "choose a folder that exists" in missing
+
+
+@pytest.mark.parametrize("command", ["estimate", "inspect"])
+def test_report_files_that_cannot_be_read(run, tmp_path, command):
+    oracle = ldpkit.GRR(3, epsilon=1.0)
+    with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
+        writer.write(oracle.privatize([0, 1, 2]))
+    data = (tmp_path / "a.ldp").read_bytes()
+    for content, message in [
+        (data[:-5], f"is truncated: write or copy it again (at byte {len(data) - 5})"),
+        (data[:20], "is truncated"),
+        (b"", "is empty"),
+        (b"hello", "does not begin with LDPR"),
+    ]:
+        (tmp_path / "a.ldp").write_bytes(content)
+        line = run(command, tmp_path / "a.ldp", code=2).error_line
+        assert message in line
+        assert "a.ldp" in line
+    assert "No such file" in run(command, tmp_path / "none.ldp", code=2).error_line
+    assert "error" in run(command, tmp_path, code=2).error_line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["privatize"],
+        ["nonsense"],
+        ["estimate"],
+        ["estimate", "x", "--top", "0"],
+        ["estimate", "x", "--format", "xml"],
+        ["privatize", "x", "-m", "olh", "-e", "one", "-o", "y"],
+    ],
+)
+def test_wrong_usage_exits_with_2_too(run, arguments):
+    result = run(*arguments, code=2)
+    assert result.out == ""
+    assert "Error" in result.err
+
+
+def test_reports_of_a_plugin_name_the_plugin_that_is_missing(tmp_path):
+    (tmp_path / "plug.py").write_text(PLUGIN)
+    (tmp_path / "values.txt").write_text("0\n1\n")
+    plugin = ("--plugin", tmp_path / "plug.py")
+    arguments = ("-m", "plugged", "-e", 1, "--domain", 3, "-o", tmp_path / "a.ldp")
+    assert ldpkit_process(*plugin, "privatize", tmp_path / "values.txt", *arguments).returncode == 0
+    refused = ldpkit_process("estimate", tmp_path / "a.ldp")
+    assert refused.returncode == 2
+    assert "'plugged', which is not known here: load the plugin that has it with --plugin" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert ldpkit_process(*plugin, "estimate", tmp_path / "a.ldp").returncode == 0
+
+
+def test_a_real_process_refuses_in_one_line(values, tmp_path):
+    options = ("--column", "value", "-m", "olh", "-e", "0", "--domain", "5", "-o", tmp_path / "out.ldp")
+    done = ldpkit_process("privatize", values, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: epsilon must be positive and finite, got 0.0\n"
+    assert not (tmp_path / "out.ldp").exists()
+    done = ldpkit_process(
+        "privatize", tmp_path / "none.csv", *options[2:4], "-e", 1, "-o", tmp_path / "out.ldp"
+    )
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_reader_that_leaves_early_is_no_accident(tmp_path):
+    oracle = ldpkit.GRR(5000, epsilon=1.0)
+    with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
+        writer.write(oracle.privatize([0, 1, 2]))
+    for size in (3, 5000):  # within and beyond the buffer of a pipe
+        script = "from ldpkit.cli.main import main; main()"
+        command = [sys.executable, "-c", script, "estimate", str(tmp_path / "a.ldp"), "--top", str(size)]
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run(
+            [*command, "--format", "json"], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(write)
+        assert done.returncode == 1
+        assert done.stderr == ""
+
+
+def test_a_full_disk_is_refused_in_one_line(run, tmp_path, monkeypatch):
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ldpkit.mechanisms.reportfile.os.fsync", full)
+    (tmp_path / "values.txt").write_text("0\n1\n")
+    options = ("-m", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
+    assert "No space left" in run("privatize", tmp_path / "values.txt", *options, code=2).error_line
+    assert [path.name for path in tmp_path.iterdir()] == ["values.txt"]
+
+
+def test_too_little_memory_is_refused_in_one_line(run, tmp_path, monkeypatch):
+    def too_much(*_: object) -> None:
+        raise MemoryError
+
+    (tmp_path / "a.ldp").write_bytes(b"LDPR")
+    monkeypatch.setattr("ldpkit.mechanisms.reportfile.ReportFile.open", too_much)
+    assert "does not fit into the memory" in run("inspect", tmp_path / "a.ldp", code=2).error_line
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    script = """
+import time
+from ldpkit.cli.main import main
+from ldpkit.mechanisms.reportfile import ReportWriter
+write = ReportWriter.write
+def slow(self, reports):
+    write(self, reports)
+    print("writing", flush=True)
+    time.sleep(60)
+ReportWriter.write = slow
+main()
+"""
+    (tmp_path / "values.txt").write_text("0\n1\n")
+    arguments = [
+        "privatize",
+        tmp_path / "values.txt",
+        "-m",
+        "grr",
+        "-e",
+        1,
+        "--domain",
+        2,
+        "-o",
+        tmp_path / "out.ldp",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    time.sleep(0.05)  # let it fall asleep
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert [path.name for path in Path(tmp_path).iterdir()] == ["values.txt"]

@@ -1,0 +1,169 @@
+"""`ldpkit estimate`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import ldpkit
+from ldpkit.mechanisms.reportfile import ReportWriter
+
+ORACLE = ldpkit.OUE(30, epsilon=2.0)
+
+
+def write(path, oracle, values, seed):
+    reports = oracle.privatize(values, rng=ldpkit.random.seeded(seed))
+    with ReportWriter(path, oracle) as writer:
+        writer.write(reports)
+    return oracle.tally(reports)
+
+
+@pytest.fixture
+def collected(tmp_path):
+    """Two files of one mechanism, and the tally of both."""
+    values = np.minimum(np.arange(4000) % 50, 29)
+    first = write(tmp_path / "a.ldp", ORACLE, values[:2500], 1)
+    second = write(tmp_path / "b.ldp", ORACLE, values[2500:], 2)
+    return tmp_path / "a.ldp", tmp_path / "b.ldp", first + second
+
+
+def rows_of(result):
+    return json.loads(result.out)["rows"]
+
+
+def test_several_files_are_one_collection(run, collected):
+    first, second, tally = collected
+    result = json.loads(run("estimate", first, second, "--format", "json").out)
+    assert result["rows"] == list(tally.estimate().rows())
+    assert (result["n"], result["mechanism"], result["parameters"]) == (4000, "oue", {"epsilon": 2.0})
+    assert result["exact_epsilon"] == ORACLE.exact_epsilon()
+
+
+def test_consistency_level_and_simultaneous(run, collected):
+    first, second, tally = collected
+    made = tally.estimate(consistency="norm_sub")
+    options = ("--consistency", "norm-sub", "--level", "0.9", "--simultaneous", "--format", "json")
+    rows = rows_of(run("estimate", first, second, *options))
+    low, high = made.interval(0.9, simultaneous=True)
+    assert [row["frequency"] for row in rows] == made.values.tolist()
+    assert [row["low"] for row in rows] == low.tolist()
+    assert [row["high"] for row in rows] == high.tolist()
+
+
+def test_a_table_shows_the_most_frequent_and_says_what_it_is(run, collected):
+    first, second, tally = collected
+    lines = run("estimate", first, second).out.splitlines()
+    shown = [line.split("│")[1].strip() for line in lines if line.startswith("│")]
+    assert shown == [str(index) for index in np.argsort(-tally.estimate().values, kind="stable")[:20]]
+    caption = " ".join(lines[-2:])
+    for fact in (
+        "n=4000",
+        "OUE(30, epsilon=2)",
+        f"exact epsilon {ORACLE.exact_epsilon()!r}",
+        "95% intervals",
+    ):
+        assert fact in caption
+    assert "the 20 most frequent of 30 values" in caption
+
+
+def test_top_and_sort(run, collected):
+    first, second, tally = collected
+    best = np.argsort(-tally.estimate().values, kind="stable")[:5].tolist()
+    rows = rows_of(run("estimate", first, second, "--top", 5, "--sort", "frequency", "--format", "json"))
+    assert [row["value"] for row in rows] == best
+    rows = rows_of(run("estimate", first, second, "--top", 5, "--format", "json"))
+    assert [row["value"] for row in rows] == sorted(best)
+
+
+def test_output_goes_to_a_file_in_the_form_of_its_ending(run, collected, tmp_path):
+    first, second, tally = collected
+    result = run("estimate", first, second, "-o", tmp_path / "out.csv")
+    assert result.out == ""
+    assert "n=4000" in result.err
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+    assert [float(row["frequency"]) for row in rows] == tally.estimate().values.tolist()
+    run("estimate", first, second, "-o", tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text())["n"] == 4000
+    run("estimate", first, second, "-o", tmp_path / "out.txt")
+    assert "┃ value ┃" in (tmp_path / "out.txt").read_text()
+
+
+def test_tallies_are_saved_and_estimated_like_reports(run, collected, tmp_path):
+    first, second, tally = collected
+    for path in (first, second):
+        run("estimate", path, "--save-tally", path.with_suffix(".tally"))
+    assert ldpkit.Tally.from_bytes(first.with_suffix(".tally").read_bytes()).n == 2500
+    rows = rows_of(run("estimate", first.with_suffix(".tally"), second, "--format", "json"))
+    assert rows == list(tally.estimate().rows())
+
+
+def test_labels_that_look_like_markup_are_shown_as_they_are(run, tmp_path):
+    write(tmp_path / "a.ldp", ldpkit.GRR(["[/red]", "\x1b[31m"], epsilon=1.0), ["[/red]"] * 9, 1)
+    out = run("estimate", tmp_path / "a.ldp").out
+    assert "[/red]" in out
+    assert r"\x1b[31m" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "mii"], "unknown estimator 'mii': did you mean mi?"),
+        (["--consistency", "norm_subb"], "unknown consistency method 'norm_subb': did you mean norm_sub"),
+        (["--level", "1.5"], "level must lie strictly between 0 and 1, got 1.5"),
+        (["--level", "nan"], "level must lie strictly between 0 and 1, got nan"),
+    ],
+)
+def test_wrong_options_are_refused(run, collected, tmp_path, arguments, message):
+    result = run("estimate", collected[0], *arguments, "-o", tmp_path / "out.csv", code=2)
+    assert message in result.error_line
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ldpkit.OUE(30, epsilon=1.0),
+        ldpkit.SUE(30, epsilon=2.0),
+        ldpkit.OUE([f"v{i}" for i in range(30)], epsilon=2.0),
+    ],
+    ids=["epsilon", "mechanism", "labels"],
+)
+def test_files_of_different_mechanisms_do_not_mix(run, collected, tmp_path, other):
+    write(tmp_path / "other.ldp", other, [0, 1], 3)
+    line = run("estimate", collected[0], tmp_path / "other.ldp", code=2).error_line
+    assert f"'{tmp_path / 'other.ldp'}' is of {other!r} on {other.domain}" in line
+    assert "do not mix" in line
+
+
+def test_a_file_given_twice_is_refused(run, collected):
+    assert "is given twice" in run("estimate", collected[0], collected[0], code=2).error_line
+
+
+def test_a_file_without_reports_is_refused(run, tmp_path):
+    with ReportWriter(tmp_path / "none.ldp", ORACLE):
+        pass
+    assert "no reports to estimate from" in run("estimate", tmp_path / "none.ldp", code=2).error_line
+
+
+def test_outputs_are_not_overwritten(run, collected, tmp_path):
+    first, second, _ = collected
+    (tmp_path / "out.csv").write_text("precious")
+    assert "add --force" in run("estimate", first, "-o", tmp_path / "out.csv", code=2).error_line
+    assert "add --force" in run("estimate", first, "--save-tally", tmp_path / "out.csv", code=2).error_line
+    assert (tmp_path / "out.csv").read_text() == "precious"
+    assert "is also the input" in run("estimate", first, second, "-o", second, "--force", code=2).error_line
+    same = ("-o", tmp_path / "x", "--save-tally", tmp_path / "x")
+    assert "choose two names" in run("estimate", first, *same, code=2).error_line
+    run("estimate", first, "-o", tmp_path / "out.csv", "--force")
+    assert (tmp_path / "out.csv").read_text() != "precious"
+
+
+def test_a_damaged_tally_is_refused_with_its_name(run, tmp_path):
+    (tmp_path / "a.tally").write_bytes(b"LDPT" + bytes(30))
+    assert f"'{tmp_path / 'a.tally'}': the tally has version 0" in (
+        run("estimate", tmp_path / "a.tally", code=2).error_line
+    )

@@ -1,0 +1,195 @@
+"""`ldpkit privatize`."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+import ldpkit
+from ldpkit.mechanisms.base import MECHANISMS
+from ldpkit.mechanisms.reportfile import ReportFile, tally_file
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    path = tmp_path / "values.csv"
+    path.write_text("value\n" + "\n".join(str(i % 5) for i in range(1000)) + "\n")
+    return path
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "reports.ldp"
+
+
+def test_reports_are_those_of_the_library(run, numbers, target):
+    result = run("privatize", numbers, "-m", "olh", "-e", 1, "--domain", 8, "-o", target, "--seed", 5)
+    oracle = ldpkit.OLH(8, epsilon=1.0)
+    expected = oracle.privatize(np.arange(1000) % 5, rng=ldpkit.random.seeded(5))
+    assert ReportFile.open(target).mechanism == oracle
+    assert (np.concatenate(list(ReportFile.open(target).reports())) == expected).all()
+    assert result.out == ""
+    assert "protect nobody" in result.err
+    wrote = result.err.splitlines()[-1]
+    assert "1000 reports of OLH(8, epsilon=1)" in wrote
+    assert f"exact epsilon {oracle.exact_epsilon()!r}" in wrote
+    assert f"{target.stat().st_size} bytes" in wrote
+
+
+def test_without_a_seed_two_runs_differ_and_nothing_is_said_of_seeds(run, numbers, tmp_path):
+    for name in ("a.ldp", "b.ldp"):
+        result = run("privatize", numbers, "-m", "oue", "-e", 1, "--domain", 8, "-o", tmp_path / name)
+        assert "note" not in result.err
+    assert (tmp_path / "a.ldp").read_bytes() != (tmp_path / "b.ldp").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["grr", "olh", "blh", "oue", "rappor", "ss"])
+def test_every_oracle_and_alias(run, numbers, target, name):
+    run("privatize", numbers, "-m", name, "-e", 2, "--domain", 5, "-o", target)
+    assert tally_file(target).n == 1000
+
+
+def test_a_missing_domain_is_taken_from_whole_numbers_with_a_warning(run, numbers, target):
+    result = run("privatize", numbers, "-m", "grr", "-e", 1, "-o", target)
+    assert "a real collection fixes a public domain in advance" in result.err
+    assert ReportFile.open(target).mechanism.domain.to_json() == 5
+
+
+def test_a_missing_domain_is_taken_from_labels(run, tmp_path, target):
+    (tmp_path / "people.csv").write_text("age,city\n3,Rome\n4,Oslo\n5,Rome\n")
+    run("privatize", tmp_path / "people.csv", "--column", "city", "-m", "grr", "-e", 1, "-o", target)
+    assert ReportFile.open(target).mechanism.domain.to_json() == ["Oslo", "Rome"]
+
+
+@pytest.mark.parametrize(
+    ("text", "domain"),
+    [("0\n0\n", 2), ("-3\n4\n", [-3, 4]), ("0.5\n1.5\n", [0.5, 1.5]), ("b\na\n", ["a", "b"])],
+)
+def test_inferred_domains(run, tmp_path, target, text, domain):
+    (tmp_path / "values.txt").write_text(text)
+    run("privatize", tmp_path / "values.txt", "-m", "grr", "-e", 1, "-o", target)
+    assert ReportFile.open(target).mechanism.domain.to_json() == domain
+
+
+@pytest.mark.parametrize(
+    ("spec", "values", "counts"),
+    [
+        ("3", "0\n2\n2\n", [1, 0, 2]),
+        ("red, green", "green\ngreen\nred\n", [1, 2]),
+        ("1,2,3", "2\n3\n3\n", [0, 1, 2]),  # the numbers in the file are labels, not indices
+        ("1,2,other", "2\n2\n", [0, 2, 0]),
+        ("0.5,1", "1\n0.5\n1\n", [1, 2]),
+    ],
+)
+def test_domain_specs(run, tmp_path, target, spec, values, counts):
+    (tmp_path / "values.txt").write_text(values)
+    run(
+        "privatize",
+        tmp_path / "values.txt",
+        "-m",
+        "grr",
+        "-e",
+        20,
+        "--domain",
+        spec,
+        "-o",
+        target,
+        "--seed",
+        1,
+    )
+    assert tally_file(target).counts.tolist() == counts  # at epsilon 20 a lie has probability 1e-8
+
+
+def test_a_domain_from_a_file(run, tmp_path, target):
+    (tmp_path / "cities.txt").write_text("Rome\nOslo\nLima\n")
+    (tmp_path / "values.txt").write_text("Lima\nLima\nRome\n")
+    spec = f"@{tmp_path / 'cities.txt'}"
+    run(
+        "privatize",
+        tmp_path / "values.txt",
+        "-m",
+        "grr",
+        "-e",
+        20,
+        "--domain",
+        spec,
+        "-o",
+        target,
+        "--seed",
+        1,
+    )
+    assert tally_file(target).counts.tolist() == [1, 0, 2]
+
+
+def test_standard_input(run, target, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"0\n1\n1\n")))
+    run("privatize", "-", "-m", "grr", "-e", 1, "--domain", 2, "-o", target)
+    assert tally_file(target).n == 3
+
+
+def test_force_overwrites(run, numbers, target):
+    target.write_text("precious")
+    run("privatize", numbers, "-m", "grr", "-e", 1, "--domain", 5, "-o", target, "--force")
+    assert ReportFile.open(target).n == 1000
+
+
+class WithParameters(ldpkit.GRR):
+    """Takes a further parameter."""
+
+    name, title = "with_parameters", "Randomised response with a further parameter"
+
+    def __init__(self, domain, epsilon, rounds, scale=1.0):
+        super().__init__(domain, epsilon)
+        self._freeze(rounds=rounds, scale=scale)
+
+    def parameters(self):
+        return {"epsilon": self.epsilon, "rounds": self.rounds, "scale": self.scale}
+
+
+@pytest.fixture
+def with_parameters(monkeypatch):
+    list(MECHANISMS)  # discovery comes first, so that it is not disturbed
+    monkeypatch.setitem(MECHANISMS._members, "with_parameters", WithParameters)
+
+
+@pytest.mark.usefixtures("with_parameters")
+def test_further_parameters_reach_the_mechanism_and_the_file(run, numbers, target):
+    more = ["--parameter", "rounds=3", "--parameter", "scale=0.5"]
+    run("privatize", numbers, "-m", "with-parameters", "-e", 1, "--domain", 5, *more, "-o", target)
+    assert ReportFile.open(target).mechanism.parameters() == {"epsilon": 1.0, "rounds": 3, "scale": 0.5}
+
+
+@pytest.mark.usefixtures("with_parameters")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "with_parameters needs rounds: give it with --parameter rounds=..."),
+        (["--parameter", "rounds"], "the parameter 'rounds' has no value: write NAME=VALUE"),
+        (["--parameter", "rounds=x"], "the parameter 'rounds' must be a number, got 'x'"),
+        (["--parameter", "rounds=1", "--parameter", "rounds=2"], "'rounds' is given twice"),
+        (["--parameter", "epsilon=1"], "epsilon is given twice"),
+        (
+            ["--parameter", "rounds=1", "--parameter", "depth=2"],
+            "with_parameters has no parameter 'depth': it takes epsilon, rounds, scale",
+        ),
+    ],
+)
+def test_wrong_parameters_are_refused(run, numbers, target, arguments, message):
+    command = (
+        "privatize",
+        numbers,
+        "-m",
+        "with_parameters",
+        "-e",
+        1,
+        "--domain",
+        5,
+        *arguments,
+        "-o",
+        target,
+    )
+    assert message in run(*command, code=2).error_line
+    assert not target.exists()

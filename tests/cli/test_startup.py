@@ -1,0 +1,53 @@
+"""The command line starts without the heavy libraries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+sys.argv = ["ldpkit", *sys.argv[1:]]
+from ldpkit.cli.main import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+heavy = {"numba", "scipy", "matplotlib", "pyarrow", "pandas", "polars"} & sys.modules.keys()
+sys.exit(f"imported {heavy}" if heavy else 0)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["mechanisms"], ["privatize", "--help"]])
+def test_nothing_heavy_is_imported(arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_help_imports_no_numpy():
+    script = SCRIPT.replace('"numba"', '"numba", "numpy"')
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_check_itself_notices_a_heavy_import():
+    script = SCRIPT.replace("import sys\n", "import sys, numba\n", 1)
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "'numba'" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["mechanisms", "privatize", "estimate", "inspect"])
+def test_every_command_has_help_with_examples(run, command):
+    out = run(command, "--help").out
+    assert "Examples" in out
+    assert f"ldpkit {command}" in out

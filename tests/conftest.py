@@ -1,0 +1,55 @@
+"""Options and helpers of the whole suite.
+
+`pytest --plugin my_mechanism.py` loads a plugin file before collection, so that the
+contract suite runs over what it registers as over ldpkit's own mechanisms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+import ldpkit
+
+# A plugin is loaded on request only: importing it for its doctests would register it.
+collect_ignore = ["contract/example_plugin.py"]
+
+pytest.register_assert_rewrite("contract.checks")
+
+hypothesis.settings.register_profile(
+    "ldpkit", deadline=None, derandomize=True, database=None, max_examples=60
+)
+hypothesis.settings.load_profile("ldpkit")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--plugin",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="load a plugin file first and run the contract suite over its mechanisms too",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Workers of pytest-xdist get the same options and come here as well.
+    for file in config.getoption("plugin"):
+        ldpkit.load_plugin(Path(file))
+
+
+class UntouchedSource(ldpkit.random.RandomSource):
+    """A source that fails the test as soon as anything is drawn from it."""
+
+    def __init__(self) -> None:
+        super().__init__(bytes(32), is_secure=False)
+
+    def bytes(self, count: int) -> ldpkit.core.typing.Bytes:
+        raise AssertionError(f"{count} random bytes were drawn although the input had to be refused first")
+
+
+@pytest.fixture
+def untouched() -> UntouchedSource:
+    return UntouchedSource()

@@ -1,0 +1,401 @@
+"""Domains: what a value is, and that nothing else gets through."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import decimal
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldpkit.core.domain import CategoricalDomain, as_array, as_domain
+from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
+
+# --- making one ------------------------------------------------------------------------
+
+
+def test_a_size_is_a_domain_of_indices():
+    domain = CategoricalDomain(3)
+    assert (domain.size, len(domain), list(domain.labels), domain.has_labels) == (3, 3, [0, 1, 2], False)
+    assert CategoricalDomain(np.int64(3)) == domain
+    assert str(domain) == "0..2"
+    assert repr(domain) == "CategoricalDomain(3)"
+    assert CategoricalDomain(2**26).size == 2**26
+
+
+def test_labels_are_a_domain_in_order():
+    domain = CategoricalDomain(["red", "green", "blue"])
+    assert (domain.size, list(domain.labels), domain.has_labels) == (3, ["red", "green", "blue"], True)
+    assert CategoricalDomain(np.array(["red", "green", "blue"])) == domain
+    assert CategoricalDomain(("red", "green", "blue")) == domain
+    assert CategoricalDomain(["green", "red", "blue"]) != domain
+    assert str(domain) == "{red, green, blue}"
+    assert str(CategoricalDomain(list("abcdefghij"))) == "{a, b, c, ... 10 labels}"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(-1, 0, 1, 2**26 + 1, True, False, np.True_, 3.0, np.float32(3), np.nan, None, object(), 3j),
+        *("", "abc", b"abc", [], ["one"], ["a", "a"], [1, 1.0], [True, 1], [0, False]),
+        *([1, "a"], [None, "a"], [[1], [2]], [(1,), (2,)], [np.nan, 1], [np.inf, 1], [b"a", b"b"]),
+        *([datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], np.zeros((2, 2)), [1j, 2j]),
+    ],
+)
+def test_senseless_domains_are_refused(values):
+    with pytest.raises(InvalidParameterError):
+        CategoricalDomain(values)
+
+
+def test_the_same_label_twice_is_named():
+    with pytest.raises(InvalidParameterError, match="label 'b' stands twice"):
+        CategoricalDomain(["a", "b", "c", "b"])
+
+
+def test_as_domain_keeps_what_is_one():
+    domain = CategoricalDomain(3)
+    assert as_domain(domain) is domain
+    assert as_domain(3) == domain
+    assert as_domain(["a", "b"]).has_labels
+
+
+def test_domains_do_not_change():
+    domain = CategoricalDomain(["a", "b"])
+    for name in ("_size", "_labels", "labels", "anything"):
+        with pytest.raises((FrozenError, AttributeError)):
+            setattr(domain, name, 3)
+    assert domain.size == 2
+
+
+def test_domains_do_not_lose_anything():
+    with pytest.raises(FrozenError):
+        del CategoricalDomain(["a", "b"])._size
+
+
+def test_equal_domains_are_interchangeable():
+    for values in (5, ["a", "b"], [1.5, 2.5], [True, False], [10, 20]):
+        first, second = CategoricalDomain(values), CategoricalDomain(values)
+        assert first == second
+        assert hash(first) == hash(second)
+        assert first.digest == second.digest
+        assert CategoricalDomain(first.to_json()) == first
+    distinct = [CategoricalDomain(v) for v in (2, 3, ["0", "1"], ["1", "0"], [1, 0], [10, 20], ["a", "b"])]
+    assert len({domain.digest for domain in distinct}) == len(set(distinct)) == len(distinct)
+    assert CategoricalDomain(2) != 2
+
+
+@pytest.mark.parametrize("values", [5, ["a", "b"], [1.5, 2.5]])
+def test_domains_travel_between_processes(values):
+    domain = CategoricalDomain(values)
+    assert pickle.loads(pickle.dumps(domain)) == domain
+    assert copy.deepcopy(domain) == domain
+
+
+def test_equal_domains_have_equal_digests():
+    """0, False and 0.0 are equal in Python, so these domains are too; their digests must follow."""
+    first, second, third = (CategoricalDomain(values) for values in ([0, 1], [False, True], [0.0, 1.0]))
+    assert (first == second) == (first.digest == second.digest)
+    assert (first == third) == (first.digest == third.digest)
+
+
+# --- encoding --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *([2, 0, 1], (2, 0, 1), range(2, -1, -1), iter([2, 0]), [2.0, 0.0], [True, False], [-0.0]),
+        *(np.array([2, 0], dtype) for dtype in ("i1", "u1", ">i8", "u8", "f4", "f8", "O", "?")),
+        *([np.int8(2), 1.0, True], np.array([[1, 2]])[0], np.arange(6)[::3]),
+    ],
+)
+def test_indices_are_taken_in_any_form(values):
+    meant = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    values = values if hasattr(values, "__len__") else iter(meant)
+    encoded = CategoricalDomain(4).encode(values)
+    assert encoded.dtype == np.uint32
+    assert encoded.tolist() == [int(value) for value in meant]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"])
+def test_narrow_types_meet_wide_domains_and_the_other_way_round(dtype):
+    top = 100
+    assert CategoricalDomain(300).encode(np.array([top], dtype)).tolist() == [top]
+    with pytest.raises(OutOfDomainError, match="value 100"):
+        CategoricalDomain(99).encode(np.array([0, top], dtype))
+    if dtype[0] != "u":
+        with pytest.raises(OutOfDomainError, match="position 1"):
+            CategoricalDomain(300).encode(np.array([0, -1], dtype))
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ([0, 3], "value 3 at position 1 is not in the domain 0..2: remove it or enlarge the domain"),
+        ([1, -1, 5], "value -1 at position 1"),
+        (np.array([0, 2**64 - 1], np.uint64), "position 1"),
+        (np.array([0, 2**32], np.int64), "value 4294967296"),  # must not wrap to 0
+        (np.array([0, -(2**32)], np.int64), "position 1"),
+        ([0, 2**64], "value"),
+        ([0.5], r"value 0\.5 at position 0 is not a whole number"),
+        (np.array([0.0, np.nan]), "value nan at position 1"),
+        ([np.inf], "value inf"),
+        (["0"], "text, but the domain has indices only"),
+    ],
+)
+def test_what_is_outside_is_named_with_its_place(values, error):
+    with pytest.raises(OutOfDomainError, match=error):
+        CategoricalDomain(3).encode(np.asarray(values) if not isinstance(values, list) else values)
+
+
+def test_labels_are_found_whatever_their_order():
+    domain = CategoricalDomain(["walk", "bike", "bus"])
+    assert domain.encode(["bus", "walk", "bus", "bike"]).tolist() == [2, 0, 2, 1]
+    assert domain.encode(np.array(["bike"])).tolist() == [1]
+    assert domain.encode([2, 0]).tolist() == [2, 0], "indices do as well"
+    numbers = CategoricalDomain([30, 10, 20])
+    assert numbers.encode([10, 20, 30]).tolist() == [1, 2, 0], "labels win over indices"
+    assert numbers.encode([10.0, 30.0]).tolist() == [1, 0]
+    assert CategoricalDomain([False, True]).encode([True, False, 1]).tolist() == [1, 0, 1]
+    assert CategoricalDomain([0.5, 1.5]).encode(np.array([1.5, 0.5])).tolist() == [1, 0]
+    assert CategoricalDomain(["é", "e\u0301", "🚲", ""]).encode(["🚲", "", "e\u0301", "é"]).tolist() == [
+        2,
+        3,
+        1,
+        0,
+    ]
+
+
+@pytest.mark.parametrize(
+    "values", [["Walk"], ["walk "], [""], ["bike", "tram"], [3], [-1], [0.0], [True], [b"walk"], ["walk", 0]]
+)
+def test_what_is_no_label_is_refused(values):
+    with pytest.raises(InvalidInputError):
+        CategoricalDomain(["walk", "bike", "bus"]).encode(values)
+
+
+@pytest.mark.parametrize("values", [[0], [1], [11], ["10"], [10.5], [np.nan], [True]])
+def test_indices_are_no_labels_where_labels_are_numbers(values):
+    with pytest.raises(InvalidInputError):
+        CategoricalDomain([10, 20]).encode(values)
+
+
+def test_trailing_nul_characters_are_refused():
+    """NumPy's text drops them: 'a' and 'a\\0' must not be taken for one another."""
+    with pytest.raises(InvalidParameterError, match="NUL"):
+        CategoricalDomain(["a", "a\0"])
+    with pytest.raises(OutOfDomainError):
+        CategoricalDomain(["a", "b"]).encode(["a\0"])
+
+
+# --- arrays ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(
+            "text",
+            b"text",
+            5,
+            5.0,
+            None,
+            object(),
+            np.array(5),
+            np.zeros((2, 2)),
+            np.zeros((2, 0)),
+            [[0], [1]],
+        ),
+        *([None], [0, None], [np.nan, "a"], [0, "a"], [object()], [{}], [(0,)], [1j], np.array([1j])),
+        *(
+            np.array(["2020"], "M8[Y]"),
+            [np.datetime64("NaT")],
+            [datetime.date(2020, 1, 1)],
+            [decimal.Decimal(1)],
+        ),
+        *(np.ma.masked_array([0, 1], [0, 1]), np.array([(1,)], [("a", int)]), np.array([None, 0], object)),
+        *(np.array([[0], [1]], object), [b"a"], [np.array(0)], [[]]),
+        [np.array([0, 1]), np.array([1, 2])],
+        [decimal.Decimal("sNaN")],
+    ],
+)
+def test_what_is_no_column_of_values_is_refused(values):
+    with pytest.raises(InvalidInputError):
+        as_array(values)
+
+
+def test_the_missing_value_is_named():
+    with pytest.raises(InvalidInputError, match="value None at position 2 is missing: drop missing values"):
+        as_array([0, 1, None])
+    with pytest.raises(InvalidInputError, match="value nan at position 1 is missing"):
+        as_array([0, float("nan")])
+
+
+def test_nothing_is_no_input():
+    for nothing in ([], (), np.empty(0), np.empty(0, int), iter(())):
+        with pytest.raises(InvalidInputError, match="no values"):
+            CategoricalDomain(3).encode(nothing)
+
+
+def test_arrays_are_not_copied():
+    array = np.arange(5)
+    assert as_array(array) is array
+
+
+def test_a_masked_array_without_masks_is_an_array():
+    assert CategoricalDomain(3).encode(np.ma.masked_array([0, 2])).tolist() == [0, 2]
+
+
+# --- frames ----------------------------------------------------------------------------
+
+
+def columns():
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    return pandas, polars, pyarrow
+
+
+def test_columns_of_frames_are_understood():
+    pd, pl, pa = columns()
+    numbers, texts = CategoricalDomain(4), CategoricalDomain(["a", "b", "c"])
+    for column in (
+        pd.Series([3, 0]),
+        pd.Series([3, 0], index=[7, 7]),
+        pd.Series([3.0, 0.0]),
+        pd.Series([3, 0], dtype="Int64"),
+        pd.Series([3, 0], dtype="int64[pyarrow]"),
+        pd.Index([3, 0]),
+        pl.Series([3, 0]),
+        pl.Series([3, 0], dtype=pl.UInt8),
+        pa.array([3, 0]),
+        pa.array([3, 0], pa.uint8()),
+        pa.chunked_array([[3], [0]]),
+    ):
+        assert numbers.encode(column).tolist() == [3, 0], repr(column)
+    for column in (
+        pd.Series(["c", "a"]),
+        pd.Series(["c", "a"], dtype="string"),
+        pd.Series(["c", "a"], dtype="category"),
+        pd.Series(["c", "a"], dtype="category").cat.reorder_categories(["c", "a"]),
+        pl.Series(["c", "a"]),
+        pl.Series(["c", "a"], dtype=pl.Categorical),
+        pl.Series(["c", "a"], dtype=pl.Enum(["c", "b", "a"])),
+        pa.array(["c", "a"]),
+        pa.array(["c", "a"], pa.large_string()),
+        pa.chunked_array([["c"], ["a"]]),
+        pa.array(["c", "a"]).dictionary_encode(),
+    ):
+        assert texts.encode(column).tolist() == [2, 0], repr(column)
+    for column in (pd.Series([True, False]), pl.Series([True, False]), pa.array([True, False])):
+        assert numbers.encode(column).tolist() == [1, 0]
+
+
+def test_missing_values_in_columns_are_refused():
+    pd, pl, pa = columns()
+    numbers, texts = CategoricalDomain(4), CategoricalDomain(["a", "b", "nan", "None", "<NA>"])
+    for column in (
+        pd.Series([3, None]),
+        pd.Series([3, None], dtype="Int64"),
+        pd.Series([3, None], dtype="int64[pyarrow]"),
+        pd.Series([pd.NaT, pd.NaT]),
+        pl.Series([3, None]),
+        pl.Series([True, None]),
+        pl.Series([None, None]),
+        pa.array([3, None]),
+        pa.array([True, None]),
+        pa.nulls(2),
+        pa.chunked_array([[3], [None]]),
+    ):
+        with pytest.raises(InvalidInputError):
+            numbers.encode(column)
+    for column in (
+        pd.Series(["a", None]),
+        pd.Series(["a", float("nan")]),
+        pd.Series(["a", None], dtype="category"),
+        pl.Series(["a", None]),
+        pl.Series(["a", None], dtype=pl.Categorical),
+        pa.array(["a", None]),
+        pa.array(["a", None]).dictionary_encode(),
+    ):
+        with pytest.raises(InvalidInputError):
+            texts.encode(column)
+
+
+def test_pandas_na_is_refused():
+    pd, _, _ = columns()
+    for column in (
+        pd.Series(["a", None], dtype="string"),
+        pd.Series([True, None], dtype="boolean"),
+        [pd.NA],
+        ["a", pd.NA],
+    ):
+        with pytest.raises(InvalidInputError, match="missing"):
+            as_array(column)
+
+
+def test_tables_and_other_types_of_columns_are_refused():
+    pd, pl, pa = columns()
+    for column in (
+        pd.DataFrame({"a": [0, 1]}),
+        pl.DataFrame({"a": [0, 1]}),
+        pa.table({"a": [0, 1]}),
+        pl.Series([[0], [1]]),
+        pl.Series([0, 1]).cast(pl.Date),
+        pd.to_datetime(pd.Series(["2020-01-01"])),
+        pd.Series([[0], [1]]),
+        pd.Series([1 + 0j]),
+    ):
+        with pytest.raises(InvalidInputError):
+            CategoricalDomain(4).encode(column)
+
+
+# --- anything --------------------------------------------------------------------------
+
+scalars = st.one_of(
+    st.integers(-3, 6),
+    st.integers(),
+    st.floats(),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=2),
+    st.binary(max_size=1),
+)
+
+
+@given(st.lists(scalars, min_size=1, max_size=5))
+def test_indices_mean_themselves(values):
+    domain = CategoricalDomain(4)
+    meant = all(isinstance(v, (bool, int, float)) and v in range(4) for v in values)
+    try:
+        encoded = domain.encode(values)
+    except InvalidInputError:
+        assert not meant, "values of the domain were refused"
+    else:
+        assert meant, "values outside the domain were accepted"
+        assert encoded.tolist() == [int(value) for value in values]
+
+
+plain_text = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=3)
+
+
+@given(labels=st.lists(plain_text, min_size=2, max_size=6, unique=True), data=st.data())
+def test_text_labels_mean_themselves(labels, data):
+    domain = CategoricalDomain(labels)
+    values = data.draw(st.lists(st.one_of(st.sampled_from(labels), plain_text), min_size=1, max_size=6))
+    try:
+        encoded = domain.encode(values)
+    except OutOfDomainError:
+        assert not set(values) <= set(labels)
+    else:
+        assert [labels[index] for index in encoded] == values
+
+
+@given(labels=st.lists(st.integers(-(2**62), 2**62), min_size=2, max_size=6, unique=True), data=st.data())
+def test_number_labels_mean_themselves(labels, data):
+    domain = CategoricalDomain(labels)
+    values = data.draw(st.lists(st.sampled_from(labels), min_size=1, max_size=6))
+    assert [labels[index] for index in domain.encode(values)] == values
+    assert CategoricalDomain(domain.to_json()) == domain
