@@ -1,0 +1,140 @@
+"""Figures of an experiment: heat map, error over epsilon, truth against estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldpkit.bench.grid import Cell, Experiment, Row
+from ldpkit.bench.summary import Summary
+from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.simulation.metrics import metric_for
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "check_figure_path",
+    "curves",
+    "heat_map",
+    "new_figure",
+    "overview",
+    "save_figure",
+    "truth_against_estimate",
+]
+
+_SUFFIXES = (".png", ".svg", ".pdf")
+_MOST_VALUES = 200  # more points than this hide each other
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure that needs no display."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
+    matplotlib.rcParams["svg.hashsalt"] = "ldpkit"  # the same figure gives the same file
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def check_figure_path(path: Path) -> Path:
+    """Return a path whose suffix names a figure format, or refuse it."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise InvalidParameterError(f"a figure is written as .png, .svg or .pdf, got {str(path)!r}")
+    return path
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure in the format of its suffix."""
+    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
+    figure.savefig(check_figure_path(path), dpi=150, metadata=metadata)
+
+
+def heat_map(axes: Any, summary: Summary) -> None:
+    """Draw protocol by method, coloured by rank on a log scale, with the numbers written in."""
+    from matplotlib.colors import LogNorm
+
+    means = np.array([[summary.mean(p, m).value for m in summary.methods] for p in summary.protocols])
+    positive = bool((means > 0).all())
+    spread = positive and means.max() > means.min()
+    image = axes.imshow(
+        means,
+        aspect="auto",
+        cmap="viridis" if summary.larger_is_better else "viridis_r",
+        norm=LogNorm() if spread else None,
+    )
+    axes.set_xticks(range(len(summary.methods)), summary.methods, rotation=30, ha="right")
+    axes.set_yticks(range(len(summary.protocols)), summary.protocols)
+    axes.set_title(f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}")
+    for row, column in np.ndindex(means.shape):
+        red, green, blue, _ = image.cmap(image.norm(means[row, column]))
+        dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
+        axes.text(
+            column,
+            row,
+            f"{means[row, column]:.3g}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if dark else "black",
+        )
+    axes.figure.colorbar(image, ax=axes, label=summary.metric, pad=0.01)
+
+
+def curves(axes: Any, rows: Sequence[Row], metric: str) -> None:
+    """Draw each protocol's best method over epsilon, with a band of two standard errors."""
+    epsilons = sorted({row.epsilon for row in rows})
+    summaries = [Summary(rows, epsilon, metric) for epsilon in epsilons]
+    for protocol in summaries[0].protocols:
+        method = summaries[len(summaries) // 2].best_method(protocol)
+        means = [summary.mean(protocol, method) for summary in summaries]
+        values = np.array([mean.value for mean in means])
+        errors = np.nan_to_num(np.array([mean.stderr for mean in means]))
+        (line,) = axes.plot(epsilons, values, marker="o", markersize=3, label=f"{protocol} + {method}")
+        axes.fill_between(
+            epsilons, values - 2 * errors, values + 2 * errors, color=line.get_color(), alpha=0.2
+        )
+    axes.set_xscale("log")
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.minorticks_off()
+    if not summaries[0].larger_is_better:
+        axes.set_yscale("log")
+    axes.set_xlabel("epsilon")
+    axes.set_ylabel(metric_for(metric).title)
+    axes.set_title("each protocol with its best method; bands: ±2 standard errors")
+    axes.legend(fontsize=8, ncols=2)
+
+
+def truth_against_estimate(axes: Any, experiment: Experiment, cell: Cell, method: str) -> None:
+    """Draw the true frequency of each value and the estimate of one collection."""
+    estimate = experiment.processed(cell, method, experiment.estimates(cell))[0]
+    order = np.argsort(-experiment.truth, kind="stable")[:_MOST_VALUES]
+    places = np.arange(len(order))
+    axes.plot(places, estimate[order], ".", color="tab:orange", markersize=4, label="estimate")
+    axes.plot(places, experiment.truth[order], color="tab:blue", linewidth=1.2, label="truth")
+    axes.axhline(0, color="grey", linewidth=0.5)
+    shown = "" if len(order) == len(experiment.truth) else f" ({len(order)} most frequent)"
+    axes.set_xlabel(f"value, most frequent first{shown}")
+    axes.set_ylabel("frequency")
+    axes.set_title(f"{cell.protocol} + {method}, epsilon = {cell.epsilon:g}, one collection")
+    axes.legend(fontsize=8)
+
+
+def overview(experiment: Experiment, rows: Sequence[Row]) -> Figure:
+    """Return one figure with all that there is to see of an experiment's first metric."""
+    metric = experiment.metrics[0]
+    epsilon = experiment.epsilons[len(experiment.epsilons) // 2]
+    summary = Summary(rows, epsilon, metric)
+    several = len(experiment.epsilons) > 1
+    figure = new_figure(11, 10.5 if several else 7.5)
+    panels: Any = figure.subplots(3 if several else 2, 1)
+    heat_map(panels[0], summary)
+    protocol, method = summary.best_pair()
+    truth_against_estimate(panels[1], experiment, Cell(epsilon, protocol), method)
+    if several:
+        curves(panels[2], rows, metric)
+    return figure

@@ -1,0 +1,223 @@
+"""`ldpkit bench`: the best protocol and method for my data, my epsilon, my metric."""
+
+from __future__ import annotations
+
+import enum
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldpkit.cli.manyvalues import ManyValuesCommand, split
+from ldpkit.cli.output import WIDTH, note
+
+if TYPE_CHECKING:
+    from ldpkit.bench.grid import Experiment, Row
+
+__all__ = ["add_to"]
+
+DEFAULT_DATA = "zipf:k=128,n=100000"
+
+
+class ResultFormat(enum.StrEnum):
+    """How to give the results."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+
+
+class EngineName(enum.StrEnum):
+    """How to simulate."""
+
+    aggregate = "aggregate"
+    users = "users"
+
+
+_EPILOG = """
+Examples:
+
+  ldpkit bench
+
+  ldpkit bench -d kosarak -e 0.5 1 2 -p all -m all -r 10 -u mae kl
+
+  ldpkit bench -d values.csv --column city -e 1 --report report.html --figure figure.png
+
+  ldpkit bench -d zipf:k=1024,n=1000000 -e 1 --engine users -t 2 -o results.csv --resume
+
+Several values may follow an option, be separated by commas, or the option be repeated.
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("bench", cls=ManyValuesCommand, epilog=_EPILOG)(bench)
+
+
+def bench(
+    epsilon: Annotated[list[str], typer.Option("--epsilon", "-e", help="Privacy budgets.")] = ["1"],
+    protocol: Annotated[list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'.")] = [
+        "grr",
+        "sue",
+        "oue",
+        "blh",
+        "olh",
+        "ss",
+    ],
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method", "-m", help="Post-processing methods, 'none', or 'all' (which includes none)."
+        ),
+    ] = ["all"],
+    repeat: Annotated[int, typer.Option("--repeat", "-r", help="Collections to simulate.")] = 10,
+    threads: Annotated[
+        int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
+    ] = 0,
+    data: Annotated[
+        str,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="A file, the name of a known set (see 'ldpkit datasets'), or a population.",
+        ),
+    ] = DEFAULT_DATA,
+    metric: Annotated[list[str], typer.Option("--metric", "-u", help="Utility metrics.")] = ["mae"],
+    column: Annotated[str | None, typer.Option("--column", help="The column of a table to read.")] = None,
+    engine: Annotated[
+        EngineName, typer.Option(help="Draw aggregates from their exact law, or make every user's report.")
+    ] = EngineName.aggregate,
+    seed: Annotated[int, typer.Option(help="Makes the run repeatable, whatever the number of threads.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write the tidy table to a .csv, .json or .parquet file."),
+    ] = None,
+    result_format: Annotated[
+        ResultFormat, typer.Option("--format", help="What to print; parquet needs --out.")
+    ] = ResultFormat.table,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that --out holds.")] = False,
+    report: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML page.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
+    ] = None,
+    plugin: Annotated[
+        list[Path] | None, typer.Option("--plugin", help="A Python file with protocols, methods or metrics.")
+    ] = None,
+) -> None:
+    """Compare protocols and post-processing methods on your data."""
+    from ldpkit.bench.figures import check_figure_path
+    from ldpkit.bench.grid import NO_METHOD, Experiment, comparable_protocols
+    from ldpkit.bench.results import format_of
+    from ldpkit.core.errors import InvalidParameterError
+    from ldpkit.core.registry import load_plugin
+    from ldpkit.estimation.consistency import CONSISTENCY
+    from ldpkit.simulation.datasets import load
+
+    for file in plugin or []:
+        load_plugin(file)
+    if result_format is ResultFormat.parquet and output is None:
+        raise InvalidParameterError("--format parquet needs a file: add --out results.parquet")
+    if resume and output is None:
+        raise InvalidParameterError("--resume needs the file to go on with: add --out results.csv")
+    if output is not None:
+        format_of(output)
+    if figure is not None:
+        check_figure_path(figure)
+    protocols, methods = split(protocol), split(method)
+    dataset = load(data, column=column)
+    experiment = Experiment(
+        dataset.counts,
+        [_number(text) for text in split(epsilon)],
+        comparable_protocols() if protocols == ["all"] else protocols,
+        [NO_METHOD, *CONSISTENCY] if methods == ["all"] else methods,
+        split(metric),
+        repeats=repeat,
+        engine=engine.value,
+        seed=seed,
+        threads=threads or os.cpu_count() or 1,
+    )
+    rows = _run(experiment, output, resume)
+    _print(experiment, rows, result_format, data)
+    if figure is not None:
+        from ldpkit.bench.figures import overview, save_figure
+
+        save_figure(overview(experiment, rows), figure)
+        note(f"wrote {figure}")
+    if report is not None:
+        from ldpkit.bench.report import write_report
+
+        command = shlex.join(["ldpkit", *sys.argv[1:]])
+        report.write_text(write_report(experiment, rows, data=data, command=command), encoding="utf-8")
+        note(f"wrote {report}")
+
+
+def _number(text: str) -> float:
+    from ldpkit.core.errors import InvalidParameterError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameterError(f"epsilon must be a number, got {text!r}") from None
+
+
+def _run(experiment: Experiment, output: Path | None, resume: bool) -> list[Row]:
+    """Run the cells that are missing; on Ctrl-C keep the rows that are finished."""
+    from contextlib import closing
+
+    from ldpkit.bench.grid import Cell
+    from ldpkit.bench.results import finished, load, save
+    from ldpkit.cli.progress import track
+
+    rows: list[Row] = []
+    done: list[Cell] = []
+    if resume and output is not None and output.exists():
+        old = load(output, experiment)
+        done = finished(old, experiment)
+        rows = [row for row in old if Cell(row.epsilon, row.protocol) in done]
+        note(f"{len(done)} of {len(experiment.cells())} cells were finished before")
+    missing = len(set(experiment.cells()) - set(done))
+    try:
+        with closing(track(experiment.run(done), missing, "simulating")) as results:
+            for result in results:
+                rows += result.rows
+    finally:
+        if output is not None and rows:
+            save(output, rows, experiment)
+            note(f"wrote {len(rows)} rows to {output}")
+    order = {cell: place for place, cell in enumerate(experiment.cells())}
+    wanted = [row for row in rows if Cell(row.epsilon, row.protocol) in order]
+    return sorted(wanted, key=lambda row: order[Cell(row.epsilon, row.protocol)])
+
+
+def _print(experiment: Experiment, rows: list[Row], result_format: ResultFormat, data: str) -> None:
+    from ldpkit.bench.results import as_text
+
+    if result_format in (ResultFormat.csv, ResultFormat.json):
+        sys.stdout.write(as_text(rows, result_format.value))
+        return
+    from rich.console import Console
+
+    from ldpkit.bench.summary import Summary
+    from ldpkit.bench.table import render
+
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    people, values = int(experiment.counts.sum()), len(experiment.counts)
+    console.print(
+        f"{data}: {people:,} people, {values:,} values, {experiment.engine} engine, seed {experiment.seed}\n",
+        highlight=False,
+    )
+    for name in experiment.metrics:
+        for budget in experiment.epsilons:
+            summary = Summary(rows, budget, name)
+            console.print(render(summary, console.width))
+            protocol, method = summary.best_pair()
+            console.print(f"best: {protocol} with {method}\n", highlight=False)
+    console.print(
+        "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html;\n"
+        "then 'ldpkit privatize --help' to collect.",
+        highlight=False,
+    )

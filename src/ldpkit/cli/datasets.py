@@ -1,0 +1,242 @@
+"""`ldpkit datasets`: which data sets are here, what is in them, and how to prepare your own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli.output import Format, FormatOption, note, show
+
+if TYPE_CHECKING:
+    from ldpkit.simulation.datasets import Dataset
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+ldpkit datasets
+
+ldpkit datasets show kosarak
+
+ldpkit datasets show zipf:k=128,n=100000,s=1.1
+
+ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
+"""
+
+_SHOW_EXAMPLES = """
+[bold]Examples[/bold]
+
+ldpkit datasets show bms_pos --top 5
+
+ldpkit datasets show people.csv --column city
+"""
+
+_TRANSACTIONS_EXAMPLES = """
+[bold]Example[/bold]
+
+ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
+"""
+
+_GRID_EXAMPLES = """
+[bold]Example[/bold]
+
+ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 --columns 15 -o cells.csv
+"""
+
+_VALUES_EXAMPLES = """
+[bold]Example[/bold]
+
+ldpkit datasets prepare values people.csv --column city -o cities.csv
+"""
+
+OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", help="The CSV file to write, with columns value and count; else it is printed."
+    ),
+]
+ColumnOption = Annotated[str | None, typer.Option("--column", help="The column of a table to read.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    prepare = typer.Typer(help="Make a table of counts from raw data.", no_args_is_help=True)
+    prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
+    prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
+    prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
+    datasets = typer.Typer(epilog=_EXAMPLES)
+    datasets.callback(invoke_without_command=True)(list_by_default)
+    datasets.command("list")(list_known)
+    datasets.command("show", epilog=_SHOW_EXAMPLES)(show_one)
+    datasets.add_typer(prepare, name="prepare")
+    app.add_typer(datasets, name="datasets")
+
+
+def list_by_default(context: typer.Context, output: FormatOption = Format.table) -> None:
+    """List the known public data sets, look into one, or prepare your own.
+
+    Nothing is downloaded: a known set is found in the directory that LDPKIT_DATA names,
+    or in the cache directory.
+    """
+    if context.invoked_subcommand is None:
+        list_known(output)
+
+
+def list_known(output: FormatOption = Format.table) -> None:
+    """List the known public data sets and which of them are here."""
+    from ldpkit.simulation.datasets.catalogue import KNOWN, search_places
+
+    places = search_places()
+    origin = {place: name for name, place in reversed(places.items())}
+    rows: list[dict[str, Any]] = []
+    for known in KNOWN.values():
+        found = known.find()
+        path = found[1] if found else None
+        row = {"name": known.name, "title": known.title, "n": known.n, "k": known.k}
+        if output is Format.table:
+            row |= {"found": f"yes, {origin[path.parent]}" if path else "no"}
+        else:
+            row |= {"found": path is not None, "path": str(path) if path else None, "source": known.source}
+        rows.append(row | {"licence": known.licence})
+    looked = "; ".join(f"{name}: {place}" for name, place in places.items())
+    show(rows, output, title="Known public data sets", caption=f"Looked in {looked}")
+
+
+def show_one(
+    name: Annotated[str, typer.Argument(help="A known set, a file, or a population such as zipf:k=8,n=100.")],
+    column: ColumnOption = None,
+    top: Annotated[
+        int, typer.Option("--top", min=1, help="How many of the most common values to show.")
+    ] = 10,
+    verify: Annotated[bool, typer.Option(help="Check the checksum of a known set.")] = True,
+    output: FormatOption = Format.table,
+) -> None:
+    """Show where a data set comes from and its most common values.
+
+    JSON has everything; CSV has the values only.
+    """
+    import numpy as np
+
+    from ldpkit.simulation.datasets import KNOWN, load
+
+    dataset = load(name, column=column, verify=verify)
+    facts: dict[str, Any] = {"name": dataset.name, "n": dataset.n, "k": dataset.k}
+    known = KNOWN.get(dataset.name) if dataset.licence else None
+    if known is not None:
+        file, path = known.locate()
+        facts |= {"title": known.title, "path": str(path), "sha256": file.sha256}
+    facts |= {"source": dataset.source, "licence": dataset.licence or "not stated"}
+    rows = [
+        {
+            "value": dataset.domain.labels[index],
+            "count": int(dataset.counts[index]),
+            "frequency": float(dataset.counts[index] / dataset.n),
+        }
+        for index in np.argsort(-dataset.counts, kind="stable")[:top]
+    ]
+    if output is Format.table:
+        show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
+    show(rows, output, title=f"The {len(rows)} most common of {dataset.k} values", about=facts)
+
+
+def prepare_transactions(
+    file: Annotated[str, typer.Argument(help="One transaction on each line; '-' is standard input.")],
+    top: Annotated[int, typer.Option("--top", help="How many of the most frequent items to keep.")] = 128,
+    delimiter: Annotated[
+        str | None,
+        typer.Option("--delimiter", help="Between items; else a comma if there is any, or white space."),
+    ] = None,
+    output: OutputOption = None,
+) -> None:
+    """Keep the most frequent items, and of each person the most frequent of these.
+
+    People who have none of the kept items are left out.
+    """
+    import itertools
+
+    from ldpkit.core.readers import read_transactions
+    from ldpkit.simulation.datasets import top_items
+
+    numbers = itertools.count()  # the lines are counted as they pass: a list of them would be large
+    transactions = (items for items, _ in zip(read_transactions(file, delimiter), numbers, strict=False))
+    dataset = top_items(transactions, top, name=file)
+    _write(dataset, output, dropped=next(numbers) - dataset.n)
+
+
+def prepare_grid(
+    file: Annotated[
+        str, typer.Argument(help="A CSV, TSV or Parquet table of points; '-' is standard input.")
+    ],
+    x: Annotated[str, typer.Option("--x", help="The column of x, such as longitude.")],
+    y: Annotated[str, typer.Option("--y", help="The column of y, such as latitude.")],
+    rows: Annotated[int, typer.Option("--rows", help="The rows of the grid.")] = 15,
+    columns: Annotated[int, typer.Option("--columns", help="The columns of the grid.")] = 15,
+    bounds: Annotated[
+        str | None,
+        typer.Option("--bounds", metavar="X0,Y0,X1,Y1", help="The corners of the grid; else of the points."),
+    ] = None,
+    drop_outside: Annotated[
+        bool, typer.Option("--drop-outside", help="Leave out points beyond the bounds, instead of refusing.")
+    ] = False,
+    output: OutputOption = None,
+) -> None:
+    """Put points on a grid; the value of a point is its cell, row * columns + column.
+
+    Row 0 has the smallest y, column 0 the smallest x.
+    """
+    from ldpkit.core.readers import read_points
+    from ldpkit.simulation.datasets import grid_cells
+
+    corners = None if bounds is None else _corners(bounds)
+    points = read_points(file, x, y)
+    dataset = grid_cells(points, rows, columns, bounds=corners, drop_outside=drop_outside, name=file)
+    _write(dataset, output, dropped=len(points) - dataset.n)
+
+
+def prepare_values(
+    file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input.")],
+    column: ColumnOption = None,
+    output: OutputOption = None,
+) -> None:
+    """Count the values of a file."""
+    from ldpkit.simulation.datasets.loading import load
+
+    _write(load(file, column=column, kind="values"), output)
+
+
+def _corners(text: str) -> tuple[float, float, float, float]:
+    from ldpkit.core.errors import InvalidParameterError
+
+    try:
+        left, bottom, right, upper = map(float, text.split(","))
+    except ValueError:
+        raise InvalidParameterError(
+            f"--bounds is four numbers with commas between, x_min,y_min,x_max,y_max, got {text!r}"
+        ) from None
+    return left, bottom, right, upper
+
+
+def _write(dataset: Dataset, output: Path | None, *, dropped: int = 0) -> None:
+    rows = [
+        {"value": label, "count": count}
+        for label, count in zip(dataset.domain.labels, dataset.counts.tolist(), strict=True)
+    ]
+    left_out = f", {dropped:,} left out" if dropped else ""
+    if output is None:
+        show(rows, Format.csv)
+    else:
+        with _open(output) as stream:
+            show(rows, Format.csv, file=stream)
+    note(f"{dataset.n:,} people, {dataset.k} values{left_out}{f': wrote {output}' if output else ''}")
+
+
+def _open(output: Path) -> Any:
+    from ldpkit.core.errors import InvalidInputError
+
+    try:
+        return output.open("w", encoding="utf-8", newline="")
+    except OSError as error:
+        raise InvalidInputError(f"{str(output)!r} cannot be written: {error.strerror}") from None

@@ -1,0 +1,15 @@
+"""Data sets: who holds what, as counts, from a file, a known public set or a population.
+
+>>> from ldpkit.simulation import datasets
+>>> datasets.load("zipf:k=4,n=100,s=1")
+Dataset('zipf:k=4,n=100,s=1', n=100, k=4)
+"""
+
+from __future__ import annotations
+
+from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
+from ldpkit.simulation.datasets.dataset import Dataset
+from ldpkit.simulation.datasets.loading import load
+from ldpkit.simulation.datasets.prepare import grid_cells, top_items
+
+__all__ = ["KNOWN", "Dataset", "KnownSet", "grid_cells", "load", "top_items"]

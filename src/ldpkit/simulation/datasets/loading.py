@@ -1,0 +1,104 @@
+"""Loading: one name for a known set, a file or a population."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.core.readers import STANDARD_INPUT, column_names, read_column, read_counts
+from ldpkit.simulation import populations
+from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
+from ldpkit.simulation.datasets.dataset import Dataset
+
+if TYPE_CHECKING:
+    from ldpkit.core.typing import DomainLike
+
+__all__ = ["load"]
+
+Kind = Literal["auto", "values", "counts"]
+
+
+def load(
+    name: str | Path,
+    *,
+    column: str | None = None,
+    count: str | None = None,
+    kind: Kind = "auto",
+    domain: DomainLike | None = None,
+    verify: bool = True,
+) -> Dataset:
+    """Return a data set.
+
+    Parameters
+    ----------
+    name : str or path
+        A known public set ("kosarak"), the spec of a population
+        ("zipf:k=128,n=100000"), a file, or "-" for standard input. A known name wins
+        over a file of that name; write "./kosarak" for the file.
+    column : str, optional
+        The column of values in a file that is a table.
+    count : str, optional
+        The column of counts; makes the file a table of counts.
+    kind : {"auto", "values", "counts"}
+        Whether the file has a row for each person or for each value. "auto" takes a
+        table whose columns are `value` and `count` for counts.
+    domain : size or labels, optional
+        All values that a person may hold, where the file does not show them all.
+    verify : bool
+        Whether to check the checksum of a known set.
+
+    Examples
+    --------
+    >>> load("uniform:k=3,n=10").counts.tolist()
+    [4, 3, 3]
+    """
+    if kind not in ("auto", "values", "counts"):
+        raise InvalidParameterError(f"kind must be auto, values or counts, got {kind!r}")
+    if kind == "values" and count is not None:
+        raise InvalidParameterError(f"a file of values has no counts: leave count={count!r} out, or kind")
+    wanted = name.lower().replace("-", "_") if isinstance(name, str) else ""
+    is_population = isinstance(name, str) and not Path(name).exists() and populations.is_spec(name)
+    if wanted in KNOWN or is_population:
+        for option, given in (("column", column), ("count", count), ("domain", domain)):
+            if given is not None:
+                raise InvalidParameterError(f"{option} is for files: the data set {name!r} has its own")
+        if wanted in KNOWN:
+            return _load_known(KNOWN[wanted], verify)
+        return _load_population(str(name))
+    if isinstance(name, str) and not _is_path(name):
+        raise UnknownNameError("data set or file", name, [*KNOWN, *populations.POPULATIONS])
+    is_counts = kind == "counts" or count is not None
+    if kind == "auto" and not is_counts and column in (None, "value"):
+        is_counts = sorted(column_names(name)) == ["count", "value"]
+    title = Path(name).name
+    if is_counts:
+        labels, counts = read_counts(name, column, count)
+        return Dataset.from_counts(labels, counts, name=title, domain=domain, source=str(name))
+    return Dataset.from_values(read_column(name, column), name=title, domain=domain, source=str(name))
+
+
+def _is_path(name: str) -> bool:
+    """Whether a text that is no known name means a file, which may be missing."""
+    return name == STANDARD_INPUT or Path(name).exists() or Path(name).suffix != "" or Path(name).name != name
+
+
+def _load_known(known: KnownSet, verify: bool) -> Dataset:
+    file, path = known.locate()
+    if verify:
+        file.verify(path)
+    facts = {"name": known.name, "source": known.source, "licence": known.licence}
+    if file.count is None:
+        column = file.value if isinstance(file.value, str) else None
+        return Dataset.from_values(read_column(path, column), **facts)
+    labels, counts = read_counts(path, file.value, file.count)
+    kept = counts >= known.least_count
+    return Dataset.from_counts(
+        [label for label, keep in zip(labels, kept, strict=True) if keep], counts[kept], **facts
+    )
+
+
+def _load_population(spec: str) -> Dataset:
+    name, counts = populations.from_spec(spec)
+    summary = populations.POPULATIONS.get(name).summary
+    return Dataset.from_counts(range(len(counts)), counts, name=spec, source=f"population {name}: {summary}")

@@ -1,0 +1,59 @@
+"""The HTML page and the figures: complete, self-contained, repeatable."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from ldpkit.bench.figures import overview, save_figure
+from ldpkit.bench.grid import Experiment
+from ldpkit.bench.report import write_report
+from ldpkit.core.errors import InvalidParameterError
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    return Experiment(
+        np.array([500, 300, 150, 50]),
+        [0.5, 1.0],
+        ["grr", "oue"],
+        ["none", "norm_sub"],
+        ["mae", "kendall_tau"],
+        repeats=3,
+    )
+
+
+@pytest.fixture(scope="module")
+def rows(experiment):
+    return [row for result in experiment.run() for row in result.rows]
+
+
+def test_the_page_stands_alone(experiment, rows):
+    page = write_report(experiment, rows, data="a <b> & c", command="ldpkit bench -d 'a <b>'")
+    assert "a &lt;b&gt; &amp; c" in page
+    assert "ldpkit bench -d &#x27;a &lt;b&gt;&#x27;" in page
+    assert not re.search(r'(src|href)="?https?:', page.replace('xlink:href="#', ""))
+    assert page.count("<svg") == 2 * (
+        2 + 1 + 1
+    )  # per metric: two heat maps, the curves, truth against estimate
+    assert "Best combination" in page
+
+
+def test_the_page_is_the_same_each_time(experiment, rows):
+    pages = [write_report(experiment, rows, data="d", command="c") for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
+def test_figures_are_written_in_the_format_of_their_name(tmp_path, experiment, rows, suffix, start):
+    path = tmp_path / f"figure.{suffix}"
+    save_figure(overview(experiment, rows), path)
+    assert path.read_bytes().startswith(start)
+    if suffix == "svg":
+        ElementTree.fromstring(path.read_text())
+
+
+def test_other_formats_are_refused(tmp_path, experiment, rows):
+    with pytest.raises(InvalidParameterError, match=r"\.png, \.svg or \.pdf"):
+        save_figure(overview(experiment, rows), tmp_path / "figure.gif")
