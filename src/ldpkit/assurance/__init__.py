@@ -1,0 +1,1 @@
+"""Does it hold: adversaries and audits that try to break the promise."""

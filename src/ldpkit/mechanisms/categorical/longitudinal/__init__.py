@@ -1,0 +1,1 @@
+"""Repeated collections: a permanent report that is kept, and a fresh one made from it each time."""

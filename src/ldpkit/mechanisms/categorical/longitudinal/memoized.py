@@ -1,0 +1,159 @@
+"""What every mechanism for repeated collections is: two stages, of which the first is kept.
+
+A device that answers the same question again and again would give its value away if it
+randomised afresh each time. It makes one permanent report, keeps it (memoization), and
+sends randomised copies of that.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+
+import numpy as np
+
+from ldpkit.core.checks import check_epsilon
+from ldpkit.core.domain import as_domain
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.exact import exp_bounds, log_up
+from ldpkit.core.random import RandomSource
+from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
+from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedBits, ChainedResponse
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+__all__ = ["LongitudinalOracle", "MemoizedOracle"]
+
+
+class MemoizedOracle(FrequencyOracle):
+    """A frequency oracle whose device keeps a permanent report for each state it was in.
+
+    The public coins of a device (a hash function, a choice of buckets) are drawn once.
+    Given them, the permanent report depends on the value only through its `states`: the
+    value itself, its bucket, or its place among the chosen buckets.
+    """
+
+    @property
+    @abc.abstractmethod
+    def state_count(self) -> int:
+        """How many states a device can be in: at most so many permanent reports are ever made."""
+
+    @property
+    def states_are_values(self) -> bool:
+        """Whether different values are different states, whatever the coins."""
+        return True
+
+    @property
+    def states_are_alike(self) -> bool:
+        """Whether any two states are as hard to tell apart as any other two."""
+        return True
+
+    def public_coins(self, count: int, source: RandomSource) -> Reports:
+        """Return report templates of new devices, with their public coins; the default has none."""
+        return np.zeros(count, self.report_dtype)
+
+    def states(self, coins: Reports, indices: Indices) -> Indices:
+        """Return the state of each device, given its coins and the index of its value."""
+        return indices
+
+    @abc.abstractmethod
+    def memorise(self, coins: Reports, states: Indices, source: RandomSource) -> Reports:
+        """Return the permanent report of each device in its state, in the layout of a report."""
+
+    @abc.abstractmethod
+    def instant(self, permanent: Reports, source: RandomSource) -> Reports:
+        """Return one report to send for each permanent report."""
+
+    def permanent(self, indices: Indices, source: RandomSource) -> Reports:
+        """Return permanent reports of new devices."""
+        coins = self.public_coins(len(indices), source)
+        return self.memorise(coins, self.states(coins, indices), source)
+
+    def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
+        return self.instant(self.permanent(indices, source), source)
+
+    @abc.abstractmethod
+    def exact_permanent_epsilon(self) -> float:
+        """Return the realised epsilon of the permanent report, rounded up.
+
+        However many reports a device sends about one value, they say no more than this.
+        """
+
+    @abc.abstractmethod
+    def exact_instant_epsilon(self) -> float:
+        """Return the realised epsilon of the second stage alone: permanent report in, sent report out."""
+
+    @abc.abstractmethod
+    def repeated_epsilon(self, times: int) -> float:
+        """Return the exact epsilon of `times` reports of one device about one value, rounded up."""
+
+    def log_likelihood(self, reports: Reports, *, memoized: bool = True) -> Floats:
+        """Return what the first 1, 2, ... of some reports about one value say of that value.
+
+        Parameters
+        ----------
+        reports : array
+            What one device sent, in order.
+        memoized : bool
+            Whether it kept its permanent report, or drew a new one each time.
+
+        Returns
+        -------
+        array, shape (reports, k)
+            The logarithm of the probability of the reports so far under each value, up
+            to a term that is the same for all values.
+        """
+        checked = self.check_reports(reports)
+        if len(checked) == 0:
+            raise InvalidInputError("there are no reports: give at least one")
+        return self._evidence(checked, memoized)
+
+    @abc.abstractmethod
+    def _evidence(self, reports: Reports, memoized: bool) -> Floats:
+        """Return the log-likelihood of some valid reports, at least one."""
+
+
+class LongitudinalOracle(MemoizedOracle):
+    """Two rounds of one-time randomisation: epsilon_inf for ever, epsilon_1 for the first report.
+
+    Parameters
+    ----------
+    domain : int or sequence of labels
+        The values.
+    epsilon_inf : float
+        What all reports about one value together may cost.
+    epsilon_1 : float
+        What the first report may cost, less than epsilon_inf.
+    """
+
+    epsilon_inf: float
+
+    def __init__(self, domain: DomainLike, epsilon_inf: float, epsilon_1: float) -> None:
+        self._freeze(
+            domain=as_domain(domain),
+            epsilon_inf=check_epsilon(epsilon_inf, "epsilon_inf"),
+            epsilon=check_epsilon(epsilon_1, "epsilon_1"),
+        )
+        largest = self._chain.largest_ratio()
+        if self.epsilon >= self.epsilon_inf or exp_bounds(self.epsilon)[0] > largest:
+            # Rounded down to six digits, so that what the message names can be used.
+            limit = min(math.floor(1e6 * log_up(largest)), math.ceil(1e6 * self.epsilon_inf) - 1)
+            raise InvalidParameterError(
+                f"epsilon_1={epsilon_1:g} is too large for {self.name} with epsilon_inf={epsilon_inf:g}: "
+                f"the largest feasible epsilon_1 is {limit / 1e6:.6f}"
+            )
+
+    @property
+    @abc.abstractmethod
+    def _chain(self) -> ChainedResponse | ChainedBits:
+        """The integers of both rounds."""
+
+    @property
+    def epsilon_1(self) -> float:
+        """The epsilon of the first report, also called `epsilon`."""
+        return self.epsilon
+
+    def parameters(self) -> dict[str, float]:
+        return {"epsilon_inf": self.epsilon_inf, "epsilon_1": self.epsilon}
+
+    def repeated_epsilon(self, times: int) -> float:
+        return self._chain.repeated_epsilon(times)
