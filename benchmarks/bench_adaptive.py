@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ldpkit.mechanisms.numeric.adaptive.repair import repair
 from timing import best_seconds, print_table
 
 EPSILON = 1.0
-HIGHS_LIMIT = 120.0
+HIGHS_LIMIT = 60.0
 TARGETS = {
     (32, "gaussian"): 1.0,
     (32, "exponential"): 1.0,
@@ -47,16 +48,15 @@ def _program(bins: int, law: str) -> dict[str, Any]:
     solution = minimise(lattice, descriptor, EPSILON)
     ours = best_seconds(lambda: minimise(lattice, descriptor, EPSILON), repeats)
     exact = best_seconds(lambda: repair(solution, EPSILON), repeats)
-    found: list[Any] = []
-    theirs = best_seconds(
-        lambda: found.append(solve_with_highs(lattice, descriptor, EPSILON, time_limit=HIGHS_LIMIT)), 1
-    )
+    start = time.perf_counter()
+    found = solve_with_highs(lattice, descriptor, EPSILON, time_limit=HIGHS_LIMIT)
+    theirs = time.perf_counter() - start
     target = TARGETS.get((bins, law))
     return {
         "work": f"N={bins}, {law}",
         "interior s": ours,
         "repair s": exact,
-        "HiGHS s": theirs if found[-1] is not None else f"> {HIGHS_LIMIT:g}",
+        "HiGHS s": theirs if found is not None else f"> {HIGHS_LIMIT:g}",
         "ratio": theirs / ours,
         "proven gap": solution.gap,
         "target": "" if target is None else f"< {target:g} s: {'met' if ours + exact < target else 'MISSED'}",
