@@ -65,7 +65,7 @@ def _steps() -> list[dict[str, Any]]:
     evidence = Evidence.of(oracle, reports)
     uniform = np.full(256, 1 / 256)
     with Likelihood(evidence) as likelihood:
-        step = best_seconds(lambda: likelihood(uniform), 9)
+        step = best_seconds(lambda: likelihood(uniform), 25)
         curved = best_seconds(lambda: likelihood(uniform, curvature=True), 9)
     top = maximise(evidence)
     whole = best_seconds(lambda: maximise(evidence), 2)

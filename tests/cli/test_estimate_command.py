@@ -39,8 +39,10 @@ def test_several_files_are_one_collection(run, collected):
     first, second, tally = collected
     result = json.loads(run("estimate", first, second, "--format", "json").out)
     assert result["rows"] == list(tally.estimate().rows())
-    assert (result["n"], result["mechanism"], result["parameters"]) == (4000, "oue", {"epsilon": 2.0})
-    assert result["exact_epsilon"] == ORACLE.exact_epsilon()
+    assert result["n"] == 4000
+    assert result["mechanisms"] == [
+        {"mechanism": "oue", "parameters": {"epsilon": 2.0}, "exact_epsilon": ORACLE.exact_epsilon()}
+    ]
 
 
 def test_consistency_level_and_simultaneous(run, collected):
@@ -167,3 +169,19 @@ def test_a_damaged_tally_is_refused_with_its_name(run, tmp_path):
     assert f"'{tmp_path / 'a.tally'}': the tally has version 0" in (
         run("estimate", tmp_path / "a.tally", code=2).error_line
     )
+
+
+def test_maximum_likelihood_pools_mechanisms_and_epsilons(run, tmp_path):
+    oracles = [ldpkit.OUE(4, epsilon=2.0), ldpkit.OLH(4, epsilon=1.0)]
+    paths = [tmp_path / "oue.ldp", tmp_path / "olh.ldp"]
+    for oracle, path in zip(oracles, paths, strict=True):
+        with ldpkit.ReportWriter(path, oracle) as writer:
+            writer.write(oracle.privatize([0, 1, 1, 3] * 500, rng=ldpkit.random.seeded(1)))
+    refused = run("estimate", *paths, code=2)
+    assert "--method mle pools them" in refused.error_line
+    result = json.loads(run("estimate", *paths, "--method", "mle", "--format", "json").out)
+    assert (result["n"], [each["mechanism"] for each in result["mechanisms"]]) == (4000, ["oue", "olh"])
+    assert result["diagnostics"]["converged"]
+    assert sum(row["frequency"] for row in result["rows"]) == pytest.approx(1)
+    saved = run("estimate", *paths, "--method", "mle", "--save-tally", tmp_path / "a.tally", code=2)
+    assert "--save-tally" in saved.error_line

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.arguments import ForceOption, check_output, open_collected
+from ldpkit.cli.likelihood import describe, estimate_likelihood
 from ldpkit.cli.output import Format, note, show
 from ldpkit.cli.progress import track
 from ldpkit.core.errors import InvalidInputError, MismatchError
@@ -56,7 +57,12 @@ def estimate(
         str | None,
         typer.Option(help="Make the frequencies consistent, for example norm_sub.", show_default=False),
     ] = None,
-    method: Annotated[str, typer.Option(help="The estimator: mi inverts the channel, without bias.")] = "mi",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="The estimator: mi (unbiased), ibu, ibu_limit, or mle (which also pools mechanisms)."
+        ),
+    ] = "mi",
     level: Annotated[float, typer.Option(help="The coverage of the intervals.")] = 0.95,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Let all intervals together have that coverage.")
@@ -98,22 +104,26 @@ def estimate(
         check_output(path, force=force, inputs=files)
     if output is not None and output == save_tally:
         raise InvalidInputError(f"{str(output)!r} is both --output and --save-tally: choose two names")
-    tally = _count(files)
-    made = tally.estimate(method, consistency=consistency)
+    _refuse_twins(files)
+    if method == "mle":
+        if save_tally is not None:
+            raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
+        made, about = estimate_likelihood(files, consistency)
+    else:
+        tally = _count(files)
+        made = tally.estimate(method, consistency=consistency)
+        about = {"n": tally.n, "mechanisms": [describe(tally.mechanism)]}
     if style is None:
         style = _style_of(output)
-    about = {
-        "n": tally.n,
-        "mechanism": tally.mechanism.name,
-        "parameters": tally.mechanism.parameters(),
-        "exact_epsilon": tally.mechanism.exact_epsilon(),
+    about |= {
         "method": method,
         "consistency": consistency,
         "level": level,
         "simultaneous": simultaneous,
+        **({"diagnostics": dict(made.diagnostics)} if made.diagnostics else {}),
     }
     rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
-    caption = _caption(tally, about, len(rows))
+    caption = _caption(about, len(rows), len(made))
     text = io.StringIO()
     show(rows, style, caption=caption, about=about, file=None if output is None else text)
     if output is not None:
@@ -124,6 +134,11 @@ def estimate(
             stream.write(tally.to_bytes())
     if style is Format.csv or output is not None:
         note(caption)
+    if not made.diagnostics.get("converged", True):
+        note(
+            f"not converged after {made.diagnostics['iterations']} iterations: "
+            "stopping early smooths the result"
+        )
 
 
 def _style_of(output: Path | None) -> Format:
@@ -131,22 +146,25 @@ def _style_of(output: Path | None) -> Format:
     return Format(ending) if ending in ("csv", "json") else Format.table
 
 
+def _refuse_twins(files: list[Path]) -> None:
+    seen: set[Path] = set()
+    for path in files:
+        if path.resolve() in seen:
+            raise InvalidInputError(f"{str(path)!r} is given twice, and would count twice: give it once")
+        seen.add(path.resolve())
+
+
 def _count(files: list[Path]) -> Tally:
     """Return the tally of all files; compare all headers before any report is counted."""
     from ldpkit.mechanisms.tally import Tally
 
-    seen: dict[Path, Path] = {}
-    for path in files:
-        if path.resolve() in seen:
-            raise InvalidInputError(f"{str(path)!r} is given twice, and would count twice: give it once")
-        seen[path.resolve()] = path
     parts = [open_collected(path) for path in files]
     first = parts[0].mechanism
     for path, part in zip(files, parts, strict=True):
         if part.mechanism != first:
             raise MismatchError(
                 f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
-                f"is of {first!r} on {first.domain}: reports of different mechanisms do not mix"
+                f"is of {first!r} on {first.domain}: reports of different mechanisms do not mix; --method mle pools them"
             )
     return Tally.merge(part if isinstance(part, Tally) else _count_reports(part) for part in parts)
 
@@ -168,15 +186,21 @@ def _rows(
     return [rows[index] for index in (sorted(frequent) if sort is Sort.value else frequent)]
 
 
-def _caption(tally: Tally, about: dict[str, Any], shown: int) -> str:
+def _caption(about: dict[str, Any], shown: int, size: int) -> str:
     kind = "simultaneous intervals" if about["simultaneous"] else "intervals"
-    size = len(tally.mechanism.domain)
+    made_by = (
+        f"{_made_by(each)} with exact epsilon {each['exact_epsilon']!r}" for each in about["mechanisms"]
+    )
     parts = [
-        f"n={tally.n}",
-        f"{tally.mechanism!r}",
-        f"exact epsilon {about['exact_epsilon']!r}",
+        f"n={about['n']}",
+        *made_by,
         f"{100 * about['level']:g}% {kind}",
         *([f"consistency {about['consistency']}"] if about["consistency"] else []),
         *([f"the {shown} most frequent of {size} values"] if shown < size else []),
     ]
     return ", ".join(parts)
+
+
+def _made_by(mechanism: dict[str, Any]) -> str:
+    parameters = ", ".join(f"{name}={value!r}" for name, value in mechanism["parameters"].items())
+    return f"{mechanism['mechanism']}({parameters})"

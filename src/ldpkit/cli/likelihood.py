@@ -1,0 +1,56 @@
+"""Maximum likelihood from files: every report counts, also of different mechanisms and epsilons."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ldpkit.cli.arguments import open_collected
+from ldpkit.cli.progress import track
+from ldpkit.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from ldpkit.estimation.estimate import Estimate
+    from ldpkit.estimation.evidence import Evidence
+    from ldpkit.mechanisms.base import Mechanism
+
+__all__ = ["describe", "estimate_likelihood"]
+
+
+def estimate_likelihood(files: list[Path], consistency: str | None) -> tuple[Estimate, dict[str, Any]]:
+    """Return the most likely frequencies, and what there is to say about them.
+
+    Files may be of different mechanisms and epsilons, as long as the domain is the same.
+    """
+    from ldpkit.estimation.evidence import Evidence
+
+    evidence = Evidence.merge([_evidence(path) for path in files])
+    estimate = evidence.estimate("mle", consistency=consistency)
+    return estimate, {"n": evidence.n, "mechanisms": [describe(oracle) for oracle in evidence.oracles]}
+
+
+def describe(mechanism: Mechanism) -> dict[str, Any]:
+    """Return what made some reports, for the reader of a result."""
+    return {
+        "mechanism": mechanism.name,
+        "parameters": mechanism.parameters(),
+        "exact_epsilon": mechanism.exact_epsilon(),
+    }
+
+
+def _evidence(path: Path) -> Evidence:
+    from ldpkit.estimation.evidence import Evidence
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.tally import Tally
+
+    part = open_collected(path)
+    if isinstance(part, Tally):
+        return Evidence.from_tally(part)
+    oracle = part.mechanism
+    if not isinstance(oracle, FrequencyOracle):
+        raise InvalidInputError(
+            f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --method out"
+        )
+    with contextlib.closing(track(part.reports(), part.blocks, f"reading {path.name}")) as chunks:
+        return Evidence.merge([Evidence.of(oracle, chunk) for chunk in chunks])

@@ -1,0 +1,176 @@
+"""`ldpkit longitudinal`: what a device gives away that reports again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli.arguments import ParameterOption, make_oracle, parse_domain, parse_parameters
+from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from ldpkit.bench.longitudinalfigure import Attack, Exposure
+    from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+
+__all__ = ["add_to"]
+
+_BATCHES = 20
+
+_EPILOG = """
+Examples:
+
+  ldpkit longitudinal --mechanism lgrr --domain 16 --epsilon-inf 2 --epsilon-1 1
+
+  ldpkit longitudinal --mechanism lolh --domain 100 --epsilon-inf 4 --epsilon-1 1 --changes 0,2,9
+
+  ldpkit longitudinal --reports 1000 --figure attack.png
+
+  ldpkit longitudinal --mechanism dbitflip --epsilon-inf 2 --parameter d=4
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("longitudinal", epilog=_EPILOG)(longitudinal)
+
+
+def longitudinal(
+    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="A longitudinal mechanism.")] = "lgrr",
+    domain: Annotated[
+        str, typer.Option(metavar="SPEC", help="A size, labels with commas between, or @FILE.")
+    ] = "16",
+    epsilon_inf: Annotated[float, typer.Option(help="For all reports about one value together.")] = 2.0,
+    epsilon_1: Annotated[
+        float | None,
+        typer.Option("--epsilon-1", help="For the first report; half of epsilon-inf unless given."),
+    ] = None,
+    reports: Annotated[int, typer.Option("--reports", "-n", help="How many reports a device sends.")] = 1000,
+    changes: Annotated[
+        str,
+        typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
+    ] = "0,3",
+    repeats: Annotated[int, typer.Option(help="How many devices to attack.")] = 1000,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
+    ] = None,
+    parameter: ParameterOption = None,
+    seed: Annotated[int, typer.Option(help="Makes the attack repeatable.")] = 0,
+    output: FormatOption = Format.table,
+) -> None:
+    """Show the exact privacy loss of repeated reports and how often an attack finds the value.
+
+    The attacker knows the mechanism and remembers every report of a device whose value
+    does not change. Without memoization the device makes a new permanent report each time.
+    """
+    from ldpkit.bench.figures import check_figure_path, save_figure
+    from ldpkit.bench.longitudinalfigure import Exposure
+
+    if figure is not None:
+        check_figure_path(figure)
+    oracle = _make(mechanism, domain, epsilon_inf, epsilon_1, parse_parameters(parameter))
+    exposure = Exposure(oracle, reports)
+    counts = _whole_numbers(changes)
+    for count in counts:
+        exposure.values(count)  # refuses what cannot be before the attack begins
+    attack = _attack(exposure, repeats, seed)
+    rows = [row for count in counts for row in _rows(exposure, count, attack)]
+    about = {
+        "mechanism": repr(oracle),
+        "first_report_epsilon": oracle.exact_epsilon(),
+        "permanent_epsilon": oracle.exact_permanent_epsilon(),
+        "devices_attacked": attack.repeats,
+        "seed": seed,
+    }
+    show(
+        rows,
+        output,
+        title=f"{oracle!r}: exact epsilon of a device's reports, and the attack on {attack.repeats} devices",
+        caption="epsilon: of all reports together, memoized; never_above: however many follow about the same "
+        "values. found: share of devices whose value the attack names; bound: its largest chance, memoized. "
+        "Memoization hides which values there were, not when they changed.",
+        about=about,
+    )
+    if figure is not None:
+        save_figure(exposure.figure(counts, attack), figure)
+        note(f"wrote {figure}")
+
+
+def _make(
+    name: str, domain: str, epsilon_inf: float, epsilon_1: float | None, parameters: dict[str, float]
+) -> MemoizedOracle:
+    """Return the longitudinal mechanism of that name, or say which there are."""
+    from ldpkit.mechanisms.base import MECHANISMS
+    from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+
+    names = [each for each, kind in MECHANISMS.items() if issubclass(kind, MemoizedOracle)]
+    try:
+        kind: Any = MECHANISMS.get(name)
+    except UnknownNameError:
+        raise UnknownNameError("longitudinal mechanism", name, names) from None
+    if not issubclass(kind, MemoizedOracle):
+        near = f"l{kind.name}"
+        hint = f"take {near}" if near in names else f"choose from {', '.join(names)}"
+        raise InvalidParameterError(f"{name} keeps no permanent report, so it is for one report only: {hint}")
+    given: dict[str, float] = {**parameters}
+    if "epsilon_1" in inspect.signature(kind).parameters:
+        given |= {
+            "epsilon_inf": epsilon_inf,
+            "epsilon_1": epsilon_inf / 2 if epsilon_1 is None else epsilon_1,
+        }
+    elif epsilon_1 is not None:
+        raise InvalidParameterError(
+            f"{name} sends its permanent report itself, so it has no epsilon_1: leave --epsilon-1 out"
+        )
+    else:
+        given["epsilon"] = epsilon_inf
+    oracle = make_oracle(kind.name, parse_domain(domain), None, given)
+    assert isinstance(oracle, MemoizedOracle)
+    return oracle
+
+
+def _whole_numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidParameterError(
+            f"--changes takes whole numbers with commas between, such as 0,3, got {text!r}"
+        ) from None
+
+
+def _attack(exposure: Exposure, repeats: int, seed: int) -> Attack:
+    """Attack in batches, so that there is progress to show."""
+    from ldpkit.cli.progress import track
+    from ldpkit.core.checks import check_whole
+
+    devices = check_whole(repeats, "repeats")
+    batches = min(_BATCHES, devices)
+    steps = exposure.attack(-(-devices // batches), seed, range(batches))
+    with contextlib.closing(track(steps, batches, "attacking")) as results:
+        for result in results:
+            last = result
+    return last
+
+
+def _rows(exposure: Exposure, changes: int, attack: Attack) -> list[dict[str, Any]]:
+    """Return a record for each number of reports; the attack is on values that do not change."""
+    found = [(attack.kept[count - 1], attack.fresh[count - 1]) for count in exposure.checkpoints()]
+    return [
+        {
+            "changes": changes,
+            "reports": loss.reports,
+            "permanent_reports": loss.states,
+            "epsilon": loss.epsilon,
+            "is_exact": loss.is_exact,
+            "never_above": loss.permanent_bound,
+            "without_memo": loss.without_memo,
+            "found": float(kept) if changes == 0 else None,
+            "found_without_memo": float(fresh) if changes == 0 else None,
+            "bound": attack.bound if changes == 0 else None,
+        }
+        for loss, (kept, fresh) in zip(exposure.losses(changes), found, strict=True)
+    ]

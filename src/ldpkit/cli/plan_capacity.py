@@ -1,0 +1,277 @@
+"""`ldpkit plan capacity`: the epsilon with which a noisy total still tells whether a capacity suffices."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli.manyvalues import split
+from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ldpkit.core.random import RandomSource
+    from ldpkit.core.typing import Counts, Floats
+    from ldpkit.planning.capri.outliers import Capped
+    from ldpkit.planning.capri.question import CapacityQuestion
+    from ldpkit.planning.plan import Plan, Trial
+
+__all__ = ["add_to"]
+
+
+class OutcomeName(enum.StrEnum):
+    """What is bounded."""
+
+    tp = "tp"
+    fp = "fp"
+    tn = "tn"
+    fn = "fn"
+
+
+class MethodName(enum.StrEnum):
+    """How to look for epsilon."""
+
+    exact = "exact"
+    capri = "capri"
+    capri_r = "capri_r"
+    bayes = "bayes"
+
+
+_EPILOG = """
+Examples:
+
+  ldpkit plan capacity water.csv --capacity 1400000 --constraint fn --at-most 0.05
+
+  ldpkit plan capacity water.csv --capacity 1800000 --constraint tn --at-least 0.99 -p grr,oue,ss --verify
+
+  ldpkit plan capacity water.csv --capacity 1400000 --constraint fn --at-most 0.05 -m capri --runs 50000
+
+  ldpkit plan capacity poisson:k=41,n=98511,mean=16 --capacity 1500000 --constraint fn --at-most 0.1 \
+--figure plan.png
+
+The file is a table with a column 'amount' or 'value' and a column 'count'.
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("capacity", epilog=_EPILOG)(capacity)
+
+
+def capacity(
+    file: Annotated[
+        str,
+        typer.Argument(help="Amounts with counts, a file of amounts, or a population such as poisson:..."),
+    ],
+    limit: Annotated[float, typer.Option("--capacity", help="What there is for all people together.")],
+    constraint: Annotated[
+        OutcomeName,
+        typer.Option(
+            help="The outcome to bound: true or false positive (capacity exceeded), true or false negative."
+        ),
+    ],
+    at_most: Annotated[
+        float | None,
+        typer.Option("--at-most", help="The largest probability of fp or fn.", show_default=False),
+    ] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option("--at-least", help="The least probability of tp or tn.", show_default=False),
+    ] = None,
+    protocol: Annotated[
+        list[str], typer.Option("--protocol", "-p", help="Mechanisms, with commas between.")
+    ] = ["grr"],
+    method: Annotated[MethodName, typer.Option("--method", "-m", help="How to look.")] = MethodName.exact,
+    runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
+    min_epsilon: Annotated[float, typer.Option(help="The smallest epsilon allowed.")] = 0.001,
+    max_epsilon: Annotated[float, typer.Option(help="The largest epsilon allowed.")] = 10.0,
+    precision: Annotated[float, typer.Option(help="Of epsilon, for capri and capri_r.")] = 0.01,
+    delta: Annotated[float, typer.Option(help="How far capri_r goes back each time.")] = 0.05,
+    outliers: Annotated[
+        float | None,
+        typer.Option(help="Count amounts above this quantile of the people as it.", show_default=False),
+    ] = None,
+    compensate: Annotated[
+        bool, typer.Option(help="Add what --outliers loses back to the estimated total.")
+    ] = True,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Simulate 20,000 collections at epsilon and at 0.9 times it.")
+    ] = False,
+    column: Annotated[str | None, typer.Option(help="The column of amounts.", show_default=False)] = None,
+    seed: Annotated[int, typer.Option(help="Makes simulations repeatable.")] = 0,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
+    ] = None,
+    output: FormatOption = Format.table,
+) -> None:
+    """Find the smallest epsilon with which the estimated total decides rightly, often enough.
+
+    The collector adds up the estimated amounts of all people and says that the capacity is
+    exceeded if that total lies above it.
+    """
+    from ldpkit.core.random import seeded
+    from ldpkit.planning.capri.outliers import cap_at_quantile
+    from ldpkit.planning.capri.question import CapacityQuestion, Outcome
+
+    if figure is not None:
+        from ldpkit.bench.figures import check_figure_path
+
+        check_figure_path(figure)
+    amounts, counts = _read(file, column)
+    question = CapacityQuestion(
+        amounts, counts, limit, Outcome(constraint.value), at_most=at_most, at_least=at_least
+    )
+    capped = None if outliers is None else cap_at_quantile(question, outliers, compensate=compensate)
+    asked = question if capped is None else capped.question
+    options: dict[str, Any] = {"epsilon_min": min_epsilon, "epsilon_max": max_epsilon}
+    if method is not MethodName.exact:
+        options["runs"] = runs
+    if method in (MethodName.capri, MethodName.capri_r):
+        options["precision"] = precision
+    if method is MethodName.capri_r:
+        options["delta"] = delta
+    source = seeded(seed)
+    plans = [_plan(asked, name, method, source.derive(f"plan {name}"), options) for name in split(protocol)]
+    rows = [_row(asked, plan) for plan in plans]
+    about = _about(question, capped)
+    checks = []
+    if verify:
+        checks = [row for plan in plans for row in _verify(asked, plan, source)]
+        about["verified"] = checks
+    if output is not Format.table:
+        about["trace"] = [row for plan in plans for row in plan.rows()]
+    else:
+        rows = _told(rows)
+    show(rows, output, title=str(asked), caption=_caption(question, capped), about=about)
+    if checks and output is Format.table:
+        show(checks, output, title="Independent simulation, at epsilon and at 0.9 times it")
+    for plan in plans:
+        if not plan.feasible:
+            note(str(plan))
+    if figure is not None:
+        from ldpkit.bench.capacityfigure import capacity_figure
+        from ldpkit.bench.figures import save_figure
+
+        save_figure(capacity_figure(asked, plans), figure)
+        note(f"wrote {figure}")
+
+
+def _read(file: str, column: str | None) -> tuple[Floats, Counts]:
+    """Return amounts and counts."""
+    import numpy as np
+
+    from ldpkit.core.readers import column_names
+    from ldpkit.simulation.datasets import load
+    from ldpkit.simulation.populations import is_spec
+
+    names = column_names(file) if Path(file).is_file() and not is_spec(file) else []
+    chosen = column or ("amount" if "amount" in names else None)
+    dataset = load(file, column=chosen, count="count" if "count" in names else None)
+    labels = list(dataset.domain.labels)
+    for label in labels:
+        if isinstance(label, (str, bool)):
+            raise InvalidInputError(
+                f"{file!r}: the value {label!r} is no amount: name the column of numbers with --column"
+            )
+    return np.array(labels, float), dataset.counts
+
+
+def _plan(
+    question: CapacityQuestion,
+    protocol: str,
+    method: MethodName,
+    source: RandomSource,
+    options: dict[str, Any],
+) -> Plan:
+    from contextlib import closing
+
+    from ldpkit.cli.progress import track
+    from ldpkit.planning.capri.exact import exact
+    from ldpkit.planning.capri.search import bayesian, capri, capri_r
+
+    if method is MethodName.exact:
+        return exact(question, protocol, **options)
+    searches: dict[MethodName, Callable[..., Plan]] = {
+        MethodName.capri: capri,
+        MethodName.capri_r: capri_r,
+        MethodName.bayes: bayesian,
+    }
+
+    def watch(trials: Iterator[Trial], total: int) -> Iterable[Trial]:
+        with closing(track(trials, total, f"simulating {protocol}")) as tracked:
+            yield from tracked
+
+    return searches[method](question, protocol, rng=source, watch=watch, **options)
+
+
+def _row(question: CapacityQuestion, plan: Plan) -> dict[str, Any]:
+    from ldpkit.planning.capri.bounds import cantelli, chebyshev
+    from ldpkit.planning.capri.law import law_at
+
+    low, high = plan.interval or (None, None)
+    ends = [question.of_outcome(end) for end in (low, high) if end is not None]
+    row: dict[str, Any] = {
+        "protocol": plan.protocol,
+        "method": plan.method,
+        "epsilon": plan.epsilon,
+        f"P({question.outcome.value})": question.of_outcome(plan.probability),
+        "low": min(ends, default=None),
+        "high": max(ends, default=None),
+        "holds": plan.holds,
+    }
+    at = plan.epsilon or max(trial.epsilon for trial in plan.trace)
+    try:
+        law = law_at(plan.protocol, question)(at)
+        exact: dict[str, Any] = {
+            "exact": question.of_outcome(question.right(law.at_most(question.capacity))),
+            "stderr_of_total": law.variance**0.5,
+            "chebyshev": chebyshev(law, question),
+            "cantelli": cantelli(law, question),
+        }
+    except InvalidParameterError:  # a mechanism whose law is not known
+        exact = dict.fromkeys(("exact", "stderr_of_total", "chebyshev", "cantelli"))
+    return row | exact | {"simulations": plan.simulations, "seconds": plan.seconds, "note": plan.note}
+
+
+def _told(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows without columns that tell nothing."""
+    told = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+    return [{name: row[name] for name in told} for row in rows]
+
+
+def _verify(question: CapacityQuestion, plan: Plan, source: RandomSource) -> Iterator[dict[str, Any]]:
+    from ldpkit.planning.capri.verify import verify
+
+    if plan.epsilon is not None:
+        rng = source.derive(f"verify {plan.protocol}")
+        for check in verify(question, plan.protocol, plan.epsilon, rng=rng):
+            yield {"protocol": plan.protocol, "outcome": question.outcome.value, **check.row()}
+
+
+def _about(question: CapacityQuestion, capped: Capped | None) -> dict[str, Any]:
+    about: dict[str, Any] = {
+        "people": question.n,
+        "values": len(question.amounts),
+        "total": question.total,
+        "capacity": question.capacity,
+        "outcome": question.outcome.value,
+        "bound": question.bound,
+    }
+    if capped is not None:
+        about["outliers"] = {"limit": capped.limit, "people": capped.people, "lost": capped.lost}
+    return about
+
+
+def _caption(question: CapacityQuestion, capped: Capped | None) -> str:
+    text = f"{question.n:,} people, {len(question.amounts)} values; chebyshev and cantelli bound any mistake"
+    if capped is None:
+        return text
+    return (
+        f"{text}; {capped.people:,} people above {capped.limit:g} count as {capped.limit:g}, "
+        f"which loses {capped.lost:,.6g} of the total"
+    )

@@ -1,0 +1,173 @@
+"""Standard errors of likelihood estimates, and where their intervals are centred.
+
+A maximum on the boundary, with some frequencies at zero, is not normally distributed:
+its errors are cut off at zero. The point where the likelihood would have its maximum if
+frequencies could be negative is normal, on the boundary as inside. One Newton step with
+the whole information matrix finds it, and intervals are centred there. Inside the
+simplex it is the maximum itself.
+
+All errors come in two kinds, as for matrix inversion: about the people who reported, or
+about the population that they were drawn from. The likelihood knows the second. The
+first is less by f(1-f)/n, because an efficient estimate and its error about the actual
+frequencies are uncorrelated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ldpkit.core.checks import check_whole
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.random import RandomSource, seeded
+from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.bayes.landscape import Likelihood
+from ldpkit.estimation.evidence import Evidence, Part
+from ldpkit.estimation.inversion import invert
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+__all__ = ["ErrorRules", "Errors", "by_delta", "by_information", "by_inversion", "information"]
+
+_MOST_WORK = 1 << 32  # multiplications; beyond, the information of a sample stands for all
+_SAMPLE_PER_VALUE = 16  # reports that a sample has for each value, whatever the work
+_ROWS_PER_VALUE = 4  # with fewer reports for each value an information matrix is not to be trusted
+_LARGEST_MATRIX = 2048
+_BLOCK = 1 << 12
+
+
+@dataclass(frozen=True)
+class ErrorRules:
+    """How to find standard errors, and of what.
+
+    Parameters
+    ----------
+    errors : {"information", "bootstrap"}
+        In closed form, or from the spread of `repeats` estimates.
+    repeats : int
+        How many estimates the bootstrap makes.
+    rng : RandomSource, optional
+        Randomness of the bootstrap; secure by default.
+    population : bool
+        Whether the error is about a population that the people were drawn from.
+    """
+
+    errors: str = "information"
+    repeats: int = 200
+    rng: RandomSource | None = None
+    population: bool = False
+
+    def __post_init__(self) -> None:
+        if self.errors not in ("information", "bootstrap"):
+            raise InvalidParameterError(f'errors must be "information" or "bootstrap", got {self.errors!r}')
+        check_whole(self.repeats, "repeats", least=2)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Standard errors, with the centre of the intervals and the name of the method."""
+
+    stderr: Floats
+    centre: Floats
+    method: str
+
+
+def by_information(evidence: Evidence, frequencies: Floats, *, population: bool) -> Errors:
+    """Return errors from the observed information matrix at the maximum.
+
+    The matrix is taken over all values, those at zero too. Where there are too few
+    reports for it or too many values, the errors of matrix inversion are returned, which
+    are not less: the maximum is asymptotically at least as good as any unbiased estimate.
+    """
+    size, n = len(evidence.domain), evidence.n
+    covariance = None
+    if size <= _LARGEST_MATRIX and n >= _ROWS_PER_VALUE * size:
+        covariance = _covariance(information(evidence, frequencies))
+    if covariance is None:
+        return by_inversion(evidence, frequencies, population=population)
+    with Likelihood(evidence) as likelihood:
+        slope = likelihood(frequencies).slope
+    variance = np.diag(covariance)
+    if not population:
+        variance = variance - frequencies * (1 - frequencies) / n
+    centre = frequencies + covariance @ (n * slope)
+    return Errors(np.sqrt(np.maximum(variance, 0)), centre, "information")
+
+
+def information(evidence: Evidence, frequencies: Floats) -> Floats:
+    """Return the observed information: minus the second derivatives of the log-likelihood."""
+    size = len(frequencies)
+    most = max(_MOST_WORK // size**2, _SAMPLE_PER_VALUE * size)
+    matrix = np.zeros((size, size))
+    for part in evidence.parts:
+        matrix += _information_of(part, frequencies, most * part.n // evidence.n + 1)
+    return matrix
+
+
+def _information_of(part: Part, frequencies: Floats, most: int) -> Floats:
+    excess = part.excess
+    if part.supports is None:
+        weight = np.asarray(part.counts) / (1 + excess * frequencies) ** 2
+        single: Floats = weight.sum() + excess * np.add.outer(weight, weight) + excess**2 * np.diag(weight)
+        return single
+    rows, scale = np.arange(len(part.supports)), 1.0
+    if part.counts is None and len(rows) > most:
+        # Seeded, because the errors of one collection must not change from call to call.
+        rows = np.sort(seeded(0).generator().choice(len(rows), most, replace=False))
+        scale = part.n / most
+    matrix = np.zeros((len(frequencies), len(frequencies)))
+    for start in range(0, len(rows), _BLOCK):
+        some = rows[start : start + _BLOCK]
+        likelihoods = 1 + excess * part.bits(some)
+        likelihoods /= (likelihoods @ frequencies)[:, None]
+        if part.counts is not None:
+            likelihoods *= np.sqrt(part.counts[some])[:, None]
+        matrix += likelihoods.T @ likelihoods
+    return scale * matrix
+
+
+def _covariance(matrix: Floats) -> Floats | None:
+    """Return the covariance of frequencies that sum to one, or None where nothing determines it."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    try:
+        inverse = cho_solve(cho_factor(matrix), np.eye(len(matrix)))
+    except LinAlgError:
+        return None
+    along = inverse.sum(axis=0)
+    return np.asarray(inverse - np.outer(along, along) / along.sum())
+
+
+def by_inversion(evidence: Evidence, frequencies: Floats, *, population: bool) -> Errors:
+    """Return the errors of unbiased estimates, one for each mechanism, averaged.
+
+    The weights are those that are best for rare values.
+    """
+    tallies = [(oracle, tally) for oracle, tally in evidence.tallies() if tally.n]
+    weights = np.array([1 / oracle.variance(0.0, tally.n) for oracle, tally in tallies])
+    weights /= weights.sum()
+    centre, variance = np.zeros(len(frequencies)), np.zeros(len(frequencies))
+    for (oracle, tally), weight in zip(tallies, weights, strict=True):
+        centre += weight * invert(oracle, tally.counts, tally.n)
+        variance += weight**2 * oracle.variance(frequencies, tally.n, population=population)
+    return Errors(np.sqrt(variance), centre, "inversion")
+
+
+def by_delta(oracle: FrequencyOracle, counts: Counts, n: int, *, population: bool) -> Errors:
+    """Return the errors of the limit of the iterative Bayesian update.
+
+    Inside the simplex it is matrix inversion of the histogram scaled to its expected
+    sum, so its error is that of S_v - h_v |S|, where S_v says whether a report supports
+    v, |S| how many values it supports, and h is the histogram.
+    """
+    p, q, others = oracle.p, oracle.q, oracle.size - 1
+    h = counts / counts.sum()
+    centre = (h * (p + others * q) - q) / (p - q)
+    f = np.clip(centre, 0, 1)
+    if oracle.support_size is not None:
+        return Errors(np.sqrt(oracle.variance(f, n, population=population)), centre, "information")
+    own, other = p * (1 - p), q * (1 - q)
+    holder = (1 - h) ** 2 * own + h**2 * others * other
+    another = (1 - h) ** 2 * other + h**2 * (own + (others - 1) * other)
+    variance = f * holder + (1 - f) * another + (f * (1 - f) * (p - q) ** 2 if population else 0)
+    return Errors(np.sqrt(variance / n) / (p - q), centre, "information")

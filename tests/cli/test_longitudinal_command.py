@@ -1,0 +1,98 @@
+"""`ldpkit longitudinal`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import ldpkit
+from ldpkit.assurance.longitudinal import success_bound
+from ldpkit.mechanisms.device import sequence_epsilon
+
+SMALL = ("--reports", "60", "--repeats", "60")
+
+
+def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run):
+    result = run("longitudinal", "--reports", 200, "--repeats", 400, "--changes", "0,1", "--format", "json")
+    found = json.loads(result.out)
+    oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
+    assert found["permanent_epsilon"] == oracle.exact_permanent_epsilon()
+    assert found["first_report_epsilon"] == oracle.exact_epsilon()
+    rows = {(row["changes"], row["reports"]): row for row in found["rows"]}
+    assert [reports for changes, reports in rows if changes == 0] == [1, 2, 5, 10, 20, 50, 100, 200]
+    for reports in (1, 5, 200):
+        same = sequence_epsilon(oracle, [3] * reports)
+        assert rows[0, reports]["epsilon"] == same.epsilon
+        assert rows[0, reports]["without_memo"] == same.without_memo
+    changed = sequence_epsilon(oracle, [3] * 100 + [5] * 100)
+    assert rows[1, 200]["epsilon"] == changed.epsilon > rows[0, 200]["epsilon"]
+    assert rows[1, 200]["permanent_reports"] == 2
+    assert rows[1, 200]["found"] is None
+    last = rows[0, 200]
+    assert last["bound"] == success_bound(oracle.exact_permanent_epsilon(), 16)
+    # 400 devices: a standard error of 0.024, so five of them are exceeded one time in 3 million.
+    assert last["found"] < last["bound"] + 0.12
+    assert last["found_without_memo"] > 0.9  # the negative control: the same attack does find values
+
+
+@pytest.mark.parametrize("name", ["lsue", "loue", "lsoue", "losue", "lblh", "lolh"])
+def test_every_longitudinal_mechanism_has_its_table(run, name):
+    rows = list(csv.DictReader(io.StringIO(run("longitudinal", "-m", name, *SMALL, "--format", "csv").out)))
+    assert len(rows) == 2 * len([1, 2, 5, 10, 20, 50, 60])
+    assert float(rows[0]["epsilon"]) == pytest.approx(1, abs=1e-6)
+    assert float(rows[6]["epsilon"]) == pytest.approx(2, abs=1e-3)
+    assert float(rows[6]["without_memo"]) == pytest.approx(60, abs=1e-4)
+
+
+def test_dbitflip_takes_one_epsilon_and_its_own_parameter(run):
+    arguments = ("longitudinal", "-m", "dbitflip", "--epsilon-inf", 1, "--parameter", "d=4", *SMALL)
+    found = json.loads(run(*arguments, "--format", "json").out)
+    assert found["mechanism"] == "DBitFlip(16, epsilon=1, d=4)"
+    assert {row["epsilon"] for row in found["rows"] if row["changes"] == 0} == {found["permanent_epsilon"]}
+
+
+def test_the_same_seed_gives_the_same_attack(run):
+    first, again, other = (
+        run("longitudinal", *SMALL, "--seed", seed, "--format", "csv").out for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_table_and_figure(run, tmp_path):
+    result = run("longitudinal", *SMALL, "--domain", "a,b,c", "--figure", tmp_path / "attack.png")
+    assert "LGRR(3, epsilon_inf=2, epsilon_1=1)" in result.out
+    assert "wrote" in result.err
+    assert (tmp_path / "attack.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--epsilon-1", 2), "epsilon_1=2 is too large for lgrr with epsilon_inf=2: the largest feasible"),
+        (("--epsilon-1", 3), "epsilon_1=3 is too large for lgrr"),
+        (
+            ("-m", "loue", "--epsilon-inf", 1, "--epsilon-1", 0.9),
+            "the largest feasible epsilon_1 is 0.763382",
+        ),
+        (("--epsilon-1", -1), "epsilon_1 must be positive and finite, got -1"),
+        (("-m", "olh"), "olh keeps no permanent report, so it is for one report only: take lolh"),
+        (("-m", "ss"), "choose from dbitflip, lblh, lgrr"),
+        (("-m", "lgr"), "unknown longitudinal mechanism 'lgr': did you mean lgrr"),
+        (("-m", "dbitflip", "--epsilon-1", 1), "dbitflip sends its permanent report itself"),
+        (("--domain", 1), "at least 2 values"),
+        (("--changes", "0,x"), "--changes takes whole numbers with commas between, such as 0,3, got '0,x'"),
+        (("--changes", "-1"), "changes must be at least 0, got -1"),
+        (("--reports", 3, "--changes", 3), "a value cannot change 3 times between 3 reports"),
+        (("--reports", 0), "reports must be at least 1, got 0"),
+        (("--repeats", 0), "repeats must be at least 1, got 0"),
+        (("--reports", 10**8), "are too much to attack"),
+        (("--figure", "attack.jpeg"), "a figure is written as .png, .svg or .pdf"),
+        (("--parameter", "d=4"), "lgrr has no parameter 'd'"),
+        (("--seed", -1), "a seed must be a non-negative integer, got -1"),
+    ],
+)
+def test_nonsense_is_refused_in_one_line(run, arguments, message):
+    assert message in run("longitudinal", *arguments, code=2).error_line
