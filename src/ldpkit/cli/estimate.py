@@ -17,7 +17,10 @@ from ldpkit.cli.progress import track
 from ldpkit.core.errors import InvalidInputError, MismatchError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ldpkit.estimation.estimate import Estimate
+    from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
@@ -108,14 +111,16 @@ def estimate(
     if method == "mle":
         if save_tally is not None:
             raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
-        made, about = estimate_likelihood(files, consistency)
+        made, mechanisms = estimate_likelihood(files, consistency)
     else:
         tally = _count(files)
         made = tally.estimate(method, consistency=consistency)
-        about = {"n": tally.n, "mechanisms": [describe(tally.mechanism)]}
+        mechanisms = [tally.mechanism]
     if style is None:
         style = _style_of(output)
-    about |= {
+    about = {
+        "n": made.n,
+        "mechanisms": [describe(mechanism) for mechanism in mechanisms],
         "method": method,
         "consistency": consistency,
         "level": level,
@@ -123,7 +128,7 @@ def estimate(
         **({"diagnostics": dict(made.diagnostics)} if made.diagnostics else {}),
     }
     rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
-    caption = _caption(about, len(rows), len(made))
+    caption = _caption(about, mechanisms, len(rows), len(made))
     text = io.StringIO()
     show(rows, style, caption=caption, about=about, file=None if output is None else text)
     if output is not None:
@@ -164,7 +169,7 @@ def _count(files: list[Path]) -> Tally:
         if part.mechanism != first:
             raise MismatchError(
                 f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
-                f"is of {first!r} on {first.domain}: reports of different mechanisms do not mix; --method mle pools them"
+                f"is of {first!r} on {first.domain}: they do not mix, but --method mle pools them"
             )
     return Tally.merge(part if isinstance(part, Tally) else _count_reports(part) for part in parts)
 
@@ -186,11 +191,9 @@ def _rows(
     return [rows[index] for index in (sorted(frequent) if sort is Sort.value else frequent)]
 
 
-def _caption(about: dict[str, Any], shown: int, size: int) -> str:
+def _caption(about: dict[str, Any], mechanisms: Sequence[Mechanism], shown: int, size: int) -> str:
     kind = "simultaneous intervals" if about["simultaneous"] else "intervals"
-    made_by = (
-        f"{_made_by(each)} with exact epsilon {each['exact_epsilon']!r}" for each in about["mechanisms"]
-    )
+    made_by = (f"{each!r}, exact epsilon {each.exact_epsilon()!r}" for each in mechanisms)
     parts = [
         f"n={about['n']}",
         *made_by,
@@ -199,8 +202,3 @@ def _caption(about: dict[str, Any], shown: int, size: int) -> str:
         *([f"the {shown} most frequent of {size} values"] if shown < size else []),
     ]
     return ", ".join(parts)
-
-
-def _made_by(mechanism: dict[str, Any]) -> str:
-    parameters = ", ".join(f"{name}={value!r}" for name, value in mechanism["parameters"].items())
-    return f"{mechanism['mechanism']}({parameters})"

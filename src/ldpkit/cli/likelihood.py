@@ -11,6 +11,8 @@ from ldpkit.cli.progress import track
 from ldpkit.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
     from ldpkit.mechanisms.base import Mechanism
@@ -18,16 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["describe", "estimate_likelihood"]
 
 
-def estimate_likelihood(files: list[Path], consistency: str | None) -> tuple[Estimate, dict[str, Any]]:
-    """Return the most likely frequencies, and what there is to say about them.
+def estimate_likelihood(files: list[Path], consistency: str | None) -> tuple[Estimate, Sequence[Mechanism]]:
+    """Return the most likely frequencies, and the mechanisms that made the reports.
 
     Files may be of different mechanisms and epsilons, as long as the domain is the same.
     """
     from ldpkit.estimation.evidence import Evidence
 
     evidence = Evidence.merge([_evidence(path) for path in files])
-    estimate = evidence.estimate("mle", consistency=consistency)
-    return estimate, {"n": evidence.n, "mechanisms": [describe(oracle) for oracle in evidence.oracles]}
+    return evidence.estimate("mle", consistency=consistency), evidence.oracles
 
 
 def describe(mechanism: Mechanism) -> dict[str, Any]:
