@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from ldpkit.core import errors, random
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.errors import LdpkitError
+    from ldpkit.core.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.registry import load_plugin
+    from ldpkit.estimation.adaptive import AdaptiveMean
+    from ldpkit.estimation.attributes import SampledAttributes
+    from ldpkit.estimation.density import Density, Quantile
     from ldpkit.estimation.estimate import Estimate
+    from ldpkit.estimation.evidence import Evidence
+    from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.mechanisms.base import Mechanism, get, mechanisms, register
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
@@ -38,12 +44,23 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
     from ldpkit.mechanisms.device import Device, FileMemo, PrivacyLoss, sequence_epsilon
+    from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
+    from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
+    from ldpkit.mechanisms.numeric.duchi import Duchi
+    from ldpkit.mechanisms.numeric.hybrid import HM
+    from ldpkit.mechanisms.numeric.laplace import Laplace, TruncatedLaplace
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
+    from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
+    from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
+    "AAA",
     "BLH",
     "GRR",
+    "HM",
     "LBLH",
     "LGRR",
     "LOLH",
@@ -53,22 +70,42 @@ __all__ = [
     "LSUE",
     "OLH",
     "OUE",
+    "PM",
     "SHE",
     "SS",
     "SUE",
+    "SW",
     "THE",
+    "AdaptiveMean",
+    "BoundedLaplace",
     "CategoricalDomain",
+    "ClippedWarning",
+    "CompressedPM",
+    "CompressedSW",
     "DBitFlip",
+    "Density",
     "Device",
+    "Duchi",
     "Estimate",
+    "Evidence",
     "FileMemo",
     "FrequencyOracle",
+    "IntervalDomain",
+    "Laplace",
     "LdpkitError",
     "Mechanism",
+    "NumericEstimate",
+    "NumericMechanism",
     "PrivacyLoss",
+    "Quantile",
     "ReportFile",
     "ReportWriter",
+    "SampledAttributes",
+    "Staircase",
     "Tally",
+    "TruncatedLaplace",
+    "TruncatedPM",
+    "TruncatedSW",
     "errors",
     "get",
     "load_plugin",
@@ -86,8 +123,14 @@ _HOMES = {
     "core": ("errors", "random"),
     "core.domain": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
+    "core.interval": ("ClippedWarning", "IntervalDomain"),
     "core.registry": ("load_plugin",),
+    "estimation.adaptive": ("AdaptiveMean",),
+    "estimation.attributes": ("SampledAttributes",),
+    "estimation.density": ("Density", "Quantile"),
     "estimation.estimate": ("Estimate",),
+    "estimation.evidence": ("Evidence",),
+    "estimation.numeric": ("NumericEstimate",),
     "mechanisms.base": ("Mechanism", "get", "register"),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
@@ -100,6 +143,15 @@ _HOMES = {
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
     "mechanisms.device": ("Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"),
+    "mechanisms.numeric.adaptive.mechanism": ("AAA",),
+    "mechanisms.numeric.bounded": ("BoundedLaplace",),
+    "mechanisms.numeric.duchi": ("Duchi",),
+    "mechanisms.numeric.hybrid": ("HM",),
+    "mechanisms.numeric.laplace": ("Laplace", "TruncatedLaplace"),
+    "mechanisms.numeric.mechanism": ("NumericMechanism",),
+    "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
+    "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
+    "mechanisms.numeric.staircase": ("Staircase",),
     "mechanisms.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "mechanisms.tally": ("Tally",),
 }

@@ -1,0 +1,258 @@
+"""The adaptive mean: some people describe the data, the others report through noise fitted to it.
+
+Everybody reports once, with the whole epsilon. A random share of the people report their
+rounded value through a frequency oracle; its estimate, made consistent, is the descriptor.
+The others report through AAA's table for that descriptor. The descriptor decides only how
+good the second phase is: its mean is unbiased whatever the first phase found.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.interval import IntervalDomain, IntervalLike, as_interval
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Floats, Reports, Values
+from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.numeric import NumericEstimate
+from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.numeric.adaptive.compare import expected_variances
+from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
+from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["AdaptiveEstimate", "AdaptiveMean"]
+
+
+@dataclass(frozen=True)
+class AdaptiveEstimate:
+    """An estimated mean, and how it was come by.
+
+    Parameters
+    ----------
+    second : NumericEstimate
+        The estimate of the second phase.
+    n : int
+        How many people took part in both phases together.
+    descriptor : array
+        The distribution that the second phase was fitted to.
+    mechanism : NumericMechanism
+        What the second phase used.
+    """
+
+    second: NumericEstimate
+    n: int
+    descriptor: Floats = field(repr=False)
+    mechanism: NumericMechanism
+
+    @property
+    def mean(self) -> float:
+        """The estimated mean of all people: they were divided at random."""
+        return self.second.mean
+
+    @property
+    def stderr(self) -> float:
+        """Its standard error about the mean of all n: the noise, and the chance of who was in which phase."""
+        second = self.second
+        # Where reports tell nothing of the variance, half the people at either end is the worst case.
+        spread = second.domain.width**2 / 4 if math.isnan(second.variance) else second.variance
+        return math.sqrt(second.stderr**2 + spread * (1 / second.n - 1 / self.n))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the ends of a confidence interval for the mean, cut to the domain."""
+        return replace(self.second, stderr=self.stderr).interval(level)
+
+
+class AdaptiveMean:
+    """The two-phase protocol of AAA.
+
+    Parameters
+    ----------
+    domain : IntervalDomain or pair of float
+        The interval of values.
+    epsilon : float
+        The budget of every person; each reports once, in one of the phases.
+    share : float
+        The share of people who describe. It is paid for: their reports do not enter the
+        mean. A tenth is the paper's; a few thousand people are enough.
+    bins : int
+        The number of cells of the grid.
+    oracle : str
+        The frequency oracle of the first phase; "ss" is better than the paper's "grr".
+    consistency : str
+        The method that turns its estimate into a distribution: "norm_sub", "power_ns", "norm_mul".
+    smoothing : float
+        The part of the descriptor that is uniform, so that nobody's value counts as
+        impossible because the noise of the first phase hid it.
+    choice : {"aaa", "auto"}
+        "auto" lets the descriptor choose the second phase's mechanism by expected
+        variance: AAA, or PM, HM, Duchi's or Laplace where one of them is better.
+    noise_range : int, optional
+        As in `AAA`.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> protocol = AdaptiveMean((0, 100), epsilon=2.0, bins=8)
+    >>> ages = np.full(5000, 40.0)
+    >>> estimate = protocol.run(ages, rng=ldpkit.random.seeded(1))
+    >>> abs(estimate.mean - 40) < 4 * estimate.stderr
+    True
+    """
+
+    def __init__(
+        self,
+        domain: IntervalLike,
+        epsilon: float,
+        *,
+        share: float = 0.1,
+        bins: int = 16,
+        oracle: str = "grr",
+        consistency: str = "norm_sub",
+        smoothing: float = 0.05,
+        choice: Literal["aaa", "auto"] = "aaa",
+        noise_range: int | None = None,
+    ) -> None:
+        self.domain: IntervalDomain = as_interval(domain)
+        self.epsilon = check_epsilon(epsilon)
+        self.share = check_fraction(share, "share")
+        self.bins = check_whole(bins, "bins")
+        if not 0 <= smoothing <= 1:
+            raise InvalidParameterError(f"smoothing must lie between 0 and 1, got {smoothing}")
+        if choice not in ("aaa", "auto"):
+            raise InvalidParameterError(f"choice must be 'aaa' or 'auto', got {choice!r}")
+        CONSISTENCY.get(consistency)
+        self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
+        self.noise_range = noise_range
+        first = get(oracle, self.bins + 1, epsilon=self.epsilon)
+        if not isinstance(first, FrequencyOracle):
+            raise InvalidParameterError(f"{oracle} is not a frequency oracle: choose one, such as 'grr'")
+        self.oracle: FrequencyOracle = first
+
+    @cached_property
+    def least_people(self) -> int:
+        """The fewest people for two phases: one describer for each grid point."""
+        return max(int(np.ceil((self.bins + 1) / self.share)), int(np.ceil(2 / (1 - self.share))))
+
+    def exact_epsilon(self) -> float:
+        """Return the realised epsilon of the first phase; the second phase's is the mechanism's own."""
+        return self.oracle.exact_epsilon()
+
+    def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each of n people whether they describe; a random set of `share` of them."""
+        if check_whole(n, "n") < self.least_people:
+            raise InvalidInputError(
+                f"{n} people are too few for two phases: a share of {self.share:g} and {self.bins} bins need "
+                f"{self.least_people}; take fewer bins, or a mechanism such as 'hm' that needs no description"
+            )
+        describes = np.zeros(n, bool)
+        describes[np.argsort(resolve(rng).words(n))[: self._describers(n)]] = True
+        return describes
+
+    def _describers(self, n: int) -> int:
+        return round(self.share * n)
+
+    # --- the first phase ---------------------------------------------------------------
+
+    def describe(self, values: Values, *, rng: RandomSource | None = None, clip: bool = False) -> Reports:
+        """Return the reports of describers: their values, rounded at random, through the oracle."""
+        source = resolve(rng)
+        rounded = round_at_random(self.domain, values, self.bins, source, clip=clip)
+        return self.oracle.privatize(rounded, rng=source)
+
+    def descriptor(self, tally: Tally) -> Floats:
+        """Return the descriptor from the tally of the first phase."""
+        if tally.mechanism != self.oracle:
+            raise MismatchError(
+                f"a tally of {tally.mechanism!r} is not one of the first phase: that has {self.oracle!r}"
+            )
+        shares = np.clip(tally.estimate(consistency=self.consistency).values, 0, None)
+        total = shares.sum()
+        uniform = np.full(len(shares), 1 / len(shares))
+        known = shares / total if total > 0 else uniform
+        return (1 - self.smoothing) * known + self.smoothing * uniform
+
+    # --- the second phase --------------------------------------------------------------
+
+    def mechanism(self, descriptor: Floats) -> NumericMechanism:
+        """Return the mechanism of the second phase for a descriptor."""
+        name = "aaa"
+        if self.choice == "auto":
+            name = next(iter(expected_variances(descriptor, self.epsilon, noise_range=self.noise_range)))
+        if name == "aaa":
+            return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
+        made: NumericMechanism = get(name, self.domain, epsilon=self.epsilon)
+        return made
+
+    # --- both --------------------------------------------------------------------------
+
+    def run(self, values: Values, *, rng: RandomSource | None = None, clip: bool = False) -> AdaptiveEstimate:
+        """Return the estimated mean of some values, everybody reporting in one of the phases.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Numbers of the interval.
+        rng : RandomSource, optional
+            Secure by default.
+        clip : bool
+            True moves values outside to the nearest end; a warning says how many.
+        """
+        numbers, source = self.domain.take(values, clip=clip), resolve(rng)
+        describes = self.split(len(numbers), rng=source)
+        first = self.oracle.tally(self.describe(numbers[describes], rng=source))
+        descriptor = self.descriptor(first)
+        mechanism = self.mechanism(descriptor)
+        second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
+        return AdaptiveEstimate(second.estimate(), len(numbers), descriptor, mechanism)
+
+    def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:
+        """Draw the estimated means of whole collections, only their aggregates being drawn.
+
+        Given who describes and what everybody rounds to, the oracle's supports and AAA's
+        reports are drawn as counts, with the law that those of `run` have. Every
+        collection has a descriptor of its own, and with it a table to solve for.
+
+        Parameters
+        ----------
+        values : array
+            Numbers of the interval.
+        rng : RandomSource, optional
+            Secure by default.
+        repeats : int
+            How many collections to draw.
+
+        Returns
+        -------
+        array, shape (repeats,)
+            The estimates. Their spread about the mean of the values is the error.
+
+        Examples
+        --------
+        >>> AdaptiveMean((-1, 1), epsilon=4.0, bins=4).simulate([0.1] * 1000, repeats=3).shape
+        (3,)
+        """
+        numbers, source = self.domain.check(values), resolve(rng)
+        return np.array([self._simulate(numbers, source) for _ in range(check_whole(repeats, "repeats"))])
+
+    def _simulate(self, numbers: Floats, source: RandomSource) -> float:
+        describes = self.split(len(numbers), rng=source)
+        points = self.bins + 1
+        rounded = round_at_random(self.domain, numbers, self.bins, source)
+        supports = self.oracle.simulate(np.bincount(rounded[describes], minlength=points), rng=source)[0]
+        mechanism = self.mechanism(self.descriptor(Tally(self.oracle, int(describes.sum()), supports)))
+        if isinstance(mechanism, AAA):
+            people = np.bincount(rounded[~describes], minlength=points)
+            tally = Tally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
+        else:
+            tally = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
+        return float(tally.estimate().mean)

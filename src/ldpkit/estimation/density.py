@@ -1,0 +1,289 @@
+"""Densities: from the binned reports of numbers to the distribution of the numbers.
+
+The chance that a value gives a report in each bin of a tally is known exactly, from the
+integers of the mechanism. Expectation maximisation (EM) finds the distribution of values
+that makes the bins seen most likely; EMS smooths after every step, which keeps it from
+fitting the noise (Li et al., SIGMOD 2020). How much it smooths depends on the width of
+the bins, so both work in about 256 bins, whatever number the user asks for, and add up.
+Plain inversion of the same matrix by least squares is there for comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from ldpkit.core.checks import check_fraction, check_whole
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.interval import IntervalDomain
+from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.noise import Noise
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+
+__all__ = [
+    "ALGORITHMS",
+    "FINE",
+    "Density",
+    "Quantile",
+    "density",
+    "maximise",
+    "numeric_mechanism",
+    "transition",
+]
+
+ALGORITHMS = ("ems", "em", "inversion")
+"""How a density can be estimated."""
+
+FINE = 256
+"""About so many bins EM and EMS work in."""
+
+_MOST_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile and the ends of its interval."""
+
+    q: float
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """An estimated distribution over an interval, even within each bin.
+
+    Parameters
+    ----------
+    edges : array
+        The edges of the bins.
+    masses : array
+        The share of people in each bin; not negative, with sum one.
+    n : int
+        The number of reports.
+    domain : IntervalDomain
+        The interval.
+    made_by : mapping
+        Mechanism, parameters and method.
+    covariance : array or None
+        That of the masses, as far as reports scatter: by how much smoothing moves a
+        sharp edge is not in it. None for plain EM, whose end is not a fixed point.
+
+    Examples
+    --------
+    >>> half = Density(np.array([0.0, 1.0, 3.0]), np.array([0.5, 0.5]), 10, IntervalDomain(0, 3), {}, None)
+    >>> half.heights.tolist(), half.mean, half.quantile(0.75)
+    ([0.5, 0.25], 1.25, 2.0)
+    """
+
+    edges: Floats
+    masses: Floats
+    n: int
+    domain: IntervalDomain
+    made_by: Mapping[str, Any]
+    covariance: Floats | None
+
+    def __post_init__(self) -> None:
+        for name in ("edges", "masses"):
+            array = np.array(getattr(self, name), float)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def heights(self) -> Floats:
+        """The density in each bin."""
+        return self.masses / np.diff(self.edges)
+
+    @property
+    def stderr(self) -> Floats:
+        """The standard error of each mass; nan where it is not known."""
+        if self.covariance is None:
+            return np.full(len(self), np.nan)
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @property
+    def mean(self) -> float:
+        """The mean of the distribution."""
+        return float(self.masses @ (self.edges[1:] + self.edges[:-1]) / 2)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the distribution."""
+        low, high = self.edges[:-1] - self.mean, self.edges[1:] - self.mean
+        return float(self.masses @ (low * low + low * high + high * high) / 3)
+
+    def cdf(self, x: Any) -> Any:
+        """Return the share of people with values up to x."""
+        share = np.interp(x, self.edges, np.concatenate([[0.0], np.cumsum(self.masses)]))
+        return share if np.ndim(x) else float(share)
+
+    def quantile(self, q: Any) -> Any:
+        """Return the value below which a share q of the people lie."""
+        wanted = np.asarray(q, float)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise InvalidParameterError(f"a quantile lies between 0 and 1, got {q!r}")
+        below = np.concatenate([[0.0], np.cumsum(self.masses)])
+        below[-1] = 1.0
+        rising = np.concatenate([[True], np.diff(below) > 0])  # empty bins hold no quantile
+        value = np.interp(wanted, below[rising], self.edges[rising])
+        return value if wanted.ndim else float(value)
+
+    def quantile_interval(self, q: float, level: float = 0.95) -> Quantile:
+        """Return a quantile with an interval: the quantiles at both ends of an interval for q itself."""
+        value = self.quantile(q)
+        if self.covariance is None:
+            raise InvalidInputError("a density of plain EM has no error bars: use ems")
+        share = np.clip((value - self.edges[:-1]) / np.diff(self.edges), 0, 1)
+        error = float(np.sqrt(max(share @ self.covariance @ share, 0.0)))
+        reach = NormalDist().inv_cdf((1 + check_fraction(level, "level")) / 2) * error
+        low, high = self.quantile(max(q - reach, 0.0)), self.quantile(min(q + reach, 1.0))
+        return Quantile(float(q), value, low, high)
+
+    def rows(self) -> Iterator[dict[str, float]]:
+        """Yield one record for each bin: low, high, mass, stderr, density."""
+        columns = (self.edges[:-1], self.edges[1:], self.masses, self.stderr, self.heights)
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            yield dict(zip(("low", "high", "mass", "stderr", "density"), row, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.masses)
+
+    def __repr__(self) -> str:
+        how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
+        return f"Density on {self.domain} in {len(self)} bins from n={self.n} reports ({how})"
+
+
+@ESTIMATORS.register("density")
+def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density:
+    """Return the distribution of values.
+
+    Parameters
+    ----------
+    tally : Tally
+        Reports of a numeric mechanism.
+    bins : int
+        How many bins of equal width the distribution has.
+    algorithm : {"ems", "em", "inversion"}
+        EM with smoothing, plain EM, or least squares made consistent by norm_sub.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("sw", (0, 1), epsilon=2)
+    >>> values = [0.1, 0.9] * 20_000
+    >>> found = mechanism.tally(mechanism.privatize(values)).estimate("density", bins=20)
+    >>> bool(found.masses[[1, 2, 17, 18]].sum() > found.masses[5:15].sum())
+    True
+    """
+    mechanism = numeric_mechanism(tally)
+    size = check_whole(bins, "bins", least=2)
+    if algorithm not in ALGORITHMS:
+        raise InvalidParameterError(f"unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}")
+    seen = tally.counts[:-1]
+    if algorithm == "inversion":
+        masses, covariance = _invert(transition(mechanism, size), seen)
+    else:
+        parts = max(1, round(FINE / size))
+        matrix = transition(mechanism, size * parts)
+        fine = maximise(matrix, seen, mechanism.epsilon, smooth=algorithm == "ems")
+        masses = fine.reshape(size, parts).sum(axis=1)
+        covariance = None
+        if algorithm == "ems":
+            covariance = _scatter(matrix, seen, fine).reshape(size, parts, size, parts).sum(axis=(1, 3))
+    edges = np.linspace(mechanism.domain.low, mechanism.domain.high, size + 1)
+    made_by = {"mechanism": mechanism.name, **mechanism.parameters(), "method": algorithm}
+    return Density(edges, masses, tally.n, mechanism.domain, made_by, covariance)
+
+
+def numeric_mechanism(tally: Tally) -> NumericMechanism:
+    """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
+    mechanism = tally.mechanism
+    if not isinstance(mechanism, NumericMechanism):
+        raise InvalidInputError(
+            f"this needs reports of a numeric mechanism, got {mechanism!r}: "
+            f'estimate with "{mechanism.default_estimator}"'
+        )
+    if tally.n == 0:
+        raise InvalidInputError("the tally is empty: there are no reports to estimate from")
+    return mechanism
+
+
+@lru_cache(maxsize=16)
+def transition(mechanism: NumericMechanism, bins: int) -> Floats:
+    """Return the chance of each bin and atom of a tally for values even within each of `bins` bins."""
+    if mechanism.tally_size - 1 <= 2:
+        raise InvalidInputError(f"reports of {mechanism!r} tell nothing but the mean: use sw for a density")
+    nodes, weights = np.polynomial.legendre.leggauss(3)
+    middles = (np.arange(bins)[:, None] + 0.5 + nodes / 2).ravel() / bins
+    domain = mechanism.domain
+    masses = mechanism.bin_masses(domain.low + domain.width * middles)
+    matrix: Floats = np.tensordot(weights / 2, masses.reshape(bins, len(nodes), -1), (0, 1))
+    return matrix
+
+
+def maximise(matrix: Floats, counts: Counts, epsilon: float, *, smooth: bool) -> Floats:
+    """Return the distribution that EM or EMS finds for binned reports.
+
+    Steps end when the log-likelihood grows by less than 0.001 (EMS) or 0.001 e^eps (EM).
+    """
+    seen = counts / counts.sum()
+    masses: Floats = np.full(len(matrix), 1 / len(matrix))
+    smoothing = _smoothing(len(matrix))
+    tolerance = 1e-3 * (1.0 if smooth else float(np.exp(epsilon))) / float(counts.sum())
+    before = -np.inf
+    for _ in range(_MOST_STEPS):
+        expected = np.maximum(masses @ matrix, 1e-300)
+        likelihood = float(seen @ np.log(expected))
+        if abs(likelihood - before) < tolerance:
+            break
+        before = likelihood
+        masses = masses * (matrix @ (seen / expected))
+        if smooth:
+            masses = smoothing @ masses
+            masses /= masses.sum()
+    return masses / float(masses.sum())
+
+
+@lru_cache(maxsize=16)
+def _smoothing(bins: int) -> Floats:
+    """Return the matrix that averages each bin with its neighbours by weights 1, 2, 1; at the ends 2, 1."""
+    matrix: Floats = 2 * np.eye(bins) + np.eye(bins, k=1) + np.eye(bins, k=-1)
+    scaled: Floats = matrix / matrix.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def _scatter(matrix: Floats, counts: Counts, masses: Floats) -> Floats:
+    """Return the covariance of what EMS finds, by the delta method at its fixed point.
+
+    A step is p -> P u with u = p (T r), r = seen / (p T), and P smoothing and scaling to
+    sum one. What moves `seen` moves the fixed point by (1 - P du/dp)^-1 P du/dseen.
+    """
+    n = counts.sum()
+    seen = counts / n
+    expected = np.maximum(masses @ matrix, 1e-300)
+    ratio = seen / expected
+    smoothed = _smoothing(len(masses))
+    kept = smoothed - np.outer(masses, smoothed.sum(axis=0))
+    by_mass = np.diag(matrix @ ratio) - masses[:, None] * ((matrix * (ratio / expected)) @ matrix.T)
+    by_seen = masses[:, None] * matrix / expected
+    moved = np.linalg.solve(np.eye(len(masses)) - kept @ by_mass, kept @ by_seen)
+    mean = moved @ seen
+    covariance: Floats = ((moved * seen) @ moved.T - np.outer(mean, mean)) / n
+    return covariance
+
+
+def _invert(matrix: Floats, counts: Counts) -> tuple[Floats, Floats]:
+    """Return the least-squares solution made consistent, and the covariance it had before."""
+    n = counts.sum()
+    seen, inverse = counts / n, np.linalg.pinv(matrix.T)
+    rough = inverse @ seen
+    covariance: Floats = ((inverse * seen) @ inverse.T - np.outer(rough, rough)) / n
+    return CONSISTENCY.get("norm_sub")(rough[None, :], Noise(int(n), 0.0))[0], covariance

@@ -1,0 +1,75 @@
+"""The equations of one interior-point step: small, dense, and solved on one core.
+
+A few hundred unknowns are too few to share between threads: linear-algebra libraries
+try, and on a busy machine wait for each other a hundred times longer than they compute.
+Sums run in a fixed order, so a step gives the same numbers on every machine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["factorise", "normal_matrix", "solve_factored"]
+
+
+@njit(cache=True, nogil=True)
+def normal_matrix(vectors, weights, diagonals, places):
+    """Return the sum over outputs t of [1, y; y, y^2] (x) (diag(a_t) + w_t v_t v_t'), upper half only."""
+    outputs, inputs = vectors.shape
+    matrix = np.zeros((2 * inputs, 2 * inputs))
+    for i in range(inputs):
+        mass, mean, square = np.zeros(inputs), np.zeros(inputs), np.zeros(inputs)
+        for t in range(outputs):
+            y = places[t]
+            first = weights[t] * vectors[t, i]
+            second = y * first
+            third = y * second
+            for j in range(inputs):
+                mass[j] += first * vectors[t, j]
+                mean[j] += second * vectors[t, j]
+                square[j] += third * vectors[t, j]
+            mass[i] += diagonals[t, i]
+            mean[i] += y * diagonals[t, i]
+            square[i] += y * y * diagonals[t, i]
+        matrix[i, :inputs] = mass
+        matrix[i, inputs:] = mean
+        matrix[inputs + i, inputs:] = square
+    return matrix
+
+
+@njit(cache=True, nogil=True)
+def factorise(matrix, ridge):
+    """Turn the upper half of a matrix into its Cholesky factor; return False if it has none."""
+    size = matrix.shape[0]
+    for k in range(size):
+        pivot = matrix[k, k] + ridge
+        if not pivot > 0:
+            return False
+        matrix[k, k] = np.sqrt(pivot)
+        scale = 1 / matrix[k, k]
+        for j in range(k + 1, size):
+            matrix[k, j] *= scale
+        for i in range(k + 1, size):
+            share = matrix[k, i]
+            if share != 0:
+                for j in range(i, size):
+                    matrix[i, j] -= share * matrix[k, j]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def solve_factored(factor, right):
+    """Return the solution for a right-hand side, given the factor."""
+    size = factor.shape[0]
+    answer = right.copy()
+    for k in range(size):
+        answer[k] /= factor[k, k]
+        for j in range(k + 1, size):
+            answer[j] -= factor[k, j] * answer[k]
+    for k in range(size - 1, -1, -1):
+        total = answer[k]
+        for j in range(k + 1, size):
+            total -= factor[k, j] * answer[j]
+        answer[k] = total / factor[k, k]
+    return answer

@@ -1,0 +1,1 @@
+"""Numeric mechanisms: the value is a number between two public ends."""

@@ -1,0 +1,324 @@
+"""What every numeric mechanism is: a number goes in, a cell of an integer grid comes out.
+
+The value stands on a grid of `grid` steps from low (0) to high (1). A report is the
+index of an output cell or, after the cells, of an atom: a single point that has a
+probability of its own. Density and moments spread the mass of a cell evenly over it,
+which adds a twelfth of a cell squared to the variance of the cells' middles: some 1e-13
+on the grid of a million steps.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ldpkit.core.checks import check_epsilon, check_whole
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.interval import GRID, IntervalDomain, IntervalLike, as_interval
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Counts, Floats, Indices, Reports, Values
+from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.numeric.law import Law, Placement
+from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["BINS", "NumericMechanism"]
+
+BINS = 1024
+"""A tally counts cells in at most so many bins."""
+
+_CHUNK_BYTES = 1 << 19  # randomness for one chunk: small enough for the cache, large enough to amortise
+
+
+class NumericMechanism(Mechanism):
+    """A mechanism that reports a noisy number.
+
+    A new one is a file with a subclass that gives `cells`, `placement`, `law`,
+    `exact_epsilon` and `_randomise`; `atom_points` if it has atoms, and `line` if the
+    mean of a report is a linear function of the value.
+
+    Parameters
+    ----------
+    domain : IntervalDomain or pair of float
+        The interval of values.
+    epsilon : float
+        The privacy budget.
+    grid : int
+        The steps of the input grid, a power of two. The default is right for every use;
+        a small grid lets an audit list the whole channel.
+    """
+
+    domain: IntervalDomain
+    grid: int
+    default_estimator: ClassVar[str] = "mean"
+    default_grid: ClassVar[int] = GRID
+    words_per_report: ClassVar[int] = 1
+
+    def __init__(self, domain: IntervalLike, epsilon: float, *, grid: int | None = None) -> None:
+        steps = self.default_grid if grid is None else check_whole(grid, "grid", least=2)
+        if steps & (steps - 1) or steps > self.default_grid:
+            raise InvalidParameterError(
+                f"grid must be a power of two and at most {self.default_grid}, got {grid}: leave it out"
+            )
+        self._freeze(domain=as_interval(domain), epsilon=check_epsilon(epsilon), grid=steps)
+
+    def parameters(self) -> dict[str, float]:
+        shown = {} if self.grid == self.default_grid else {"grid": self.grid}
+        return {"epsilon": self.epsilon, **shown}
+
+    # --- what a subclass gives ---------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def cells(self) -> int:
+        """The number of output cells."""
+
+    @property
+    @abc.abstractmethod
+    def placement(self) -> Placement:
+        """Where the cells stand: origin and step, with low at 0 and high at 1."""
+
+    @abc.abstractmethod
+    def law(self, place: int) -> Law:
+        """Return the exact law of a report for a value at a place of the input grid."""
+
+    @abc.abstractmethod
+    def _randomise(self, places: Indices, source: RandomSource) -> Reports:
+        """Return a report for each place."""
+
+    @property
+    def atom_points(self) -> tuple[Fraction, ...]:
+        """Where the atoms stand, with low at 0 and high at 1."""
+        return ()
+
+    @property
+    def line(self) -> tuple[Fraction, Fraction] | None:
+        """The intercept and slope of the mean report as a function of the value, low at 0 and high at 1.
+
+        None where it is not a straight line; (0, 1) where the report is unbiased.
+        """
+        return None
+
+    # --- the device --------------------------------------------------------------------
+
+    def privatize(self, values: Values, *, rng: RandomSource | None = None, clip: bool = False) -> Reports:
+        """Return one report for each value.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Numbers of the interval. Anything else is refused before any randomness is drawn.
+        rng : RandomSource, optional
+            Secure randomness by default; `ldpkit.random.seeded` for a repeatable run.
+        clip : bool
+            True moves values outside to the nearest end; a warning says how many.
+
+        Returns
+        -------
+        array
+            Indices of cells; `values_of` turns them into numbers.
+        """
+        numbers, source = self.domain.take(values, clip=clip), resolve(rng)
+        reports = np.empty(len(numbers), self.report_dtype)
+        start = 0
+        for made in self._chunks(numbers, source):
+            reports[start : start + len(made)] = made
+            start += len(made)
+        return reports
+
+    def privatize_chunks(
+        self, values: Values, *, rng: RandomSource | None = None, clip: bool = False
+    ) -> Iterator[Reports]:
+        """Yield the reports of `privatize` in chunks, so that they never fill the memory."""
+        return self._chunks(self.domain.take(values, clip=clip), resolve(rng))
+
+    def _chunks(self, numbers: Floats, source: RandomSource) -> Iterator[Reports]:
+        for start in range(0, len(numbers), self.chunk_size):
+            places = self.domain.place(numbers[start : start + self.chunk_size], self.grid)
+            yield self._randomise(places, source.spawn(1)[0])
+
+    @property
+    def chunk_size(self) -> int:
+        """How many reports are made at a time; each chunk has a random stream of its own."""
+        return _CHUNK_BYTES // (8 * self.words_per_report)
+
+    @property
+    def report_dtype(self) -> np.dtype[Any]:
+        reports = self.cells + len(self.atom_points)
+        return np.dtype(f"<u{next(size for size in (1, 2, 4, 8) if reports <= 1 << 8 * size)}")
+
+    def _is_valid(self, reports: Reports) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return np.asarray(reports < self.cells + len(self.atom_points))
+
+    def values_of(self, reports: Reports) -> Floats:
+        """Return the number that each report stands for: the middle of its cell, or its atom."""
+        checked = self.check_reports(reports)
+        origin, step = self.placement
+        shares = float(origin) + float(step) * (checked.astype(np.float64) + 0.5)
+        for index, point in enumerate(self.atom_points):
+            shares[checked == self.cells + index] = float(point)
+        numbers: Floats = self._from_share(shares)
+        return numbers
+
+    # --- the law -----------------------------------------------------------------------
+
+    def channel(self, rng: RandomSource | None = None) -> Channel:
+        """Return every report with its exact probability under each grid point, for small grids."""
+        reports = self.cells + len(self.atom_points)
+        check_enumerable(reports * (self.grid + 1), f"the channel of {self!r}")
+        rows = [self.law(place).row(self.cells) for place in range(self.grid + 1)]
+        return Channel(np.arange(reports, dtype=self.report_dtype), rows)
+
+    @property
+    def output_range(self) -> tuple[float, float]:
+        """The least and the greatest number that a report can stand for, cells taken to their edges."""
+        origin, step = self.placement
+        ends = [origin, origin + self.cells * step] if self.cells else []
+        low, high = min([*ends, *self.atom_points]), max([*ends, *self.atom_points])
+        return self._from_share(float(low)), self._from_share(float(high))
+
+    def pdf(self, y: Any, x: Any) -> Any:
+        """Return the density of a report at y for the value x; atoms have none and are in `atoms`."""
+        scale = float(self.placement[1]) * self.domain.width
+        return self._each(x, y, lambda law, _, points: law.height(self._cell_at(points)) / scale)
+
+    def cdf(self, y: Any, x: Any) -> Any:
+        """Return the probability that the report is at most y for the value x, atoms included."""
+        atoms = self._from_share(self._atom_shares)
+
+        def below(law: Law, _: float, points: Floats) -> Floats:
+            jumps = (points[:, None] >= atoms) @ law.atom_masses if len(atoms) else 0.0
+            return law.below(self._cell_at(points)) + jumps
+
+        return self._each(x, y, below)
+
+    def atoms(self, x: float) -> tuple[Floats, Floats]:
+        """Return the points with a probability of their own, and these probabilities for the value x."""
+        place = int(self.domain.encode([x], steps=self.grid)[0])
+        return self._from_share(self._atom_shares), self.law(place).atom_masses
+
+    def error(self, x: Any, power: float = 1.0) -> Any:
+        """Return the expected |y - x|**power, exactly."""
+        if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 100:
+            raise InvalidParameterError(f"power must be a positive number below 100, got {power!r}")
+
+        def expected(law: Law, value: float, _: Floats) -> float:
+            share = (value - self.domain.low) / self.domain.width
+            unit = float(self.domain.width**power)
+            return law.moment(power, share, self.placement, self._atom_shares) * unit
+
+        return self._each(x, None, expected)
+
+    def variance(self, x: Any) -> Any:
+        """Return the variance of a report for the value x."""
+
+        def about_mean(law: Law, _: float, __: Floats) -> float:
+            mean = law.mean(self.placement, self._atom_shares)
+            return law.moment(2, mean, self.placement, self._atom_shares) * self.domain.width**2
+
+        return self._each(x, None, about_mean)
+
+    def bias(self, x: Any) -> Any:
+        """Return the mean of a report for the value x, less x."""
+
+        def gap(law: Law, value: float, _: Floats) -> float:
+            share = (value - self.domain.low) / self.domain.width
+            return (law.mean(self.placement, self._atom_shares) - share) * self.domain.width
+
+        return self._each(x, None, gap)
+
+    def worst_variance(self) -> float:
+        """Return the greatest variance of a report over 65 values from low to high."""
+        variances: Floats = self.variance(np.linspace(self.domain.low, self.domain.high, 65))
+        return max(float(variance) for variance in variances)
+
+    def _each(self, x: Any, y: Any, compute: Callable[[Law, float, Floats], Any]) -> Any:
+        """Compute something for each value x, and for each y along with it if there are any."""
+        values, points = np.broadcast_arrays(np.asarray(x, float), np.asarray(x if y is None else y, float))
+        if values.size == 0:
+            return np.zeros(values.shape)
+        places = self.domain.encode(values.ravel(), steps=self.grid)
+        result = np.empty(values.size)
+        for value in np.unique(values):
+            same = values.ravel() == value
+            result[same] = compute(self.law(int(places[same][0])), float(value), points.ravel()[same])
+        return result.reshape(values.shape) if values.ndim else float(result[0])
+
+    def _cell_at(self, points: Floats) -> Floats:
+        """Return where numbers lie among the cells."""
+        origin, step = self.placement
+        return ((points - self.domain.low) / self.domain.width - float(origin)) / float(step)
+
+    @cached_property
+    def _atom_shares(self) -> Floats:
+        return np.array([float(point) for point in self.atom_points])
+
+    def _from_share(self, share: Any) -> Any:
+        """Return the number at a share of the way from low to high."""
+        return self.domain.low + self.domain.width * share
+
+    # --- the tally ---------------------------------------------------------------------
+    #
+    # Its counts are: cells by bins, then each atom, then one sum. A bin is 2**k cells; the
+    # sum is that of the cells' places in their bins, so that the sum of all cells, and
+    # with it the mean, is known exactly, and integers of 64 bits never overflow.
+
+    @cached_property
+    def bin_shift(self) -> int:
+        """The k for which a bin of the tally holds 2**k cells."""
+        return max(0, (self.cells - 1).bit_length() - (BINS - 1).bit_length())
+
+    @property
+    def bins(self) -> int:
+        """How many bins of cells a tally has."""
+        return -(-self.cells >> self.bin_shift)
+
+    @cached_property
+    def bin_edges(self) -> Counts:
+        """The edges of the bins, in cells."""
+        edges: Counts = np.arange(self.bins + 1, dtype=np.int64) << self.bin_shift
+        return np.minimum(edges, self.cells)
+
+    @property
+    def tally_size(self) -> int:
+        return self.bins + len(self.atom_points) + 1
+
+    def check_counts(self, n: int, counts: Counts) -> None:
+        if n < 0 or (counts < 0).any() or counts[:-1].sum() != n:
+            raise InvalidInputError(f"the bins of {n} reports must not be negative and sum to {n}")
+        if counts[-1] > int(counts[: self.bins].sum()) * ((1 << self.bin_shift) - 1):
+            raise InvalidInputError(f"the sum of places, {counts[-1]}, is more than {n} reports can give")
+
+    def tally(self, reports: Reports) -> Tally:
+        """Return the binned counts of some reports, and what the exact mean needs beyond them."""
+        from ldpkit.mechanisms.kernels.pieces import binned
+
+        checked = self.check_reports(reports)
+        counts = np.zeros(self.tally_size, np.int64)
+        binned(checked, self.cells, self.bin_shift, counts)
+        return Tally(self, len(checked), counts)
+
+    def total(self, counts: Counts) -> Fraction:
+        """Return the exact sum of all reports of a tally, each with low at 0 and high at 1."""
+        cells = int(counts[: self.bins].sum())
+        places = sum(int(count) * int(edge) for count, edge in zip(counts, self.bin_edges[:-1], strict=False))
+        origin, step = self.placement
+        atoms = (
+            int(count) * point for count, point in zip(counts[self.bins : -1], self.atom_points, strict=True)
+        )
+        return cells * origin + (places + int(counts[-1]) + Fraction(cells, 2)) * step + sum(atoms)
+
+    def bin_masses(self, x: Floats) -> Floats:
+        """Return the probability of each bin and atom of a tally for each value x, one row a value."""
+        places = self.domain.encode(x, steps=self.grid)
+        masses = np.empty((len(places), self.tally_size - 1))
+        for row, place in zip(masses, places, strict=True):
+            law = self.law(int(place))
+            row[: self.bins] = np.diff(law.below(self.bin_edges.astype(np.float64)))
+            row[self.bins :] = law.atom_masses
+        return masses
