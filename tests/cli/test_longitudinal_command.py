@@ -34,6 +34,7 @@ def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run
     last = rows[0, 200]
     assert last["bound"] == success_bound(oracle.exact_permanent_epsilon(), 16)
     # 400 devices: a standard error of 0.024, so five of them are exceeded one time in 3 million.
+    assert last["found_stderr"] == pytest.approx((last["found"] * (1 - last["found"]) / 400) ** 0.5)
     assert last["found"] < last["bound"] + 0.12
     assert last["found_without_memo"] > 0.9  # the negative control: the same attack does find values
 

@@ -91,7 +91,8 @@ def longitudinal(
         output,
         title=f"{oracle!r}: exact epsilon of a device's reports, and the attack on {attack.repeats} devices",
         caption="epsilon: of all reports together, memoized; never_above: however many follow about the same "
-        "values. found: share of devices whose value the attack names; bound: its largest chance, memoized. "
+        "values. found: share of devices whose value the attack names, memoized and not; bound: the largest "
+        "chance that any attack has, memoized, which a share of few devices may miss by its stderr. "
         "Memoization hides which values there were, not when they changed.",
         about=about,
     )
@@ -169,6 +170,7 @@ def _rows(exposure: Exposure, changes: int, attack: Attack) -> list[dict[str, An
             "never_above": loss.permanent_bound,
             "without_memo": loss.without_memo,
             "found": float(kept) if changes == 0 else None,
+            "found_stderr": float(attack.stderr(kept)) if changes == 0 else None,
             "found_without_memo": float(fresh) if changes == 0 else None,
             "bound": attack.bound if changes == 0 else None,
         }

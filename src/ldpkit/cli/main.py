@@ -50,9 +50,25 @@ def _options(
 
 
 def _add_commands() -> None:
-    from ldpkit.cli import bench, datasets, estimate, inspect, mechanisms, privatize, reproduce
+    from ldpkit.cli import (
+        bench,
+        datasets,
+        estimate,
+        inspect,
+        longitudinal,
+        mechanisms,
+        plan,
+        privatize,
+        recommend,
+        reproduce,
+        risk,
+    )
 
-    for module in (mechanisms, privatize, estimate, inspect, bench, datasets, reproduce):
+    for module in (
+        *(recommend, plan, risk, mechanisms),
+        *(privatize, estimate, inspect, longitudinal),
+        *(bench, datasets, reproduce),
+    ):
         module.add_to(app)
 
 

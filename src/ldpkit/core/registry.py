@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -25,6 +26,7 @@ ENTRY_POINTS = "ldpkit.plugins"
 """The entry-point group: each entry names a module whose import registers its members."""
 
 _loaded_entry_points = False
+_DISCOVERY = threading.RLock()
 
 
 class Registry(Generic[Member]):
@@ -55,7 +57,7 @@ class Registry(Generic[Member]):
         self._rooms = rooms
         self._members: dict[str, Member] = {}
         self._aliases: dict[str, str] = {}
-        self._discovered = not rooms
+        self._discovered, self._is_discovering = not rooms, False
 
     def register(self, name: str, *aliases: str) -> Callable[[Member], Member]:
         """Return a decorator that adds a member under a name and its aliases."""
@@ -108,17 +110,20 @@ class Registry(Generic[Member]):
     def _discover(self) -> None:
         if self._discovered:
             return
-        self._discovered = True
-        try:
-            for room in self._rooms:
-                package = importlib.import_module(room)
-                for module in pkgutil.walk_packages(getattr(package, "__path__", ()), room + "."):
-                    if ".kernels" not in module.name:
-                        importlib.import_module(module.name)
-            _load_entry_points()
-        except BaseException:
-            self._discovered = False
-            raise
+        with _DISCOVERY:  # another thread must not see a half-filled registry
+            if self._discovered or self._is_discovering:
+                return
+            self._is_discovering = True
+            try:
+                for room in self._rooms:
+                    package = importlib.import_module(room)
+                    for module in pkgutil.walk_packages(getattr(package, "__path__", ()), room + "."):
+                        if ".kernels" not in module.name:
+                            importlib.import_module(module.name)
+                _load_entry_points()
+                self._discovered = True
+            finally:
+                self._is_discovering = False
 
     def _is_of_the_house(self, member: Member) -> bool:
         home = getattr(member, "__module__", "")

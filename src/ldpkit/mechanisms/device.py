@@ -268,7 +268,7 @@ def sequence_epsilon(mechanism: MemoizedOracle, values: Values) -> PrivacyLoss:
     if len(times) == 1 or mechanism.states_are_values:
         return _loss(mechanism, times)
     states = min(len(times), mechanism.state_count)
-    return _loss(mechanism, times, bound=_up(states * mechanism.exact_permanent_epsilon()))
+    return _loss(mechanism, times, bound=_times(states, mechanism.exact_permanent_epsilon()))
 
 
 def _loss(mechanism: MemoizedOracle, times: list[int], bound: float | None = None) -> PrivacyLoss:
@@ -288,13 +288,18 @@ def _loss(mechanism: MemoizedOracle, times: list[int], bound: float | None = Non
         states=states,
         epsilon=exact if bound is None else bound,
         is_exact=bound is None and (mechanism.states_are_alike or states < mechanism.state_count),
-        permanent_bound=_up(states * permanent),
-        ceiling=_up(mechanism.state_count * permanent),
-        with_changes=first if reports == 1 else _up(reports * instant) if reports else 0.0,
-        without_memo=_up(reports * first),
+        permanent_bound=_times(states, permanent),
+        ceiling=_times(mechanism.state_count, permanent),
+        with_changes=first if reports == 1 else _times(reports, instant) if reports else 0.0,
+        without_memo=_times(reports, first),
     )
 
 
 def _up(epsilon: float) -> float:
     """Return the next float above a sum or product that was rounded to the nearest."""
     return math.nextafter(epsilon, math.inf) if epsilon else 0.0
+
+
+def _times(count: int, epsilon: float) -> float:
+    """Return a multiple of an epsilon, rounded up; one times it is itself."""
+    return epsilon if count == 1 else _up(count * epsilon)

@@ -1,0 +1,178 @@
+"""What repeated reports of one device give away: in numbers, and in a figure.
+
+Two devices are followed. One reports the same value again and again; the other's value
+changes at even intervals, each time to one that it did not have before, as long as the
+domain has one left. Against each stands the device that memoizes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldpkit.assurance.longitudinal import longitudinal_attack, success_bound
+from ldpkit.bench.figures import new_figure
+from ldpkit.core.checks import check_whole
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.random import seeded
+from ldpkit.core.typing import Floats, Indices
+from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.device import PrivacyLoss, sequence_epsilon
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Attack", "Exposure"]
+
+_MOST_ENTRIES = 50_000_000  # of a table reports x values, which the attack keeps for each device
+_POINTS = 150  # of a curve
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """How often an adversary finds the value after 1, 2, ... reports.
+
+    Parameters
+    ----------
+    kept, fresh : array
+        The share of devices found, with memoization and without.
+    repeats : int
+        How many devices were attacked each way.
+    bound : float
+        What no adversary exceeds against memoization, however many reports there are.
+    """
+
+    kept: Floats
+    fresh: Floats
+    repeats: int
+    bound: float
+
+    def stderr(self, shares: Floats) -> Floats:
+        """Return the standard error of shares."""
+        return np.sqrt(shares * (1 - shares) / self.repeats)
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """A device that sends so many reports.
+
+    Parameters
+    ----------
+    mechanism : MemoizedOracle
+        A longitudinal mechanism or dBitFlipPM.
+    reports : int
+        How many reports it sends in the end.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> exposure = Exposure(ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1), 1000)
+    >>> exposure.checkpoints()
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    >>> [round(loss.epsilon, 3) for loss in exposure.losses(changes=1)]
+    [1.0, 1.8, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0]
+    """
+
+    mechanism: MemoizedOracle
+    reports: int
+
+    def __post_init__(self) -> None:
+        check_whole(self.reports, "reports")
+        entries = self.reports * self.mechanism.size
+        if entries > _MOST_ENTRIES:
+            raise InvalidParameterError(
+                f"{self.reports} reports on {self.mechanism.size} values are too much to attack "
+                f"({entries:,} likelihoods a device, at most {_MOST_ENTRIES:,}): use fewer --reports"
+            )
+
+    def checkpoints(self) -> list[int]:
+        """Return the numbers of reports to look at: 1, 2, 5, 10, ... and the last."""
+        steps = (digit * 10**power for power in range(len(str(self.reports))) for digit in (1, 2, 5))
+        return [*(step for step in steps if step < self.reports), self.reports]
+
+    def values(self, changes: int) -> Indices:
+        """Return the index of the value at each report, with so many changes evenly spread."""
+        if check_whole(changes, "changes", least=0) >= self.reports:
+            raise InvalidParameterError(
+                f"a value cannot change {changes} times between {self.reports} reports: "
+                f"at most {self.reports - 1} changes, or more --reports"
+            )
+        period = np.arange(self.reports) * (changes + 1) // self.reports
+        return np.asarray(period % self.mechanism.size, np.uint32)
+
+    def losses(self, changes: int, at: Iterable[int] | None = None) -> Iterator[PrivacyLoss]:
+        """Yield the exact privacy loss after some numbers of reports, by default the checkpoints."""
+        held = self.values(changes)
+        labels = list(self.mechanism.domain.labels)
+        for count in self.checkpoints() if at is None else at:
+            yield sequence_epsilon(self.mechanism, [labels[index] for index in held[:count]])
+
+    def attack(self, repeats: int, seed: int, batches: Sequence[int] = (0,)) -> Iterator[Attack]:
+        """Attack devices whose value does not change, a batch at a time; yield the result so far.
+
+        Parameters
+        ----------
+        repeats : int
+            How many devices to attack in every batch, with memoization and without.
+        seed : int
+            What the randomness is derived from.
+        batches : sequence of int
+            The numbers of the batches.
+        """
+        bound = success_bound(self.mechanism.exact_permanent_epsilon(), self.mechanism.size)
+        found = {True: np.zeros(self.reports), False: np.zeros(self.reports)}
+        for done, batch in enumerate(batches, start=1):
+            for memoize, sums in found.items():
+                source = seeded(seed).derive(f"attack {batch} {memoize}")
+                sums += longitudinal_attack(
+                    self.mechanism, None, self.reports, repeats, memoize=memoize, rng=source
+                )
+            yield Attack(found[True] / done, found[False] / done, done * repeats, bound)
+
+    def figure(self, changes: Sequence[int], attack: Attack) -> Figure:
+        """Draw the privacy loss and the attack's success over the number of reports."""
+        figure = new_figure(12, 4.8)
+        loss, success = figure.subplots(1, 2)
+        self._draw_loss(loss, changes)
+        self._draw_success(success, attack)
+        figure.suptitle(f"{self.mechanism!r}: what {self.reports:,} reports of one device give away")
+        return figure
+
+    def _draw_loss(self, axes: Any, changes: Sequence[int]) -> None:
+        steps = np.unique(np.geomspace(1, self.reports, _POINTS).round().astype(int)).tolist()
+        for colour, count in reversed(list(enumerate(changes))):  # the first on top of the others
+            label = f"{count} changes of the value" if count else "no change of the value"
+            epsilons = [loss.epsilon for loss in self.losses(count, steps)]
+            axes.plot(steps, epsilons, color=f"C{colour}", linewidth=2, label=f"memoized, {label}")
+        without = [loss.without_memo for loss in self.losses(0, steps)]
+        axes.plot(steps, without, "--", color="black", label="without memoization")
+        permanent = self.mechanism.exact_permanent_epsilon()
+        axes.axhline(
+            permanent, color="grey", linewidth=1, linestyle=":", label=f"epsilon_inf = {permanent:.4g}"
+        )
+        axes.set(xscale="log", yscale="log", xlabel="reports", ylabel="epsilon of all reports together")
+        axes.set_title("privacy loss")
+        axes.legend(fontsize=8)
+
+    def _draw_success(self, axes: Any, attack: Attack) -> None:
+        steps = np.arange(1, self.reports + 1)
+        shown = ((attack.fresh, "black", "without memoization"), (attack.kept, "C0", "memoized"))
+        for shares, colour, label in shown:
+            reach = 1.96 * attack.stderr(shares)
+            axes.plot(steps, shares, color=colour, label=label)
+            axes.fill_between(steps, shares - reach, shares + reach, color=colour, alpha=0.2, linewidth=0)
+        axes.axhline(
+            attack.bound, color="tab:red", linestyle="--", label=f"bound {attack.bound:.3f}, memoized"
+        )
+        guess = 1 / self.mechanism.size
+        axes.axhline(guess, color="grey", linestyle=":", label=f"a blind guess, {guess:.3g}")
+        axes.set(xscale="log", xlabel="reports", ylabel="share of devices whose value is found")
+        axes.set_ylim(0, 1.03)
+        axes.set_title(f"longitudinal attack on {attack.repeats} devices (95 % bands)")
+        axes.legend(
+            fontsize=8, loc="center left" if math.isclose(attack.fresh[-1], 1, abs_tol=0.2) else "best"
+        )

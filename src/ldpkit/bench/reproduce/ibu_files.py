@@ -1,0 +1,50 @@
+"""What the reproduction of the IBU paper leaves behind: every cell as CSV, its tables as Markdown."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ldpkit.bench.reproduce.ibu_paper import AVERAGE, METRICS, PaperTable
+from ldpkit.bench.reproduce.ibu_study import Study
+
+__all__ = ["markdown", "write_csv", "write_table"]
+
+
+def write_csv(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write records with the same keys."""
+    records = list(rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+
+
+def write_table(study: Study, table: PaperTable, folder: Path) -> None:
+    """Write a table's cells and the table itself, as published and right."""
+    write_csv(study.rows(), folder / f"table-{table.number}.csv")
+    (folder / f"table-{table.number}.md").write_text("\n".join(markdown(study, table)) + "\n")
+
+
+def markdown(study: Study, table: PaperTable) -> Iterator[str]:
+    """Yield the lines of both forms of a table, for each metric."""
+    columns = (*table.mechanisms, AVERAGE)
+    for metric in METRICS:
+        yield f"Gain in {metric.upper()}, %: ours as published (the paper's) | right"
+        yield ""
+        yield "| | " + " | ".join(columns) + " |"
+        yield "| --- |" + " --- |" * len(columns)
+        for row in (*study.grid.distributions, AVERAGE):
+            yield (
+                f"| {row} | " + " | ".join(_cell(study, table, row, each, metric) for each in columns) + " |"
+            )
+        yield ""
+
+
+def _cell(study: Study, table: PaperTable, row: str, column: str, metric: str) -> str:
+    ours = study.table(row, column, metric, "published_ibu", "published_mi").value
+    right = study.table(row, column, metric, "ibu_limit", "mi").value
+    return f"{ours:.0f} ({table.gain(row, column, metric)}), {right:.0f}"

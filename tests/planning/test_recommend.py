@@ -1,0 +1,105 @@
+"""Recommendations: the right one first, for the right reason."""
+
+import numpy as np
+import pytest
+
+import ldpkit
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.interval import IntervalDomain
+from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.meanbudget import mean_options, smallest_epsilon
+from ldpkit.planning.recommend import recommend
+from ldpkit.simulation.populations import POPULATIONS
+
+FEW = np.array([600, 300, 80, 20])
+
+
+def ask(counts, *arguments, **options):
+    return recommend(counts, *arguments, rng=ldpkit.random.seeded(1), repeats=100, **options)
+
+
+def test_grr_is_best_for_few_values_and_not_for_many():
+    protocols = ["grr", "oue"]
+    assert ask(FEW, epsilon=2.0, protocols=protocols).best.protocol == "grr"
+    many = POPULATIONS.get("zipf")(64, 20_000)
+    assert ask(many, epsilon=1.0, protocols=protocols).best.protocol == "oue"
+
+
+def test_options_are_in_order_and_complete():
+    found = ask(FEW, "mae", epsilon=1.0, protocols=["grr", "oue"])
+    errors = [option.error for option in found.options]
+    assert errors == sorted(errors)
+    assert {(option.protocol, option.estimator) for option in found.options} == {
+        (protocol, estimator) for protocol in ("grr", "oue") for estimator in ("mi", "ibu_limit")
+    }
+    assert all(option.low <= option.error <= option.high for option in found.options)
+    assert all(0 < option.attack < 1 for option in found.options)
+
+
+def test_an_agreement_is_ranked_from_above():
+    found = ask(FEW, "kendall_tau", epsilon=1.0, protocols=["grr"])
+    errors = [option.error for option in found.options]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_the_epsilon_of_a_wanted_accuracy_gives_it():
+    wanted = Constraint("mae", "at most", 0.03, probability=0.8)
+    found = ask(FEW, wanted=wanted, protocols=["grr"])
+    plain = next(option for option in found.options if (option.estimator, option.method) == ("mi", "none"))
+    oracle = ldpkit.GRR(4, epsilon=plain.epsilon)
+    supports = oracle.simulate(FEW, rng=ldpkit.random.seeded(9), repeats=4000)
+    share = wanted.holds(np.abs(oracle.unbiased(supports, 1000) - FEW / 1000).mean(axis=1)).mean()
+    assert share == pytest.approx(0.8, abs=0.1), "the grid of budgets and 100 runs allow this much"
+    assert found.best.epsilon <= plain.epsilon
+
+
+def test_the_reasons_name_the_best_and_the_runner_up():
+    reasons = list(ask(FEW, epsilon=1.0, protocols=["grr", "oue"]).reasons())
+    assert "grr" in reasons[0]
+    assert "smallest expected mae" in reasons[0]
+    assert "oue" in reasons[1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "options", "words"),
+    [
+        (FEW, {}, "either an epsilon or a wanted"),
+        (FEW, {"epsilon": 1.0, "wanted": Constraint("mae", "at most", 0.1)}, "either an epsilon or a wanted"),
+        (FEW, {"wanted": Constraint("mae", "at most", 1e-9), "protocols": ["grr"]}, "ask more people"),
+        (np.array([5]), {"epsilon": 1.0}, "one value only"),
+        (np.array([5, -1]), {"epsilon": 1.0}, "negative"),
+    ],
+)
+def test_senseless_questions_are_refused(counts, options, words):
+    with pytest.raises(InvalidInputError, match=words):
+        ask(counts, **options)
+
+
+def test_the_best_mechanism_for_a_mean():
+    unit = IntervalDomain(-1.0, 1.0)
+    by_error = {option.mechanism: option for option in mean_options(unit, 10_000, epsilon=4.0)}
+    assert by_error["pm"].stderr < by_error["duchi"].stderr
+    small = mean_options(unit, 10_000, epsilon=0.3)
+    assert small[0].mechanism in ("duchi", "hm")
+    assert small[0].stderr <= small[-1].stderr
+
+
+def test_the_epsilon_for_a_mean_is_the_smallest():
+    unit = IntervalDomain(0.0, 10.0)
+    epsilon = smallest_epsilon("duchi", unit, 10_000, 0.1)
+    at, below = (
+        max(float(ldpkit.get("duchi", unit, epsilon=each).variance(x)) for x in (0, 5, 10)) / 10_000
+        for each in (epsilon, 0.999 * epsilon)
+    )
+    assert at <= 0.01 < below
+    assert smallest_epsilon("duchi", unit, 10, 1e-3) is None
+
+
+def test_senseless_questions_about_means_are_refused():
+    unit = IntervalDomain(0.0, 1.0)
+    with pytest.raises(InvalidInputError, match="either"):
+        mean_options(unit, 100)
+    with pytest.raises(InvalidInputError, match="ask more people"):
+        mean_options(unit, 10, within=1e-6)
+    with pytest.raises(InvalidParameterError, match="positive"):
+        mean_options(unit, 10, within=-1.0)
