@@ -8,23 +8,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ldpkit.core.domain import CategoricalDomain
-    from ldpkit.core.typing import Label
+    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.typing import Floats, Label
+    from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
+    "ClipOption",
+    "ColumnOption",
     "DomainOption",
+    "EpsilonOption",
     "ForceOption",
+    "HighOption",
+    "LowOption",
     "ParameterOption",
+    "SeedOption",
+    "as_numbers",
     "check_output",
+    "is_numeric",
+    "make_numeric",
     "make_oracle",
     "open_collected",
     "parse_domain",
+    "parse_interval",
     "parse_parameters",
 ]
 
@@ -45,6 +60,28 @@ ParameterOption = Annotated[
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+LowOption = Annotated[
+    float | None,
+    typer.Option(
+        "--low", help="The least number that is possible. Public: not from the data.", show_default=False
+    ),
+]
+HighOption = Annotated[
+    float | None,
+    typer.Option("--high", help="The greatest number that is possible.", show_default=False),
+]
+ClipOption = Annotated[
+    bool, typer.Option("--clip", help="Move numbers outside to the nearest end; it is told how many.")
+]
+ColumnOption = Annotated[
+    str | None, typer.Option("--column", help="The column of a table.", show_default=False)
+]
+EpsilonOption = Annotated[
+    float | None, typer.Option("--epsilon", "-e", help="The privacy budget.", show_default=False)
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", help="For tests: repeatable reports.", show_default=False)
+]
 
 
 def parse_domain(spec: str) -> CategoricalDomain:
@@ -111,30 +148,124 @@ def parse_parameters(texts: list[str] | None) -> dict[str, float]:
     return found
 
 
+def parse_interval(low: float | None, high: float | None) -> IntervalDomain | None:
+    """Return the interval that the user gave, or None without --low and --high.
+
+    Examples
+    --------
+    >>> parse_interval(0, 120), parse_interval(None, None)
+    (IntervalDomain(0, 120), None)
+    """
+    if low is None and high is None:
+        return None
+    if low is None or high is None:
+        missing, there = ("--low", "--high") if low is None else ("--high", "--low")
+        raise InvalidParameterError(f"{missing} is missing: {there} alone makes no interval")
+    from ldpkit.core.interval import IntervalDomain
+
+    return IntervalDomain(low, high)
+
+
+def as_numbers(data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool) -> tuple[Floats, int]:
+    """Return a column as numbers of the interval, and how many were moved to its ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ldpkit.core.interval import IntervalDomain
+    >>> as_numbers(np.array([1, 7]), IntervalDomain(0, 5), clip=True)
+    (array([1., 5.]), 1)
+    >>> as_numbers(np.array([1, 7]), IntervalDomain(0, 5), clip=False)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.OutOfDomainError: value 7.0 in row 2 is not in the interval [0, 5]: remove it, \
+widen --low and --high, or move it to the nearest end with --clip
+    """
+    if data.dtype.kind == "U":
+        from ldpkit.core.tables import is_number, shortened
+
+        row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
+        raise OutOfDomainError(f"value {shortened(data[row])} in row {row + 1} is not a number: remove it")
+    numbers, outside = domain.clip(data)
+    if outside and not clip:
+        import numpy as np
+
+        row = int(np.argmax((data < domain.low) | (data > domain.high)))
+        others, it = ("", "it") if outside == 1 else (f", nor are {outside - 1} others", "them")
+        raise OutOfDomainError(
+            f"value {float(data[row])!r} in row {row + 1} is not in the interval {domain}{others}: "
+            f"remove {it}, widen --low and --high, or move {it} to the nearest end with --clip"
+        )
+    return numbers, outside
+
+
+def is_numeric(name: str) -> bool:
+    """Whether a mechanism takes numbers of an interval."""
+    from ldpkit.mechanisms.base import MECHANISMS
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+
+    return issubclass(MECHANISMS.get(name), NumericMechanism)
+
+
 def make_oracle(
     name: str, domain: CategoricalDomain, epsilon: float | None, parameters: dict[str, float]
 ) -> FrequencyOracle:
-    """Return the mechanism that the user named, or say what it needs."""
+    """Return the frequency oracle that the user named, or say what it needs."""
     from ldpkit.mechanisms.base import MECHANISMS
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-    kind: Any = MECHANISMS.get(name)
+    if is_numeric(name):
+        raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
+    kind = MECHANISMS.get(name)
     if not issubclass(kind, FrequencyOracle):
         raise InvalidParameterError(f"{name} is no frequency oracle: see 'ldpkit mechanisms' for those")
-    given = dict(parameters)
+    return kind(domain, **_checked(name, kind, epsilon, parameters))
+
+
+def make_numeric(
+    name: str, domain: IntervalDomain, epsilon: float | None, parameters: dict[str, float]
+) -> NumericMechanism:
+    """Return the numeric mechanism that the user named, or say what it needs."""
+    from ldpkit.mechanisms.base import MECHANISMS
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+
+    kind: Any = MECHANISMS.get(name)
+    if not issubclass(kind, NumericMechanism):
+        raise InvalidParameterError(
+            f"{name} is for categories, not for numbers: see 'ldpkit mechanisms --kind numeric'"
+        )
+    made: NumericMechanism = kind(domain, **_checked(name, kind, epsilon, parameters))
+    return made
+
+
+def _checked(
+    name: str, kind: type[Mechanism], epsilon: float | None, parameters: dict[str, float]
+) -> dict[str, Any]:
+    """Return the parameters of a mechanism, or say which is missing or unknown."""
+    given: dict[str, Any] = dict(parameters)
     if epsilon is not None:
         if "epsilon" in given:
             raise InvalidParameterError("epsilon is given twice: give --epsilon or --parameter epsilon=...")
         given["epsilon"] = epsilon
-    takes = dict(inspect.signature(kind).parameters)
-    takes.pop("domain", None)
+    takes = {
+        each.name: each
+        for each in inspect.signature(kind).parameters.values()
+        if each.name != "domain" and _takes_number(each)
+    }
     for unknown in given.keys() - takes.keys():
         raise InvalidParameterError(f"{name} has no parameter {unknown!r}: it takes {', '.join(takes)}")
     for parameter in takes.values():
         if parameter.default is parameter.empty and parameter.name not in given:
             option = "--epsilon" if parameter.name == "epsilon" else f"--parameter {parameter.name}=..."
             raise InvalidParameterError(f"{name} needs {parameter.name}: give it with {option}")
-    return kind(domain, **given)  # type: ignore[no-any-return]  # issubclass above has checked it
+    return given
+
+
+def _takes_number(parameter: inspect.Parameter) -> bool:
+    """Whether a parameter can be given on the command line; tables and paths cannot."""
+    return parameter.annotation in (parameter.empty, int, float) or {"int", "float"} >= {
+        part.strip() for part in str(parameter.annotation).split("|") if part.strip() != "None"
+    }
 
 
 def open_collected(path: Path) -> ReportFile | Tally:

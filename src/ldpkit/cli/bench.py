@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli.arguments import HighOption, LowOption
+from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import WIDTH, note
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
+DEFAULT_PROTOCOLS = ["grr", "sue", "oue", "blh", "olh", "ss"]
 
 
 class ResultFormat(enum.StrEnum):
@@ -29,6 +32,14 @@ class ResultFormat(enum.StrEnum):
     csv = "csv"
     json = "json"
     parquet = "parquet"
+
+
+class Task(enum.StrEnum):
+    """What is estimated."""
+
+    frequency = "frequency"
+    mean = "mean"
+    density = "density"
 
 
 class EngineName(enum.StrEnum):
@@ -49,6 +60,10 @@ Examples:
 
   ldpkit bench -d zipf:k=1024,n=1000000 -e 1 --engine users -t 2 -o results.csv --resume
 
+  ldpkit bench --task mean -e 0.5 1 2 4 -r 100 -u mse expected
+
+  ldpkit bench --task density -d bimodal:n=50000 -e 1 -p sw -m all --figure density.png
+
 Several values may follow an option, be separated by commas, or the option be repeated.
 """
 
@@ -60,14 +75,9 @@ def add_to(app: typer.Typer) -> None:
 
 def bench(
     epsilon: Annotated[list[str], typer.Option("--epsilon", "-e", help="Privacy budgets.")] = ["1"],
-    protocol: Annotated[list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'.")] = [
-        "grr",
-        "sue",
-        "oue",
-        "blh",
-        "olh",
-        "ss",
-    ],
+    protocol: Annotated[
+        list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'; or mechanisms for numbers.")
+    ] = DEFAULT_PROTOCOLS,
     method: Annotated[
         list[str],
         typer.Option(
@@ -107,8 +117,17 @@ def bench(
     plugin: Annotated[
         list[Path] | None, typer.Option("--plugin", help="A Python file with protocols, methods or metrics.")
     ] = None,
+    task: Annotated[
+        Task, typer.Option(help="What is estimated: frequencies, or the mean or density of numbers.")
+    ] = Task.frequency,
+    low: LowOption = None,
+    high: HighOption = None,
 ) -> None:
-    """Compare protocols and post-processing methods on your data."""
+    """Compare protocols and post-processing methods on your data.
+
+    With --task mean or density: compare numeric mechanisms, on distributions such as
+    gaussian or gaussian:n=100000, or on a file with --low and --high.
+    """
     from ldpkit.bench.figures import check_figure_path
     from ldpkit.bench.grid import NO_METHOD, Experiment, comparable_protocols
     from ldpkit.bench.results import format_of
@@ -119,6 +138,28 @@ def bench(
 
     for file in plugin or []:
         load_plugin(file)
+    if task is not Task.frequency:
+        if resume or report is not None:
+            raise InvalidParameterError(f"--resume and --report are for frequencies, not for --task {task}")
+        options = NumericOptions(
+            epsilons=[_number(text) for text in split(epsilon)],
+            mechanisms=[] if protocol == DEFAULT_PROTOCOLS else split(protocol),
+            algorithms=[] if method == ["all"] and task is Task.mean else split(method),
+            metrics=[] if metric == ["mae"] else split(metric),
+            data=[] if data == DEFAULT_DATA else split([data]),
+            repeats=repeat,
+            seed=seed,
+            column=column,
+            low=low,
+            high=high,
+            style=result_format.value,
+            output=output,
+            figure=figure,
+        )
+        bench_numbers("mean" if task is Task.mean else "density", options)
+        return
+    if low is not None or high is not None:
+        raise InvalidParameterError("--low and --high are for numbers: add --task mean or --task density")
     if result_format is ResultFormat.parquet and output is None:
         raise InvalidParameterError("--format parquet needs a file: add --out results.parquet")
     if resume and output is None:

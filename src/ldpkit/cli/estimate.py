@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import io
 from pathlib import Path
@@ -10,19 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ForceOption, check_output, open_collected
+from ldpkit.cli.arguments import ForceOption, check_output
+from ldpkit.cli.counting import count_files, refuse_twins
 from ldpkit.cli.likelihood import describe, estimate_likelihood
+from ldpkit.cli.numbers import is_about_numbers, number_table
 from ldpkit.cli.output import Format, note, show
-from ldpkit.cli.progress import track
-from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.mechanisms.base import Mechanism
-    from ldpkit.mechanisms.reportfile import ReportFile
-    from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["add_to"]
 
@@ -39,6 +37,8 @@ ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
 ldpkit estimate north.ldp --save-tally north.tally
 
 ldpkit estimate north.tally south.tally --format json
+
+ldpkit estimate ages.ldp --level 0.99
 """
 
 
@@ -61,11 +61,13 @@ def estimate(
         typer.Option(help="Make the frequencies consistent, for example norm_sub.", show_default=False),
     ] = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="The estimator: mi (unbiased), ibu, ibu_limit, or mle (which also pools mechanisms)."
+            help="The estimator: mi (unbiased, the default for frequencies), ibu, ibu_limit, or mle "
+            "(which also pools mechanisms); mean for numbers.",
+            show_default=False,
         ),
-    ] = "mi",
+    ] = None,
     level: Annotated[float, typer.Option(help="The coverage of the intervals.")] = 0.95,
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Let all intervals together have that coverage.")
@@ -93,6 +95,7 @@ def estimate(
     """Estimate how frequent each value is, with error bars, from one or more report files.
 
     Intervals belong to the unbiased estimate, also where --consistency moves the frequency.
+    From reports of numbers it estimates their mean and variance.
     """
     from ldpkit.core.checks import check_fraction
     from ldpkit.core.wholefile import whole_file
@@ -100,48 +103,58 @@ def estimate(
     from ldpkit.mechanisms.tally import ESTIMATORS
 
     check_fraction(level, "level")
-    ESTIMATORS.get(method)
+    if method is not None:
+        ESTIMATORS.get(method)
     if consistency is not None:
         CONSISTENCY.get(consistency)
     for path in filter(None, (output, save_tally)):
         check_output(path, force=force, inputs=files)
     if output is not None and output == save_tally:
         raise InvalidInputError(f"{str(output)!r} is both --output and --save-tally: choose two names")
-    _refuse_twins(files)
-    if method == "mle":
-        if save_tally is not None:
-            raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
-        made, mechanisms = estimate_likelihood(files, consistency)
+    refuse_twins(files)
+    style = style or _style_of(output)
+    diagnostics: Mapping[str, Any] = {}
+    tally = None if method == "mle" else count_files(files)
+    if tally is not None and is_about_numbers(tally):
+        if consistency is not None or simultaneous or top is not None or sort is not None:
+            raise InvalidParameterError(
+                f"reports of {tally.mechanism!r} are about numbers: "
+                "leave out --consistency, --simultaneous, --top and --sort"
+            )
+        rows, about, caption = number_table(tally, method, level)
     else:
-        tally = _count(files)
-        made = tally.estimate(method, consistency=consistency)
-        mechanisms = [tally.mechanism]
-    if style is None:
-        style = _style_of(output)
-    about = {
-        "n": made.n,
-        "mechanisms": [describe(mechanism) for mechanism in mechanisms],
-        "method": method,
-        "consistency": consistency,
-        "level": level,
-        "simultaneous": simultaneous,
-        **({"diagnostics": dict(made.diagnostics)} if made.diagnostics else {}),
-    }
-    rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
-    caption = _caption(about, mechanisms, len(rows), len(made))
+        if tally is not None:
+            made = tally.estimate(method, consistency=consistency)
+            mechanisms: Sequence[Mechanism] = [tally.mechanism]
+        elif save_tally is not None:
+            raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
+        else:
+            made, mechanisms = estimate_likelihood(files, consistency)
+        diagnostics = made.diagnostics
+        about = {
+            "n": made.n,
+            "mechanisms": [describe(mechanism) for mechanism in mechanisms],
+            "method": method or mechanisms[0].default_estimator,
+            "consistency": consistency,
+            "level": level,
+            "simultaneous": simultaneous,
+            **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
+        }
+        rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
+        caption = _caption(about, mechanisms, len(rows), len(made))
     text = io.StringIO()
     show(rows, style, caption=caption, about=about, file=None if output is None else text)
     if output is not None:
         with whole_file(output) as stream:
             stream.write(text.getvalue().encode())
-    if save_tally is not None:
+    if save_tally is not None and tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
     if style is Format.csv or output is not None:
         note(caption)
-    if not made.diagnostics.get("converged", True):
+    if not diagnostics.get("converged", True):
         note(
-            f"not converged after {made.diagnostics['iterations']} iterations: "
+            f"not converged after {diagnostics['iterations']} iterations: "
             "stopping early smooths the result"
         )
 
@@ -149,34 +162,6 @@ def estimate(
 def _style_of(output: Path | None) -> Format:
     ending = "" if output is None else output.suffix.lower().removeprefix(".")
     return Format(ending) if ending in ("csv", "json") else Format.table
-
-
-def _refuse_twins(files: list[Path]) -> None:
-    seen: set[Path] = set()
-    for path in files:
-        if path.resolve() in seen:
-            raise InvalidInputError(f"{str(path)!r} is given twice, and would count twice: give it once")
-        seen.add(path.resolve())
-
-
-def _count(files: list[Path]) -> Tally:
-    """Return the tally of all files; compare all headers before any report is counted."""
-    from ldpkit.mechanisms.tally import Tally
-
-    parts = [open_collected(path) for path in files]
-    first = parts[0].mechanism
-    for path, part in zip(files, parts, strict=True):
-        if part.mechanism != first:
-            raise MismatchError(
-                f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
-                f"is of {first!r} on {first.domain}: they do not mix, but --method mle pools them"
-            )
-    return Tally.merge(part if isinstance(part, Tally) else _count_reports(part) for part in parts)
-
-
-def _count_reports(file: ReportFile) -> Tally:
-    with contextlib.closing(track(file.reports(), file.blocks, f"counting {file.path.name}")) as watched:
-        return file.tally(watched)
 
 
 def _rows(

@@ -42,7 +42,8 @@ def inspect(
         show(facts, output)
         return
     for each in facts:
-        show([{"fact": name, "value": _exact(value)} for name, value in each.items()], output)
+        rows = [{"fact": name, "value": _exact(value)} for name, value in each.items() if value is not None]
+        show(rows, output)
 
 
 def _exact(value: Any) -> Any:
@@ -51,6 +52,7 @@ def _exact(value: Any) -> Any:
 
 
 def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
+    from ldpkit.core.domain import CategoricalDomain
     from ldpkit.mechanisms.reportfile import ReportFile
 
     origin: dict[str, Any]
@@ -69,7 +71,7 @@ def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
         "file": str(path),
         **origin,
         **_promise(found.mechanism),
-        "domain_size": len(domain),
+        "domain_size": len(domain) if isinstance(domain, CategoricalDomain) else None,
         "domain": domain.to_json() if with_labels else str(domain),
         "reports": found.n,
         "record_length": found.mechanism.report_bytes,

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import enum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldpkit.cli.arguments import parse_domain
 from ldpkit.cli.output import Format, FormatOption, show
 
-__all__ = ["add_to"]
+if TYPE_CHECKING:
+    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.mechanisms.base import Mechanism
+
+__all__ = ["Kind", "add_to"]
 
 _EXAMPLES = """
 [bold]Examples[/bold]
 
 ldpkit mechanisms
 
+ldpkit mechanisms --kind numeric --epsilon 2
+
 ldpkit mechanisms --epsilon 0.5 --domain 1000 --n 1000000
 
 ldpkit mechanisms --format json
 """
+
+_COARSE = 1 << 6  # the grid for variances of added noise: right to four digits, and fast
+
+
+class Kind(enum.StrEnum):
+    """What a mechanism is for."""
+
+    frequency = "frequency"
+    longitudinal = "longitudinal"
+    numeric = "numeric"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -33,45 +50,111 @@ def mechanisms(
         str, typer.Option(metavar="SPEC", help="A size, labels with commas between, or @FILE.")
     ] = "128",
     n: Annotated[int, typer.Option("--n", min=1, help="The number of people.")] = 100_000,
+    kind: Annotated[
+        Kind | None, typer.Option(help="Only mechanisms of this kind.", show_default=False)
+    ] = None,
     output: FormatOption = Format.table,
 ) -> None:
     """List the mechanisms with their exact epsilon, their error and the length of a report.
 
     The standard error is that of the frequency of a value that nobody holds; n times its
-    square does not depend on n.
+    square does not depend on n. Longitudinal mechanisms send many reports about one
+    value: it is that of one round. For numeric mechanisms it is that of the mean of
+    numbers between -1 and 1, in the worst case.
     """
     from ldpkit.core.checks import check_epsilon
     from ldpkit.mechanisms.base import MECHANISMS
 
     budget, values = check_epsilon(epsilon), parse_domain(domain)
-    rows = [_row(name, values, budget, n) for name in MECHANISMS]
+    found = [(name, mechanism, _kind_of(mechanism)) for name, mechanism in MECHANISMS.items()]
+    rows = [
+        _row(name, mechanism, its_kind, values, budget, n)
+        for name, mechanism, its_kind in sorted(found, key=lambda each: (list(Kind).index(each[2]), each[0]))
+        if kind in (None, its_kind)
+    ]
     if output is Format.table:
         for row in rows:
-            del row["citation"], row["variance_times_n"]
+            del row["aliases"], row["citation"], row["variance_times_n"]
     show(
         rows,
         output,
         title=f"Mechanisms at epsilon={budget:g} for {len(values)} values",
-        caption=f"stderr: of the frequency of a value that nobody holds, from n={n:,} reports",
+        caption=_caption({row["kind"] for row in rows}, budget, n),
     )
 
 
-def _row(name: str, domain: Any, epsilon: float, n: int) -> dict[str, Any]:
-    from ldpkit.core.errors import InvalidParameterError
-    from ldpkit.mechanisms.base import MECHANISMS, get
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+def _caption(kinds: set[str], epsilon: float, n: int) -> str:
+    parts = {
+        Kind.frequency: f"of the frequency of a value that nobody holds, from n={n:,} reports",
+        Kind.longitudinal: f"of that frequency after one round, with epsilon_1={epsilon:g} for each report "
+        f"and epsilon_inf={2 * epsilon:g} for all",
+        Kind.numeric: f"of the mean of n={n:,} numbers on [-1, 1], the worst of both ends and the middle; "
+        "none where reports are biased (truncated, bounded) or fitted to the data (aaa)",
+    }
+    return "\n".join(f"stderr, {each.value}: {text}" for each, text in parts.items() if each in kinds)
 
-    kind = MECHANISMS.get(name)
-    row: dict[str, Any] = {"name": name, "title": kind.title, "aliases": list(kind.aliases)}
-    row |= dict.fromkeys(("details", "report_bytes", "stderr", "variance_times_n", "exact_epsilon"))
-    try:
-        mechanism = get(name, domain, epsilon=epsilon)
-    except InvalidParameterError:  # it needs more than a domain and an epsilon
-        return row | {"citation": kind.citation}
-    row["details"] = mechanism.details()
-    row["report_bytes"] = mechanism.report_bytes
+
+def _kind_of(mechanism: type[Mechanism]) -> Kind:
+    from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+
+    if issubclass(mechanism, NumericMechanism):
+        return Kind.numeric
+    return Kind.longitudinal if issubclass(mechanism, MemoizedOracle) else Kind.frequency
+
+
+def _row(
+    name: str, mechanism: type[Mechanism], kind: Kind, domain: CategoricalDomain, epsilon: float, n: int
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "kind": kind.value,
+        "name": name,
+        "title": mechanism.title,
+        "aliases": list(mechanism.aliases),
+    }
+    facts = ("details", "report_bytes", "stderr", "variance_times_n", "exact_epsilon")
+    row |= dict.fromkeys(facts) | {"citation": mechanism.citation}
+    made = _make(name, kind, domain, epsilon)
+    if made is not None:
+        variance = _variance(made, n)
+        row["details"] = made.details()
+        row["report_bytes"] = made.report_bytes
+        row["exact_epsilon"] = made.exact_epsilon()
+        if variance is not None:
+            row["stderr"], row["variance_times_n"] = variance**0.5, variance * n
+    return row
+
+
+def _make(name: str, kind: Kind, domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
+    """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
+    from ldpkit.core.errors import InvalidParameterError
+    from ldpkit.mechanisms.base import get
+
+    if name == "aaa":  # its table is the solution of a program
+        return None
+    budgets: list[dict[str, float]] = [{"epsilon": epsilon}]
+    if kind is Kind.longitudinal:
+        budgets.insert(0, {"epsilon_inf": 2 * epsilon, "epsilon_1": epsilon})
+    for budget in budgets:
+        try:
+            made: Mechanism = get(name, (-1, 1) if kind is Kind.numeric else domain, **budget)
+        except InvalidParameterError:
+            continue
+        return made
+    return None
+
+
+def _variance(mechanism: Mechanism, n: int) -> float | None:
+    """Return the variance of what n reports tell: a frequency of zero, or the mean in the worst case."""
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.numeric.noise import NoiseMechanism
+
     if isinstance(mechanism, FrequencyOracle):
-        variance = mechanism.variance(0.0, n)
-        row["stderr"], row["variance_times_n"] = variance**0.5, variance * n
-    row["exact_epsilon"] = mechanism.exact_epsilon()
-    return row | {"citation": kind.citation}
+        return mechanism.variance(0.0, n)
+    if isinstance(mechanism, NoiseMechanism):
+        mechanism = type(mechanism)(mechanism.domain, mechanism.epsilon, grid=_COARSE)
+    if not isinstance(mechanism, NumericMechanism) or mechanism.line is None:
+        return None
+    worst = max(float(mechanism.variance(x)) for x in (-1.0, 0.0, 1.0))
+    return worst / float(mechanism.line[1]) ** 2 / n

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from ldpkit.planning.capri.outliers import Capped
     from ldpkit.planning.capri.question import CapacityQuestion
     from ldpkit.planning.plan import Plan, Trial
+    from ldpkit.simulation.datasets import Dataset
 
-__all__ = ["add_to"]
+__all__ = ["add_to", "load_people"]
 
 
 class OutcomeName(enum.StrEnum):
@@ -54,7 +55,8 @@ Examples:
   ldpkit plan capacity poisson:k=41,n=98511,mean=16 --capacity 1500000 --constraint fn --at-most 0.1 \
 --figure plan.png
 
-The file is a table with a column 'amount' or 'value' and a column 'count'.
+The file is a table with a column 'amount' or 'value' and a column 'count'. The exit code is 1 if no
+protocol can do what is wanted.
 """
 
 
@@ -159,19 +161,25 @@ def capacity(
 
         save_figure(capacity_figure(asked, plans), figure)
         note(f"wrote {figure}")
+    if not any(plan.feasible for plan in plans):
+        raise typer.Exit(1)
+
+
+def load_people(file: str, column: str | None) -> Dataset:
+    """Return the people of a table with `amount` or `value` and `count`, or of what else can be loaded."""
+    from ldpkit.core.readers import column_names
+    from ldpkit.simulation.datasets import load
+
+    names = column_names(file) if Path(file).is_file() else []
+    chosen = column or ("amount" if "amount" in names else None)
+    return load(file, column=chosen, count="count" if "count" in names else None)
 
 
 def _read(file: str, column: str | None) -> tuple[Floats, Counts]:
     """Return amounts and counts."""
     import numpy as np
 
-    from ldpkit.core.readers import column_names
-    from ldpkit.simulation.datasets import load
-    from ldpkit.simulation.populations import is_spec
-
-    names = column_names(file) if Path(file).is_file() and not is_spec(file) else []
-    chosen = column or ("amount" if "amount" in names else None)
-    dataset = load(file, column=chosen, count="count" if "count" in names else None)
+    dataset = load_people(file, column)
     labels = list(dataset.domain.labels)
     for label in labels:
         if isinstance(label, (str, bool)):
@@ -241,6 +249,8 @@ def _row(question: CapacityQuestion, plan: Plan) -> dict[str, Any]:
 def _told(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows without columns that tell nothing."""
     told = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+    if all(row["method"] == "exact" for row in rows):
+        told.remove("exact")
     return [{name: row[name] for name in told} for row in rows]
 
 

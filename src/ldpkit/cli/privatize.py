@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ldpkit.cli.arguments import (
+    ClipOption,
+    ColumnOption,
     DomainOption,
+    EpsilonOption,
     ForceOption,
+    HighOption,
+    LowOption,
     ParameterOption,
+    SeedOption,
     check_output,
-    make_oracle,
     parse_domain,
+    parse_interval,
     parse_parameters,
 )
 from ldpkit.cli.output import note
 from ldpkit.cli.progress import track
-from ldpkit.core.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ldpkit.core.domain import CategoricalDomain
+from ldpkit.cli.randomise import Asked, randomise_categories, randomise_numbers
+from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
 
@@ -36,6 +38,12 @@ ldpkit privatize values.csv --mechanism olh --epsilon 1 --domain 128 -o reports.
 ldpkit privatize people.parquet --column city --mechanism grr --epsilon 2 --domain @cities.txt -o reports.ldp
 
 seq 0 9 | ldpkit privatize - --mechanism oue --epsilon 1 --domain 10 -o reports.ldp
+
+ldpkit privatize ages.csv --low 0 --high 120 --mechanism pm --epsilon 1 -o ages.ldp
+
+ldpkit privatize some.csv --low 0 --high 120 --bins 16 --mechanism grr --epsilon 1 -o first.ldp
+
+ldpkit privatize rest.csv --low 0 --high 120 --mechanism auto --descriptor first.ldp --epsilon 1 -o second.ldp
 """
 
 
@@ -51,76 +59,56 @@ def privatize(
     ],
     mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="One of 'ldpkit mechanisms'.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The report file to write.")],
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="The privacy budget.", show_default=False)
-    ] = None,
+    epsilon: EpsilonOption = None,
     domain: DomainOption = None,
-    column: Annotated[
-        str | None, typer.Option("--column", help="The column of a table.", show_default=False)
-    ] = None,
+    low: LowOption = None,
+    high: HighOption = None,
+    clip: ClipOption = False,
+    column: ColumnOption = None,
     parameter: ParameterOption = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", help="For tests: repeatable reports.", show_default=False)
+    bins: Annotated[
+        int | None,
+        typer.Option(min=1, help="Round numbers to this grid for a frequency oracle.", show_default=False),
     ] = None,
+    descriptor: Annotated[
+        Path | None,
+        typer.Option(help="For aaa and auto: such reports, to fit the noise to.", show_default=False),
+    ] = None,
+    seed: SeedOption = None,
     force: ForceOption = False,
 ) -> None:
     """Randomise one value for each person into a report file.
 
     Each report is epsilon-differentially private by itself, so that the report file can
     be given away. Read it with [bold]ldpkit estimate[/bold] or [bold]ldpkit inspect[/bold].
+    Categories have a --domain; numbers have a --low and a --high.
     """
     from ldpkit.core import random
-    from ldpkit.core.readers import read_column
     from ldpkit.mechanisms.reportfile import ReportWriter
 
     check_output(output, force=force, inputs=[values])
-    given = parse_parameters(parameter)
-    public = None if domain is None else parse_domain(domain)
-    oracle = None if public is None else make_oracle(mechanism, public, epsilon, given)
+    interval = parse_interval(low, high)
     rng = random.secure() if seed is None else random.seeded(seed)
-    data = read_column(values, column)
-    if oracle is None:
-        oracle = make_oracle(mechanism, _infer_domain(data), epsilon, given)
-    chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=rng)
-    pieces = -(-len(data) // oracle.chunk_size)
+    asked = Asked(mechanism, epsilon, parse_parameters(parameter), values, column, rng)
+    if interval is None:
+        if clip or bins is not None or descriptor is not None:
+            raise InvalidParameterError("--clip, --bins, --descriptor are for numbers: add --low and --high")
+        work = randomise_categories(asked, None if domain is None else parse_domain(domain))
+    elif domain is not None:
+        raise InvalidParameterError("--domain is for categories, --low and --high are for numbers: give one")
+    else:
+        work = randomise_numbers(asked, interval, clip=clip, bins=bins, descriptor=descriptor)
     with (
-        ReportWriter(output, oracle) as writer,
-        contextlib.closing(track(chunks, pieces, "privatizing")) as watched,
+        ReportWriter(output, work.mechanism) as writer,
+        contextlib.closing(track(work.chunks, work.pieces, "privatizing")) as watched,
     ):
         for reports in watched:
             writer.write(reports)
-    if public is None:
-        note(
-            f"note: the domain {oracle.domain} was taken from the values, which tells who is among them: "
-            "a real collection fixes a public domain in advance, with --domain"
-        )
+    for message in work.notes:
+        note(message)
     if seed is not None:
         note("note: reports made with --seed protect nobody, as the seed undoes them: use it for tests only")
     note(
-        f"wrote {output}: {writer.n} reports of {oracle!r}, exact epsilon {oracle.exact_epsilon()!r}, "
-        f"{output.stat().st_size} bytes"
+        f"wrote {output}: {writer.n} reports of {work.mechanism!r}, "
+        f"exact epsilon {work.mechanism.exact_epsilon()!r}, {output.stat().st_size} bytes"
     )
-
-
-def _infer_domain(data: np.ndarray[Any, Any]) -> CategoricalDomain:
-    """Return 0..max for whole numbers, else the sorted labels."""
-    import numpy as np
-
-    from ldpkit.core.domain import CategoricalDomain
-
-    if data.dtype.kind == "i" and data.min() >= 0:
-        return CategoricalDomain(max(2, int(data.max()) + 1))
-    labels = np.unique(data).tolist()
-    if len(labels) < 2:
-        raise InvalidInputError(
-            f"all values are {labels[0]!r}, and a domain needs at least 2: give the domain with --domain"
-        )
-    return CategoricalDomain(labels)
-
-
-def _as_labels(data: np.ndarray[Any, Any], domain: CategoricalDomain) -> np.ndarray[Any, Any]:
-    """Return numbers as text where the labels are text: in a file, 1 is the label and not an index."""
-    import numpy as np
-
-    is_text = domain.has_labels and isinstance(domain.labels[0], str)
-    return data.astype(np.str_) if is_text and data.dtype.kind != "U" else data

@@ -117,10 +117,12 @@ def _people(
         if domain is None:
             raise InvalidParameterError("the adversary needs values to guess: give --domain, or --dataset")
         return parse_domain(domain), None
-    from ldpkit.simulation.datasets import load
+    if domain is not None:
+        raise InvalidParameterError("give --domain or --dataset, not both: the data set has its own values")
+    from ldpkit.cli.plan_capacity import load_people
 
-    loaded = load(data, column=column, domain=None if domain is None else parse_domain(domain))
-    return loaded.domain, loaded.counts.astype(float)
+    people = load_people(data, column)
+    return people.domain, people.counts.astype(float)
 
 
 def _prior(text: str, domain: CategoricalDomain) -> Floats | None:

@@ -1,0 +1,18 @@
+"""The Bayesian adversary: who sees a report, knows the mechanism, and guesses the value.
+
+The adversary has a prior, which may be the true frequencies, and guesses the value with
+the largest posterior probability; ties are broken by a fair coin. There is no guess that
+is right more often.
+
+>>> import ldpkit
+>>> from ldpkit.assurance.adversary import risk
+>>> found = risk(ldpkit.GRR(4, epsilon=1.0))
+>>> round(found.success, 4), found.blind, found.how
+(0.4754, 0.25, 'exact')
+"""
+
+from ldpkit.assurance.adversary.closed_form import confusion
+from ldpkit.assurance.adversary.measure import Risk, blind_guess, check_prior, risk
+from ldpkit.assurance.adversary.words import in_words, suspicion
+
+__all__ = ["Risk", "blind_guess", "check_prior", "confusion", "in_words", "risk", "suspicion"]

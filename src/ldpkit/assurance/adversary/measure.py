@@ -1,0 +1,269 @@
+"""What an epsilon means to a person: how often, and how closely, an adversary guesses the value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ldpkit.assurance.adversary.closed_form import LARGEST, confusion
+from ldpkit.assurance.adversary.simulated import guesses
+from ldpkit.core.checks import check_whole
+from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Floats
+from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+__all__ = ["Risk", "blind_guess", "check_prior", "risk"]
+
+DEVICES = 10_000
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What the adversary achieves.
+
+    Parameters
+    ----------
+    mechanism : str
+        The mechanism, as it prints.
+    epsilon : float
+        What all reports together cost, exactly.
+    reports : int
+        How many reports the adversary sees.
+    success : float
+        The attack success rate (ASR): how often the guess is right.
+    success_stderr : float
+        Its standard error; 0 if it is exact.
+    blind : float
+        How often the guess is right without any report.
+    squared_error, blind_squared_error : float
+        The mean squared distance of the guess from the value, with and without a report.
+    eta : float or None
+        Where the question is whether the value is at most eta:
+    precision, recall, f_score : float or None
+        of the guess, as an answer to that. Precision is None if it never says yes.
+    how : {"exact", "simulated"}
+        Where the numbers come from.
+    truthful, otherwise : float or None
+        How often a report supports the person's own value, and any other one.
+    """
+
+    mechanism: str
+    epsilon: float
+    reports: int
+    success: float
+    success_stderr: float
+    blind: float
+    squared_error: float
+    blind_squared_error: float
+    eta: float | None
+    precision: float | None
+    recall: float | None
+    f_score: float | None
+    how: Literal["exact", "simulated"]
+    truthful: float | None
+    otherwise: float | None
+
+    @property
+    def gain(self) -> float:
+        """How many times as often the guess is right as without a report."""
+        return self.success / self.blind if self.blind else math.inf
+
+    def row(self) -> dict[str, Any]:
+        """Return the record of a table."""
+        return {**self.__dict__, "gain": self.gain}
+
+
+@dataclass(frozen=True)
+class _Totals:
+    """Sums over people of what their guesses achieve."""
+
+    success: float = 0.0
+    success_squares: float = 0.0
+    squared_error: float = 0.0
+    hits: float = 0.0
+    alarms: float = 0.0
+
+    def __add__(self, other: _Totals) -> _Totals:
+        return _Totals(*(mine + theirs for mine, theirs in zip(self._all(), other._all(), strict=True)))
+
+    def _all(self) -> tuple[float, ...]:
+        return self.success, self.success_squares, self.squared_error, self.hits, self.alarms
+
+
+def risk(
+    oracle: FrequencyOracle,
+    prior: object = None,
+    *,
+    people: object = None,
+    amounts: object = None,
+    eta: float | None = None,
+    reports: int = 1,
+    devices: int = DEVICES,
+    rng: RandomSource | None = None,
+) -> Risk:
+    """Return what a Bayesian adversary achieves.
+
+    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH); by
+    simulation for several reports and other mechanisms. One-time mechanisms make a new
+    report each time, longitudinal ones keep their permanent report.
+
+    Parameters
+    ----------
+    oracle : FrequencyOracle
+        What makes the reports.
+    prior : array, optional
+        What the adversary believes before: frequencies or counts. Uniform by default.
+    people : array, optional
+        The true frequencies or counts; by default the prior is right.
+    amounts : array, optional
+        The number that each value stands for: by default its label, or else its place.
+    eta : float, optional
+        Also say how well the adversary knows whether the amount is at most this.
+    reports : int
+        How many reports about the same value the adversary sees.
+    devices : int
+        How many people are attacked where it takes a simulation.
+    rng : RandomSource, optional
+        For the simulation; secure by default.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = risk(ldpkit.OUE(["no", "yes"], epsilon=1.0), [90, 10])
+    >>> found.success, found.gain                    # too rare a value for one report to reveal
+    (0.9, 1.0)
+    >>> risk(ldpkit.GRR(41, epsilon=2.0), eta=5).f_score.__round__(3)
+    0.261
+    """
+    belief = check_prior(prior, oracle.size, "prior")
+    truth = belief if people is None else check_prior(people, oracle.size, "people")
+    numbers = _amounts(amounts, oracle.domain)
+    count = check_whole(reports, "reports")
+    limit = _eta(eta)
+    is_exact = count == 1 and oracle.pure and oracle.size <= LARGEST
+    if is_exact:
+        totals = _achieved(truth, confusion(oracle, belief), np.arange(oracle.size), numbers, limit)
+        stderr, low = 0.0, float(truth[numbers <= limit].sum())
+    else:
+        size = check_whole(devices, "devices", least=2)
+        totals, low = _attack(oracle, belief, truth, numbers, limit, count, size, resolve(rng))
+        stderr = math.sqrt(max(0.0, totals.success_squares - totals.success**2) / (size - 1))
+    blind, blind_error = blind_guess(belief, truth, numbers)
+    precision = totals.hits / totals.alarms if totals.alarms > 0 else None
+    recall = totals.hits / low if low > 0 else None
+    return Risk(
+        mechanism=repr(oracle),
+        epsilon=_cost(oracle, count),
+        reports=count,
+        success=totals.success,
+        success_stderr=stderr,
+        blind=blind,
+        squared_error=totals.squared_error,
+        blind_squared_error=blind_error,
+        eta=None if eta is None else limit,
+        precision=None if eta is None else precision,
+        recall=None if eta is None else recall,
+        f_score=None if eta is None else _f_score(precision, recall),
+        how="exact" if is_exact else "simulated",
+        truthful=oracle.p if oracle.pure else None,
+        otherwise=oracle.q if oracle.pure else None,
+    )
+
+
+def blind_guess(prior: Floats, people: Floats, amounts: Floats) -> tuple[float, float]:
+    """Return how often the likeliest value is right, and its mean squared error, without any report."""
+    best = prior == prior.max()
+    distances = (amounts[:, None] - amounts[best]) ** 2
+    return float(people[best].mean()), float(people @ distances.mean(axis=1))
+
+
+def check_prior(prior: object, size: int, name: str = "prior") -> Floats:
+    """Return frequencies that sum to one, from frequencies, counts or None for uniform."""
+    if prior is None:
+        return np.full(size, 1 / size)
+    try:
+        array = np.asarray(prior, float)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"the {name} must be numbers, one for each of {size} values") from None
+    if array.shape != (size,):
+        raise InvalidInputError(
+            f"the {name} must have a number for each of {size} values, got shape {array.shape}"
+        )
+    if not np.isfinite(array).all() or (array < 0).any() or array.sum() <= 0:
+        raise InvalidInputError(f"the {name} must be finite, not negative, and not all zero")
+    return np.asarray(array / array.sum())
+
+
+def _achieved(
+    weight: Floats, guess: Floats, truth: np.ndarray[Any, Any], amounts: Floats, eta: float
+) -> _Totals:
+    """Return sums over rows of guesses, each row with its weight and true value."""
+    right = guess[np.arange(len(truth)), truth]
+    own = amounts[truth]
+    # E (a - g)^2 = a^2 - 2 a E g + E g^2, but centred, so that nothing cancels.
+    centre = amounts.mean()
+    mean, square = guess @ (amounts - centre), guess @ (amounts - centre) ** 2
+    error = (own - centre) ** 2 - 2 * (own - centre) * mean + square
+    says_low = guess @ (amounts <= eta)
+    return _Totals(
+        float(weight @ right),
+        float(weight @ right**2),
+        float(weight @ error),
+        float(weight @ (says_low * (own <= eta))),
+        float(weight @ says_low),
+    )
+
+
+def _attack(
+    oracle: FrequencyOracle,
+    prior: Floats,
+    people: Floats,
+    amounts: Floats,
+    eta: float,
+    reports: int,
+    devices: int,
+    source: RandomSource,
+) -> tuple[_Totals, float]:
+    generator = source.generator()
+    truth = generator.choice(oracle.size, devices, p=people).astype(np.uint32)
+    totals = _Totals()
+    for held, guess in guesses(oracle, prior, truth, reports, source):
+        totals += _achieved(np.full(len(held), 1 / devices), guess, held, amounts, eta)
+    return totals, float((amounts[truth] <= eta).mean())
+
+
+def _cost(oracle: FrequencyOracle, reports: int) -> float:
+    if isinstance(oracle, MemoizedOracle):
+        return oracle.repeated_epsilon(reports)
+    return reports * oracle.exact_epsilon()
+
+
+def _f_score(precision: float | None, recall: float | None) -> float | None:
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _amounts(amounts: object, domain: CategoricalDomain) -> Floats:
+    labels = list(domain.labels)
+    if amounts is None:
+        numeric = all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in labels)
+        return np.asarray(labels if numeric else range(len(labels)), float)
+    array = np.asarray(amounts, float)
+    if array.shape != (len(labels),) or not np.isfinite(array).all():
+        raise InvalidInputError(f"amounts must be {len(labels)} finite numbers, one for each value")
+    return array
+
+
+def _eta(eta: float | None) -> float:
+    if eta is None:
+        return -math.inf
+    if isinstance(eta, bool) or not isinstance(eta, (int, float, np.number)) or not math.isfinite(eta):
+        raise InvalidParameterError(f"eta must be a finite number, got {eta!r}")
+    return float(eta)

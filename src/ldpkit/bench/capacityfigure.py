@@ -1,0 +1,105 @@
+"""Figures of capacity planning: privacy against right decisions, and the spread of searches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldpkit.bench.figures import new_figure
+from ldpkit.core.typing import Floats
+from ldpkit.planning.capri.bounds import cantelli, chebyshev
+from ldpkit.planning.capri.law import law_at
+from ldpkit.planning.capri.question import CapacityQuestion
+from ldpkit.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["capacity_figure", "lines_figure", "spread_figure"]
+
+_POINTS = 80
+
+
+def capacity_figure(question: CapacityQuestion, plans: Sequence[Plan]) -> Figure:
+    """Return the probability of the bounded outcome over epsilon, with each plan's choice."""
+    figure = new_figure(9, 5.5)
+    axes: Any = figure.subplots()
+    epsilons = _range(plans)
+    for plan in plans:
+        law = law_at(plan.protocol, question)
+        laws = [law(epsilon) for epsilon in epsilons]
+        exact = [question.of_outcome(question.right(each.at_most(question.capacity))) for each in laws]
+        (line,) = axes.plot(epsilons, exact, label=f"{plan.protocol}, exact")
+        if len(plans) == 1:
+            for name, bound in (("Chebyshev", chebyshev), ("Cantelli", cantelli)):
+                mistakes = np.array([bound(each, question) for each in laws])
+                values = mistakes if question.outcome.is_mistake else 1 - mistakes
+                axes.plot(epsilons, values, "--", linewidth=1, label=f"{plan.protocol}, {name} bound")
+        if plan.epsilon is not None:
+            chosen = question.of_outcome(plan.probability)
+            axes.plot(plan.epsilon, chosen, "o", color=line.get_color())
+            axes.annotate(f"{plan.epsilon:.3g}", (plan.epsilon, chosen), (6, 6), textcoords="offset points")
+    axes.axhline(question.bound, color="grey", linewidth=0.8, label="the wanted bound")
+    axes.set_xscale("log")
+    axes.set_xlabel("epsilon: less is more private")
+    axes.set_ylabel(f"probability of a {question.outcome.words}")
+    axes.set_title(f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people")
+    axes.legend(fontsize=8)
+    return figure
+
+
+def spread_figure(chosen: Mapping[int, Sequence[float]], exact: float) -> Figure:
+    """Return for each number of runs how often a search chose each epsilon, and the exact one.
+
+    Parameters
+    ----------
+    chosen : mapping
+        For a number of runs, the epsilon of every repetition.
+    exact : float
+        The epsilon of the exact method, which has no spread.
+    """
+    columns = 3
+    rows = -(-len(chosen) // columns)
+    figure = new_figure(11, 3 * rows)
+    panels: Any = figure.subplots(rows, columns, sharex=True, squeeze=False)
+    for axes, (runs, epsilons) in zip(panels.flat, chosen.items(), strict=False):
+        counted = Counter(np.round(epsilons, 6).tolist())
+        axes.bar(list(counted), list(counted.values()), width=0.006)
+        axes.axvline(exact, color="tab:red", linewidth=1, label=f"exact: {exact:.4g}")
+        axes.set_title(f"{runs:,} runs: {len(counted)} different answers", fontsize=9)
+        axes.legend(fontsize=7)
+    for axes in panels[-1]:
+        axes.set_xlabel("selected epsilon")
+    for axes in panels[:, 0]:
+        axes.set_ylabel(f"of {len(next(iter(chosen.values())))} repetitions")
+    return figure
+
+
+def lines_figure(
+    panels: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]], x: str, y: str
+) -> Figure:
+    """Return a figure of panels, each with named lines."""
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = new_figure(5.5 * columns, 3.8 * rows)
+    grid: Any = figure.subplots(rows, columns, squeeze=False)
+    for axes, (title, lines) in zip(grid.flat, panels.items(), strict=False):
+        for name, (across, up) in lines.items():
+            axes.plot(across, up, marker="o", markersize=3, label=name)
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        axes.legend(fontsize=7)
+    return figure
+
+
+def _range(plans: Sequence[Plan]) -> Floats:
+    """Return epsilons around what the plans chose, or the whole range where they chose nothing."""
+    chosen = [plan.epsilon for plan in plans if plan.epsilon is not None]
+    tried = [trial.epsilon for plan in plans for trial in plan.trace]
+    low = max(0.001, min(chosen) / 8) if chosen else max(0.001, min(tried))
+    high = min(20.0, max(chosen) * 4) if chosen else min(20.0, max(tried))
+    return np.geomspace(low, max(high, 2 * low), _POINTS)

@@ -1,0 +1,162 @@
+"""`ldpkit bench --task mean|density`: the best mechanism for numbers."""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ldpkit.cli.output import WIDTH, Format, note, show
+from ldpkit.cli.progress import track
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from ldpkit.bench.numbers import Numbers
+    from ldpkit.bench.numeric import NumericExperiment, NumericRow, Task
+
+__all__ = ["NumericOptions", "bench_numbers"]
+
+_ANY_DATA = ("gaussian", "exponential", "beta", "uniform", "bernoulli")
+
+
+@dataclass(frozen=True)
+class NumericOptions:
+    """What the user asked for; None and empty where nothing was said."""
+
+    epsilons: list[float]
+    mechanisms: list[str]
+    algorithms: list[str]
+    metrics: list[str]
+    data: list[str]
+    repeats: int
+    seed: int
+    column: str | None
+    low: float | None
+    high: float | None
+    style: str
+    output: Path | None
+    figure: Path | None
+
+
+def bench_numbers(task: Task, options: NumericOptions) -> None:
+    """Compare numeric mechanisms and print, write or draw what came out."""
+    from ldpkit.bench.figures import check_figure_path, save_figure
+    from ldpkit.bench.numbers import load_numbers
+    from ldpkit.bench.numeric import METRICS, NumericExperiment
+
+    if options.style not in ("table", "csv", "json"):
+        raise InvalidParameterError(f"numbers are printed as table, csv or json, got {options.style!r}")
+    if options.output is not None and options.output.suffix.lower() not in (".csv", ".json"):
+        raise InvalidParameterError(
+            f"results about numbers are written as .csv or .json, got {str(options.output)!r}"
+        )
+    if options.figure is not None:
+        check_figure_path(options.figure)
+    metrics = options.metrics or [METRICS[task][0]]
+    for metric in metrics:
+        if metric not in METRICS[task]:
+            raise InvalidParameterError(
+                f"unknown metric {metric!r} of a {task}: choose from {', '.join(METRICS[task])}"
+            )
+    data = [
+        load_numbers(spec, column=options.column, low=options.low, high=options.high)
+        for spec in options.data or (_ANY_DATA if task == "mean" else ("bimodal",))
+    ]
+    experiment = NumericExperiment(
+        data, options.epsilons, _mechanisms(task, options), task, options.repeats, options.seed
+    )
+    rows: list[NumericRow] = []
+    with closing(track(experiment.run(), len(experiment.cells()), "simulating")) as results:
+        for made in results:
+            rows += made
+    if options.output is not None:
+        _write(options.output, rows)
+    _print(experiment, rows, metrics, Format(options.style))
+    if options.figure is not None:
+        save_figure(_figure(experiment, rows, metrics[0]), options.figure)
+        note(f"wrote {options.figure}")
+
+
+def _mechanisms(task: Task, options: NumericOptions) -> list[str]:
+    """Return the labels to compare: for densities, every mechanism with every algorithm."""
+    from ldpkit.bench.numeric import DENSITY_MECHANISMS, MEAN_MECHANISMS
+    from ldpkit.estimation.density import ALGORITHMS
+
+    if task == "mean":
+        if options.algorithms:
+            raise InvalidParameterError("--method is for densities; for a mean write -p sw+ems")
+        return options.mechanisms or list(MEAN_MECHANISMS)
+    algorithms = list(ALGORITHMS) if options.algorithms == ["all"] else options.algorithms or ["ems"]
+    chosen = options.mechanisms or list(DENSITY_MECHANISMS)
+    return [
+        label if "+" in label else f"{label}+{algorithm}" for label in chosen for algorithm in algorithms
+    ]
+
+
+def _write(path: Path, rows: list[NumericRow]) -> None:
+    from ldpkit.core.wholefile import whole_file
+
+    text = io.StringIO()
+    show([row._asdict() for row in rows], Format(path.suffix.lower().removeprefix(".")), file=text)
+    with whole_file(path) as stream:
+        stream.write(text.getvalue().encode())
+    note(f"wrote {len(rows)} rows to {path}")
+
+
+def _print(
+    experiment: NumericExperiment, rows: list[NumericRow], metrics: list[str], style: Format
+) -> None:
+    if style is not Format.table:
+        show([row._asdict() for row in rows if row.metric in metrics], style)
+        return
+    from rich.console import Console
+
+    from ldpkit.bench.numeric import NumericSummary
+    from ldpkit.bench.numerictable import render_numeric
+
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    people = {numbers.name: numbers.n for numbers in experiment.data}
+    facts = f"{experiment.repeats} collections for each cell, seed {experiment.seed}"
+    console.print(f"{_people(experiment.data)}, {facts}\n", highlight=False)
+    for metric in metrics:
+        console.print(render_numeric(NumericSummary(rows, metric), people))
+    if experiment.task == "mean" and "expected" not in metrics:
+        console.print(
+            "next: -u expected for the same without the noise of simulation, -u coverage for the intervals,\n"
+            "-p sw+ems to add the mean of the smooth density, -d FILE --low --high for your data.",
+            highlight=False,
+        )
+
+
+def _people(data: Sequence[Numbers]) -> str:
+    counts = sorted({numbers.n for numbers in data})
+    return " or ".join(f"{count:,}" for count in counts) + " people"
+
+
+def _figure(experiment: NumericExperiment, rows: list[NumericRow], metric: str) -> Figure:
+    """Return the densities of the first collection, or the errors of a mean over epsilon."""
+    from ldpkit.bench.numeric import NumericSummary
+    from ldpkit.bench.numericfigure import curves_figure, density_figure
+
+    if experiment.task == "density":
+        first = experiment.cells()[: len(experiment.mechanisms)]
+        truth = experiment.numbers(first[0].data).values
+        return density_figure([experiment.density(cell) for cell in first], truth=truth)
+    summary = NumericSummary(rows, metric)
+    curves = {
+        numbers.name: {
+            name: {epsilon: summary.mean(numbers.name, epsilon, name) for epsilon in experiment.epsilons}
+            for name in summary.mechanisms()
+        }
+        for numbers in experiment.data
+    }
+    return curves_figure(
+        curves, along="epsilon", across=metric, title=f"Error of the mean, {_people(experiment.data)}"
+    )

@@ -1,0 +1,163 @@
+"""`ldpkit density`: the distribution of numbers, simulated from values or from report files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ldpkit.cli.arguments import (
+    ClipOption,
+    ColumnOption,
+    EpsilonOption,
+    HighOption,
+    LowOption,
+    SeedOption,
+    make_numeric,
+)
+from ldpkit.cli.manyvalues import split
+from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, without_nan
+from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.estimation.density import Density, Quantile
+    from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+ldpkit density ages.csv --low 0 --high 120 --epsilon 1
+
+ldpkit density ages.csv --low 0 --high 120 --epsilon 2 --bins 64 --figure ages.png
+
+ldpkit density monday.ldp tuesday.ldp --quantile 0.1,0.5,0.9 --format json
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("density", epilog=_EXAMPLES)(density)
+
+
+def density(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="A file with a number for each person, or report files of 'ldpkit privatize'."),
+    ],
+    low: LowOption = None,
+    high: HighOption = None,
+    epsilon: EpsilonOption = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            "--mechanism", "-m", help="A numeric mechanism; by default sw, made for this.", show_default=False
+        ),
+    ] = None,
+    bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
+    method: Annotated[str, typer.Option(help="ems (smooth), em, or inversion.")] = "ems",
+    quantile: Annotated[
+        list[str], typer.Option("--quantile", "-q", help="Quantiles to tell, with commas between.")
+    ] = ["0.25,0.5,0.75"],
+    level: Annotated[float, typer.Option(help="The coverage of their intervals.")] = 0.95,
+    column: ColumnOption = None,
+    clip: ClipOption = False,
+    seed: SeedOption = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False),
+    ] = None,
+    output: FormatOption = Format.table,
+) -> None:
+    """Estimate the distribution of numbers and its quantiles.
+
+    From a file of values the whole collection is simulated, every person reporting once.
+    From report files it is the collector's half. Quantiles are those of the smooth
+    distribution (ems); their intervals tell how reports scatter.
+    """
+    from ldpkit.core.checks import check_fraction
+    from ldpkit.estimation.density import ALGORITHMS, FINE
+    from ldpkit.estimation.density import density as estimate_density
+
+    check_fraction(level, "level")
+    shares = [_share(text) for text in split(quantile)]
+    if method not in ALGORITHMS:
+        raise InvalidParameterError(f"unknown method {method!r}: choose from {', '.join(ALGORITHMS)}")
+    if figure is not None:
+        from ldpkit.bench.figures import check_figure_path
+
+        check_figure_path(figure)
+    numbers = read_numbers(files, column, low, high, clip=clip)
+    if numbers is None:
+        tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
+    else:
+        tally = _simulate(numbers, mechanism or "sw", epsilon, seed)
+    found: Density = estimate_density(tally, bins=bins, algorithm=method)
+    smooth: Density = estimate_density(tally, bins=FINE)
+    quantiles = [smooth.quantile_interval(share, level) for share in shares]
+    _print(tally, found, quantiles, level, output, numbers)
+    if figure is not None:
+        from ldpkit.bench.figures import save_figure
+        from ldpkit.bench.numericfigure import density_figure
+
+        truth = None if numbers is None else numbers.values
+        save_figure(density_figure([found], truth=truth, quantiles=quantiles), figure)
+        note(f"wrote {figure}")
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        raise InvalidParameterError(f"a quantile must be a number, got {text!r}") from None
+    if not 0 < share < 1:
+        raise InvalidParameterError(f"a quantile lies strictly between 0 and 1, got {text}")
+    return share
+
+
+def _simulate(numbers: Numbers, name: str, epsilon: float | None, seed: int | None) -> Tally:
+    """Return the tally of a collection in which everybody reports once."""
+    from ldpkit.core import random
+
+    if epsilon is None:
+        raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
+    mechanism = make_numeric(name, numbers.interval, epsilon, {})
+    rng = random.secure() if seed is None else random.seeded(seed)
+    return mechanism.tally(mechanism.privatize(numbers.values, rng=rng))
+
+
+def _print(
+    tally: Tally,
+    found: Density,
+    quantiles: list[Quantile],
+    level: float,
+    output: Format,
+    numbers: Numbers | None,
+) -> None:
+    mechanism, method = tally.mechanism, found.made_by["method"]
+    exact, clipped = mechanism.exact_epsilon(), 0 if numbers is None else numbers.moved
+    caption = f"n={tally.n}, {mechanism!r}, exact epsilon {exact!r}, method {method}"
+    if clipped:
+        caption += f", {clipped} values clipped"
+    facts = [vars(each) for each in quantiles]
+    about = {
+        "n": tally.n,
+        "mechanism": mechanism.name,
+        "parameters": mechanism.parameters(),
+        "exact_epsilon": exact,
+        "interval": mechanism.domain.to_json(),
+        "method": method,
+        "clipped": clipped,
+        "level": level,
+        "quantiles": facts,
+    }
+    show([without_nan(row) for row in found.rows()], output, caption=caption, about=about)
+    if output is Format.table and facts:
+        show(facts, output, title="Quantiles", caption=f"{100 * level:g}% intervals")
+    if output is Format.csv:
+        note(caption)
+        for each in quantiles:
+            note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")

@@ -1,0 +1,160 @@
+"""`ldpkit mean`: the mean of numbers with its error, simulated from values or from report files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli.arguments import (
+    ClipOption,
+    ColumnOption,
+    EpsilonOption,
+    HighOption,
+    LowOption,
+    SeedOption,
+    make_numeric,
+)
+from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers
+from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.randomise import FITTED
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
+    from ldpkit.estimation.adaptive import AdaptiveEstimate
+    from ldpkit.estimation.numeric import NumericEstimate
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+[bold]Examples[/bold]
+
+ldpkit mean ages.csv --low 0 --high 120 --epsilon 1
+
+ldpkit mean ages.csv --low 0 --high 120 --epsilon 1 --mechanism hm --clip --format json
+
+ldpkit mean monday.ldp tuesday.ldp
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("mean", epilog=_EXAMPLES)(mean)
+
+
+def mean(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="A file with a number for each person, or report files of 'ldpkit privatize'."),
+    ],
+    low: LowOption = None,
+    high: HighOption = None,
+    epsilon: EpsilonOption = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            "--mechanism",
+            "-m",
+            help="A numeric mechanism; by default auto: some people describe the data, and the best "
+            "mechanism for what they describe serves the others.",
+            show_default=False,
+        ),
+    ] = None,
+    column: ColumnOption = None,
+    clip: ClipOption = False,
+    level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
+    share: Annotated[float, typer.Option(help="With auto and aaa: the share of people who describe.")] = 0.1,
+    bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
+    seed: SeedOption = None,
+    output: FormatOption = Format.table,
+) -> None:
+    """Estimate the mean of numbers, with its standard error and interval.
+
+    From a file of values the whole collection is simulated, every person reporting once
+    with the whole epsilon. From report files it is the collector's half.
+    """
+    from ldpkit.core import random
+    from ldpkit.core.checks import check_fraction
+
+    check_fraction(level, "level")
+    numbers = read_numbers(files, column, low, high, clip=clip)
+    if numbers is None:
+        answer = _of_tally(count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed))
+    elif epsilon is None:
+        raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
+    else:
+        rng = random.secure() if seed is None else random.seeded(seed)
+        answer = _simulate(numbers, (mechanism or "auto").lower(), epsilon, share, bins, rng)
+    made = answer.estimate
+    lower, upper = made.interval(level)
+    row = {
+        "mean": made.mean,
+        "stderr": made.stderr,
+        "low": lower,
+        "high": upper,
+        "n": made.n,
+        "mechanism": answer.mechanism.name,
+        "exact_epsilon": answer.exact_epsilon,
+        **({} if numbers is None else {"clipped": numbers.moved}),
+    }
+    about = {"level": level, "interval": answer.mechanism.domain.to_json(), **answer.about}
+    show([row], output, caption=f"{100 * level:g}% interval; {answer.story}", about=about)
+    if output is Format.csv:
+        note(answer.story)
+    if numbers is not None:
+        note(numbers.near(made.mean, made.stderr))
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """An estimate, what made it, and the story of how."""
+
+    estimate: NumericEstimate | AdaptiveEstimate
+    mechanism: NumericMechanism
+    exact_epsilon: float
+    story: str
+    about: Mapping[str, Any]
+
+
+def _simulate(
+    numbers: Numbers, name: str, epsilon: float, share: float, bins: int, rng: RandomSource
+) -> _Answer:
+    """Return the answer of a collection in which everybody reports once."""
+    if name not in FITTED:
+        mechanism = make_numeric(name, numbers.interval, epsilon, {})
+        return _of_tally(mechanism.tally(mechanism.privatize(numbers.values, rng=rng)))
+    from ldpkit.estimation.adaptive import AdaptiveMean
+
+    choice = FITTED[FITTED.index(name)]
+    protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, choice=choice)
+    made = protocol.run(numbers.values, rng=rng)
+    described = made.n - made.second.n
+    return _Answer(
+        made,
+        made.mechanism,
+        max(protocol.exact_epsilon(), made.mechanism.exact_epsilon()),  # each reports in one phase only
+        f"{described} people described the data through {protocol.oracle!r}, "
+        f"{made.second.n} reported through {made.mechanism!r}",
+        {
+            "parameters": made.mechanism.parameters(),
+            "described": described,
+            "descriptor": [float(each) for each in made.descriptor],
+        },
+    )
+
+
+def _of_tally(tally: Tally) -> _Answer:
+    from ldpkit.estimation.density import numeric_mechanism
+
+    made: NumericEstimate = tally.estimate()
+    mechanism = numeric_mechanism(tally)
+    story = f"{made.n} people reported through {mechanism!r}"
+    return _Answer(
+        made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()}
+    )

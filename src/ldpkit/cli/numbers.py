@@ -1,0 +1,120 @@
+"""What the commands about numbers share: their input, and mean and variance as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ldpkit.cli.arguments import as_numbers, parse_interval
+from ldpkit.cli.counting import count_files, is_collected, refuse_twins
+from ldpkit.cli.likelihood import describe
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.typing import Floats
+    from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["Numbers", "count_numbers", "is_about_numbers", "number_table", "read_numbers", "without_nan"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A column of numbers in an interval.
+
+    Parameters
+    ----------
+    values : array
+        The numbers, all within the interval.
+    interval : IntervalDomain
+        The interval.
+    moved : int
+        How many were outside and moved to the nearest end, as the user asked.
+    """
+
+    values: Floats
+    interval: IntervalDomain
+    moved: int
+
+    def near(self, mean: float, stderr: float) -> str:
+        """Return how far an estimate came from the truth, which only a simulation knows."""
+        truth = float(self.values.mean())
+        distance = abs(mean - truth) / stderr if stderr else 0.0
+        return (
+            f"note: simulated here; the mean of the file's {len(self.values)} numbers is {truth:.6g}, "
+            f"{distance:.1f} standard errors from the estimate"
+        )
+
+
+def read_numbers(
+    files: list[Path], column: str | None, low: float | None, high: float | None, *, clip: bool
+) -> Numbers | None:
+    """Return the numbers of a file of values, or None where the files are reports or tallies."""
+    interval = parse_interval(low, high)
+    if any(is_collected(path) for path in files):
+        if interval is not None or clip or column is not None:
+            raise InvalidParameterError(
+                "report files know their interval: leave out --low, --high, --clip and --column"
+            )
+        return None
+    if len(files) > 1:
+        raise InvalidInputError(f"give one file of values, or report files only, got {len(files)} files")
+    if interval is None:
+        raise InvalidParameterError("numbers need their interval: give it with --low and --high")
+    from ldpkit.core.readers import read_column
+
+    values, moved = as_numbers(read_column(files[0], column), interval, clip=clip)
+    return Numbers(values, interval, moved)
+
+
+def count_numbers(files: list[Path], **options: object) -> Tally:
+    """Return the tally of report files about numbers; options that they answer themselves are refused."""
+    for name, given in options.items():
+        if given is not None:
+            raise InvalidParameterError(f"report files know their {name}: leave out --{name}")
+    refuse_twins(files)
+    tally = count_files(files)
+    if not is_about_numbers(tally):
+        raise InvalidInputError(
+            f"{str(files[0])!r} is of {tally.mechanism!r}, which is about categories: use 'ldpkit estimate'"
+        )
+    return tally
+
+
+def is_about_numbers(tally: Tally) -> bool:
+    """Whether the reports of a tally were made from numbers."""
+    from ldpkit.core.interval import IntervalDomain
+
+    return isinstance(tally.mechanism.domain, IntervalDomain)
+
+
+def number_table(
+    tally: Tally, method: str | None, level: float
+) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
+    """Return the rows of mean and variance, what holds for both, and a caption."""
+    from ldpkit.estimation.numeric import NumericEstimate
+
+    if method == "density":
+        raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
+    made = tally.estimate(method)
+    if not isinstance(made, NumericEstimate):
+        raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --method")
+    facts = describe(tally.mechanism)
+    about = {
+        "n": made.n,
+        "mechanisms": [facts],
+        "interval": tally.mechanism.domain.to_json(),
+        "method": method or tally.mechanism.default_estimator,
+        "level": level,
+    }
+    caption = (
+        f"n={made.n}, {tally.mechanism!r}, exact epsilon {facts['exact_epsilon']!r}, "
+        f"{100 * level:g}% interval of the mean"
+    )
+    return [without_nan(row) for row in made.rows(level)], about, caption
+
+
+def without_nan(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with nothing where reports tell nothing: JSON has no NaN."""
+    return {name: None if value != value else value for name, value in row.items()}

@@ -1,0 +1,228 @@
+"""`ldpkit plan`: choose the budget before collecting. `plan budget`: for a wanted accuracy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli import plan_capacity
+from ldpkit.cli.arguments import ParameterOption, parse_parameters
+from ldpkit.cli.manyvalues import ManyValuesCommand, split
+from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
+    from ldpkit.planning.constraint import Constraint
+    from ldpkit.planning.optimus.question import Question
+    from ldpkit.planning.plan import Plan
+
+__all__ = ["add_to"]
+
+DEFAULT_DATA = "zipf:k=128,n=100000"
+
+_EPILOG = """
+Examples:
+
+  ldpkit plan budget -d counts.csv -p oue -u mae --at-most 0.005
+
+  ldpkit plan budget -d msnbc -p grr sue oue blh olh -u kendall_tau --at-least 0.5 --probability 0.95
+
+  ldpkit plan budget -d counts.csv -p olh -u max_error --at-most 0.01 --consistency norm_sub --verify
+
+  ldpkit plan budget -d counts.csv -p all -u mae --at-most 0.01 -m analytic --figure budget.png
+
+  ldpkit plan budget -d counts.csv -p grr -u mae --at-most 0.01 -m rbs --parameter g=6 --format json
+
+Several values may follow -p and -m, be separated by commas, or the option be repeated. The exit code
+is 1 if no protocol can do what is wanted.
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    plan = typer.Typer(help="Choose the budget before collecting.", no_args_is_help=True)
+    plan.command("budget", cls=ManyValuesCommand, epilog=_EPILOG)(budget)
+    plan_capacity.add_to(plan)
+    app.add_typer(plan, name="plan")
+
+
+def budget(
+    data: Annotated[
+        str,
+        typer.Option(
+            "--dataset",
+            "-d",
+            help="A stand-in for the people: a file of values or counts, the name of a known set "
+            "(see 'ldpkit datasets'), or a population.",
+        ),
+    ] = DEFAULT_DATA,
+    protocol: Annotated[list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'.")] = ["oue"],
+    metric: Annotated[str, typer.Option("--metric", "-u", help="What must be accurate.")] = "mae",
+    at_most: Annotated[
+        float | None,
+        typer.Option("--at-most", metavar="OMEGA", help="The bound of an error.", show_default=False),
+    ] = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(
+            "--at-least",
+            metavar="OMEGA",
+            help="The bound of an agreement, such as kendall_tau.",
+            show_default=False,
+        ),
+    ] = None,
+    probability: Annotated[
+        float, typer.Option("--probability", metavar="PI", help="How often the bound must hold.")
+    ] = 0.9,
+    method: Annotated[
+        list[str],
+        typer.Option(
+            "--method",
+            "-m",
+            help="Search methods, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
+        ),
+    ] = ["sequential"],
+    consistency: Annotated[
+        str | None,
+        typer.Option("--consistency", help="A post-processing method that the collector will use."),
+    ] = None,
+    eps_min: Annotated[float, typer.Option("--eps-min", help="The smallest epsilon allowed.")] = 0.001,
+    eps_max: Annotated[float, typer.Option("--eps-max", help="The largest epsilon allowed.")] = 20.0,
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", "--step", help="How exactly to find epsilon.", show_default=False),
+    ] = None,
+    parameter: ParameterOption = None,
+    column: Annotated[str | None, typer.Option("--column", help="The column of a table to read.")] = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Simulate 20,000 new collections at epsilon and at 0.9 times it."),
+    ] = False,
+    figure: Annotated[
+        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Makes the answer repeatable.")] = 0,
+    output: FormatOption = Format.table,
+) -> None:
+    """Find the smallest epsilon that gives a wanted accuracy, often enough.
+
+    Collections are simulated on a stand-in for the people, whole ones at a time; nobody is
+    asked. CSV has the plans, JSON also every epsilon that was tried.
+    """
+    from ldpkit.core.random import seeded
+    from ldpkit.mechanisms.categorical.comparable import comparable_protocols
+    from ldpkit.planning.optimus import SEARCHES
+    from ldpkit.planning.optimus.question import Question
+    from ldpkit.simulation.datasets import load
+
+    if figure is not None:
+        from ldpkit.bench.figures import check_figure_path
+
+        check_figure_path(figure)
+    constraint = _constraint(metric, at_most, at_least, probability)
+    options = parse_parameters(parameter)
+    if tolerance is not None:
+        options["tolerance"] = tolerance
+    protocols, methods = split(protocol), split(method)
+    dataset = load(data, column=column)
+    questions = [
+        Question(dataset.counts, name, constraint, consistency, eps_min, eps_max)
+        for name in (comparable_protocols() if protocols == ["all"] else protocols)
+    ]
+    asked = [
+        (question, name) for question in questions for name in (SEARCHES if methods == ["all"] else methods)
+    ]
+    source = seeded(seed)
+    plans = _search(asked, options, source)
+    about = {"data": dataset.name, "people": dataset.n, "values": dataset.k, "goal": str(constraint)}
+    checks = _verify(asked, plans, source) if verify else []
+    if verify:
+        about["verified"] = checks
+    _show(plans, output, about, consistency)
+    if checks and output is Format.table:
+        show(checks, output, title="Independent simulation at epsilon and at 0.9 times it")
+    for plan in plans:
+        if not plan.feasible:
+            note(str(plan))
+    if figure is not None:
+        from ldpkit.bench.figures import save_figure
+        from ldpkit.bench.planfigure import budget_figure
+
+        drawn = budget_figure([question for question, _ in asked], plans, source.derive("figure"))
+        save_figure(drawn, figure)
+        note(f"wrote {figure}")
+    if not any(plan.feasible for plan in plans):
+        raise typer.Exit(1)
+
+
+def _constraint(metric: str, at_most: float | None, at_least: float | None, probability: float) -> Constraint:
+    from ldpkit.planning.constraint import Constraint
+    from ldpkit.simulation.metrics import metric_for
+
+    if at_most is not None and at_least is not None:
+        raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
+    if at_most is not None:
+        return Constraint(metric, "at most", at_most, probability)
+    if at_least is not None:
+        return Constraint(metric, "at least", at_least, probability)
+    option = "--at-least" if metric_for(metric).larger_is_better else "--at-most"
+    raise InvalidParameterError(f"how good must {metric} be? give {option} OMEGA")
+
+
+def _search(asked: list[tuple[Question, str]], options: dict[str, float], source: RandomSource) -> list[Plan]:
+    from contextlib import closing
+
+    from ldpkit.cli.progress import track
+    from ldpkit.planning.optimus.select import make_search, plan_budget
+
+    for _, name in asked:
+        make_search(name, **options)  # refuses an unknown method or parameter before the work begins
+    found = (
+        plan_budget(question, name, rng=source.derive(f"plan {question.protocol} {name}"), **options)
+        for question, name in asked
+    )
+    with closing(track(found, len(asked), "planning")) as plans:
+        return list(plans)
+
+
+def _verify(
+    asked: list[tuple[Question, str]], plans: list[Plan], source: RandomSource
+) -> list[dict[str, Any]]:
+    from contextlib import closing
+
+    from ldpkit.cli.progress import track
+    from ldpkit.planning.optimus.select import verify
+
+    checks = (
+        {"protocol": plan.protocol, "method": plan.method, **check.row()}
+        for (question, name), plan in zip(asked, plans, strict=True)
+        for check in verify(question, plan, rng=source.derive(f"verify {question.protocol} {name}"))
+    )
+    with closing(track(checks, 2 * len(plans), "verifying")) as rows:
+        return list(rows)
+
+
+def _show(plans: list[Plan], output: Format, about: dict[str, Any], consistency: str | None) -> None:
+    rows = [plan.row() for plan in plans]
+    if output is not Format.table:
+        everything = about | {
+            "consistency": consistency,
+            "trace": [row for plan in plans for row in plan.rows()],
+        }
+        show(rows, output, about=everything)
+        return
+    for row in rows:
+        row["epsilon"] = "infeasible" if row["epsilon"] is None else f"{row['epsilon']:.4f}"
+        del row["feasible"]
+    told = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+    after = "" if consistency is None else f" after {consistency}"
+    show(
+        [{name: row[name] for name in told} for row in rows],
+        output,
+        title=f"The smallest epsilon for {about['goal']}{after}",
+        caption=f"{about['data']}: {about['people']:,} people, {about['values']:,} values. "
+        "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both",
+    )

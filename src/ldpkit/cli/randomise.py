@@ -1,0 +1,160 @@
+"""What `ldpkit privatize` does with a column: categories, numbers, and the two phases of AAA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ldpkit.cli.arguments import as_numbers, is_numeric, make_numeric, make_oracle, open_collected
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.random import RandomSource
+    from ldpkit.core.typing import Floats, Reports
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+
+__all__ = ["FITTED", "Asked", "Work", "randomise_categories", "randomise_numbers"]
+
+FITTED: tuple[Literal["aaa", "auto"], ...] = ("aaa", "auto")
+"""Mechanisms that are fitted to a description of the data."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asked for: a mechanism by name, and the column to randomise."""
+
+    mechanism: str
+    epsilon: float | None
+    parameters: dict[str, float]
+    values: Path
+    column: str | None
+    rng: RandomSource
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """Return the column."""
+        from ldpkit.core.readers import read_column
+
+        return read_column(self.values, self.column)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Reports to be made, chunk by chunk, and what to tell the user once they are."""
+
+    mechanism: FrequencyOracle | NumericMechanism
+    chunks: Iterator[Reports]
+    pieces: int
+    notes: tuple[str, ...] = ()
+
+
+def randomise_categories(asked: Asked, public: CategoricalDomain | None) -> Work:
+    """Return the work on categories; without a public domain it is taken from the values, with a warning."""
+    oracle = None if public is None else _oracle(asked, public)
+    if oracle is None and is_numeric(asked.mechanism):
+        raise InvalidParameterError(f"{asked.mechanism} is for numbers: give --low and --high")
+    data = asked.read()
+    notes: list[str] = []
+    if oracle is None:
+        oracle = _oracle(asked, _infer_domain(data))
+        notes.append(
+            f"note: the domain {oracle.domain} was taken from the values, which tells who is among them: "
+            "a real collection fixes a public domain in advance, with --domain"
+        )
+    chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=asked.rng)
+    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), tuple(notes))
+
+
+def randomise_numbers(
+    asked: Asked, interval: IntervalDomain, *, clip: bool, bins: int | None, descriptor: Path | None
+) -> Work:
+    """Return the work on numbers; `bins` makes them categories for the first phase of AAA."""
+    if bins is not None:
+        return _describe(asked, interval, bins, clip=clip)
+    mechanism = _numeric(asked, interval, descriptor)
+    numbers, moved = as_numbers(asked.read(), interval, clip=clip)
+    pieces = -(-len(numbers) // mechanism.chunk_size)
+    return Work(mechanism, mechanism.privatize_chunks(numbers, rng=asked.rng), pieces, _moved(moved, numbers))
+
+
+def _oracle(asked: Asked, domain: CategoricalDomain) -> FrequencyOracle:
+    return make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+
+
+def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) -> Work:
+    """Return the work of the first phase: numbers rounded at random, without bias, for an oracle."""
+    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
+
+    oracle = _oracle(asked, CategoricalDomain(bins + 1))
+    numbers, moved = as_numbers(asked.read(), interval, clip=clip)
+    rounded = round_at_random(interval, numbers, bins, asked.rng)
+    meaning = f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"
+    chunks = oracle.privatize_chunks(rounded, rng=asked.rng)
+    return Work(oracle, chunks, -(-len(numbers) // oracle.chunk_size), (meaning, *_moved(moved, numbers)))
+
+
+def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
+    """Return the mechanism for numbers, fitted to the reports of a first phase if they are given."""
+    name = asked.mechanism.lower()
+    if descriptor is None:
+        if name == "auto":
+            raise InvalidParameterError(
+                "auto chooses by reports of a first phase: give them with --descriptor, or use 'ldpkit mean'"
+            )
+        return make_numeric(asked.mechanism, interval, asked.epsilon, asked.parameters)
+    if name not in FITTED:
+        raise InvalidParameterError(f"{asked.mechanism} is not fitted to data: leave out --descriptor")
+    if asked.epsilon is None or asked.parameters:
+        raise InvalidParameterError(f"{name} with --descriptor takes --epsilon and no --parameter")
+    from ldpkit.cli.counting import count_files
+    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.estimation.adaptive import AdaptiveMean
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+    first = open_collected(descriptor).mechanism
+    if not (isinstance(first, FrequencyOracle) and first.domain == CategoricalDomain(len(first.domain))):
+        raise InvalidInputError(
+            f"{str(descriptor)!r} is of {first!r}: a descriptor needs reports made with --bins"
+        )
+    bins = len(first.domain) - 1
+    described = AdaptiveMean(interval, first.epsilon, bins=bins, oracle=first.name)
+    shares = described.descriptor(count_files([descriptor]))
+    chosen = AdaptiveMean(interval, asked.epsilon, bins=bins, choice=FITTED[FITTED.index(name)])
+    return chosen.mechanism(shares)
+
+
+def _moved(moved: int, numbers: Floats) -> tuple[str, ...]:
+    many = f"note: {moved} of {len(numbers)} values were outside and were moved to the nearest end"
+    return (many,) if moved else ()
+
+
+def _infer_domain(data: np.ndarray[Any, Any]) -> CategoricalDomain:
+    """Return 0..max for whole numbers, else the sorted labels."""
+    import numpy as np
+
+    from ldpkit.core.domain import CategoricalDomain
+
+    if data.dtype.kind == "i" and data.min() >= 0:
+        return CategoricalDomain(max(2, int(data.max()) + 1))
+    labels = np.unique(data).tolist()
+    if len(labels) < 2:
+        raise InvalidInputError(
+            f"all values are {labels[0]!r}, and a domain needs at least 2: give the domain with --domain"
+        )
+    return CategoricalDomain(labels)
+
+
+def _as_labels(data: np.ndarray[Any, Any], domain: CategoricalDomain) -> np.ndarray[Any, Any]:
+    """Return numbers as text where the labels are text: in a file, 1 is the label and not an index."""
+    import numpy as np
+
+    is_text = domain.has_labels and isinstance(domain.labels[0], str)
+    return data.astype(np.str_) if is_text and data.dtype.kind != "U" else data

@@ -1,0 +1,1 @@
+"""CAPRI: which epsilon lets a noisy total decide rightly whether a capacity suffices."""

@@ -1,0 +1,249 @@
+"""The law of the estimated total: against enumeration, convolution and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import ldpkit
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.planning.capri.bounds import cantelli, chebyshev
+from ldpkit.planning.capri.law import law_at, mean_estimation_law, total_law
+from ldpkit.planning.capri.question import CapacityQuestion
+from ldpkit.planning.capri.reports import Bits, Sets
+from ldpkit.planning.capri.totals import right_decisions
+from ldpkit.planning.capri.water import water
+
+PURE = ("grr", "sue", "oue", "the", "ss", "blh", "olh")
+
+
+def question_of(amounts, counts, capacity):
+    """Return a question about some people, whichever side they are on."""
+    return CapacityQuestion.right_decision(amounts, np.array(counts), capacity, 0.05)
+
+
+# --- the thesis' own numbers ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("capacity", "total", "epsilon", "exact"), [(500, 600, 0.8, 0.00523595), (400, 500, 0.4, 0.10417455)]
+)
+def test_figure_4_1_exact_false_negatives(capacity, total, epsilon, exact):
+    question = question_of([0, 1], [1000 - total, total], capacity)
+    law = total_law(ldpkit.GRR(2, epsilon=epsilon), question)
+    assert law.how == "lattice"
+    assert law.at_most(capacity) == pytest.approx(exact, abs=5e-9)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "total", "epsilon", "bound"),
+    [(500, 600, 0.8, 0.148177), (400, 500, 0.4, 0.616733)],
+)
+def test_figure_4_1_bounds(capacity, total, epsilon, bound):
+    question = question_of([0, 1], [1000 - total, total], capacity)
+    law = total_law(ldpkit.GRR(2, epsilon=epsilon), question)
+    assert chebyshev(law, question) == pytest.approx(bound, abs=5e-7)
+    assert cantelli(law, question) == pytest.approx(bound / (1 + bound), abs=5e-7)
+    assert law.at_most(capacity) < cantelli(law, question) < chebyshev(law, question)
+
+
+# --- against everything that can happen ----------------------------------------------------
+
+
+def enumerated(oracle, counts, points):
+    """Return the exact probabilities of the sum 0, 1, ... by convolving the channel's rows."""
+    channel = oracle.channel()
+    bits = np.unpackbits(
+        oracle.packed_supports(channel.reports), axis=1, count=oracle.size, bitorder="little"
+    )
+    sums = bits @ points
+    law = np.ones(1)
+    for value, people in enumerate(counts):
+        row = np.bincount(sums, weights=[float(p) for p in channel.probabilities[value]])
+        for _ in range(people):
+            law = np.convolve(law, row)
+    return law
+
+
+@pytest.mark.parametrize("name", ["grr", "sue", "oue", "the", "ss"])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_small_collections_against_enumeration(name, epsilon):
+    points, counts = np.array([0, 1, 2, 5, 3]), [2, 0, 3, 1, 1]
+    oracle = ldpkit.get(name, 5, epsilon=epsilon)
+    whole = enumerated(oracle, counts, points)
+    p, q = oracle.support_probabilities
+    for limit in range(-1, len(whole) + 1):
+        # A capacity between two sums, so that no rounding decides.
+        capacity = float((limit + 0.5 - sum(counts) * q * int(points.sum())) / (p - q))
+        law = total_law(oracle, question_of(points, counts, capacity))
+        assert law.at_most(capacity) == pytest.approx(whole[: max(0, limit + 1)].sum(), abs=1e-12)
+    mean = whole @ np.arange(len(whole))
+    variance = whole @ (np.arange(len(whole)) - mean) ** 2
+    assert law.reports.mean == pytest.approx(mean, rel=1e-12)
+    assert law.reports.variance == pytest.approx(variance, rel=1e-9)
+
+
+def test_large_sets_against_enumeration():
+    # The exact law of sets with three and more values: held and missed ones, picks at the ends.
+    oracle = ldpkit.SS(8, epsilon=0.2)
+    assert oracle.omega >= 3
+    points, counts = np.array([0, 3, 1, 7, 2, 2, 9, 4]), [1, 0, 2, 0, 0, 1, 1, 0]
+    whole = enumerated(oracle, counts, points)
+    sums = Sets(np.array(counts), points.astype(float), oracle.p, oracle.omega)
+    for angle in (0.0, 0.1, 1.0, 2.5):
+        expected = whole @ np.exp(1j * angle * np.arange(len(whole)))
+        found = np.exp(sums.cumulants(np.array([1j * angle])))[0]
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["olh", "blh"])
+def test_hashing_is_as_independent_bits(name):
+    oracle = ldpkit.get(name, 3, epsilon=1.0)
+    law = total_law(oracle, question_of([0, 1, 2], [3, 2, 1], 4))
+    assert isinstance(law.reports, Bits)
+    assert law.mean == pytest.approx(4)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-6, 9), st.integers(0, 12)), min_size=2, max_size=5).filter(
+        lambda rows: len({amount for amount, _ in rows}) > 1 and sum(people for _, people in rows) > 0
+    ),
+    st.sampled_from(["grr", "sue", "oue", "ss"]),
+    st.floats(0.05, 6.0),
+    st.floats(-0.5, 1.5),
+)
+def test_the_fourier_sum_is_the_convolution(rows, name, epsilon, place):
+    """The quick sum over few frequencies equals the full transform over all of them."""
+    amounts, counts = (np.array(column) for column in zip(*rows, strict=True))
+    oracle = ldpkit.get(name, len(amounts), epsilon=epsilon)
+    total, spread = float(amounts @ counts), 40.0
+    law = total_law(oracle, question_of(amounts, counts, total + place * spread))
+    low, high = (int(end) for end in law.reports.support)
+    length = high - low + 1
+    angles = 2 * np.pi * np.arange(length) / length
+    transform = np.exp(law.reports.cumulants(1j * angles) - 1j * angles * low)
+    whole = np.fft.fft(transform).real / length
+    limit = (total + place * spread) * float(law.gain) + float(law.offset)
+    if abs(limit - round(limit)) > 1e-6:
+        expected = whole[: max(0, math.floor(limit) - low + 1)].sum()
+        assert law.at_most(total + place * spread) == pytest.approx(expected, abs=1e-9)
+
+
+# --- against simulation --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*PURE, "she", "dbitflip"])
+def test_large_collections_against_simulation(name):
+    counts = water(2000, 32_000)[:12] + 20
+    oracle = ldpkit.get(name, 12, epsilon=1.0)
+    probe = total_law(oracle, question_of(range(12), counts, 0))
+    capacity = round(probe.mean - 0.7 * probe.stderr)
+    question = question_of(range(12), counts, capacity)
+    exact = total_law(oracle, question).at_most(capacity)
+    runs = 4000
+    simulated = 1 - right_decisions(oracle, question, runs, ldpkit.random.seeded(11)) / runs
+    error = math.sqrt(exact * (1 - exact) / runs)
+    assert abs(simulated - exact) < 4.5 * error, "false alarm: 7e-6 for each mechanism"
+
+
+def test_forgetting_covariances_would_be_noticed():
+    """Negative control: GRR with independent values has another variance, and simulation tells."""
+    counts = water(2000, 32_000)[:12] + 20
+    oracle = ldpkit.GRR(12, epsilon=1.0)
+    law = total_law(oracle, question_of(range(12), counts, 0))
+    wrong = Bits(counts, np.arange(12.0), oracle.p, oracle.q)
+    assert wrong.mean == pytest.approx(law.reports.mean)
+    runs = 4000
+    supports = oracle.simulate(counts, rng=ldpkit.random.seeded(3), repeats=runs)
+    simulated = float((supports @ np.arange(12)).var(ddof=1))
+    error = law.reports.variance * math.sqrt(2 / runs)
+    assert abs(simulated - law.reports.variance) < 5 * error, "false alarm: 6e-7"
+    assert abs(simulated - wrong.variance) > 5 * error
+
+
+def test_irregular_amounts_by_saddle_point():
+    amounts, counts = [0.0, 1.0, math.sqrt(2), math.pi], [300, 200, 400, 100]
+    question = question_of(amounts, counts, 900.0)
+    law = total_law(ldpkit.OUE(4, epsilon=1.0), question)
+    assert law.how == "saddle point"
+    runs = 20_000
+    simulated = (
+        1 - right_decisions(ldpkit.OUE(4, epsilon=1.0), question, runs, ldpkit.random.seeded(5)) / runs
+    )
+    exact = law.at_most(900.0)
+    assert abs(simulated - exact) < 4.5 * math.sqrt(exact * (1 - exact) / runs), "false alarm: 7e-6"
+
+
+@pytest.mark.parametrize("name", PURE)
+@pytest.mark.parametrize("deviations", [-5.0, -1.0, -0.05, 0.0, 0.05, 2.0])
+def test_saddle_point_agrees_with_the_lattice(name, deviations):
+    counts = water(5000, 80_000)
+    oracle = ldpkit.get(name, 41, epsilon=0.7)
+    law = total_law(oracle, question_of(range(41), counts, 1))
+    capacity = law.mean + deviations * law.stderr
+    exact, approximate = law.at_most(capacity), law.by_saddle_point(capacity)
+    assert approximate == pytest.approx(exact, rel=2e-4, abs=1e-12)
+
+
+# --- limits --------------------------------------------------------------------------------
+
+
+def test_totals_that_cannot_be():
+    law = total_law(ldpkit.GRR(2, epsilon=1.0), question_of([0, 1], [5, 5], 4))
+    assert law.at_most(-1e9) == 0
+    assert law.at_most(1e9) == 1
+
+
+def test_a_tie_counts_as_not_above():
+    # One person, two values: the estimate is one of two numbers, and the capacity is the lower.
+    oracle = ldpkit.GRR(2, epsilon=math.log(3))
+    p, q = oracle.support_probabilities
+    law = total_law(oracle, question_of([0, 1], [1, 1], 1.0))
+    # Two reports: the sum is 0, 1 or 2, and the estimate is 1 exactly for the sum 1.
+    assert law.at_most(1.0) == pytest.approx(1 - float(p * q), abs=1e-12)
+    assert law.at_most(1.0 - 1e-9) == pytest.approx(float(p * q), abs=1e-12)
+
+
+def test_many_people_and_a_fine_lattice():
+    counts = np.full(50, 10**7)
+    law = total_law(ldpkit.OUE(50, epsilon=1.0), question_of(np.arange(50) * 0.001, counts, 1.2e7))
+    capacity = law.mean - law.stderr
+    assert law.at_most(capacity) == pytest.approx(0.158655, abs=1e-4)
+
+
+def test_mechanisms_without_a_law_are_refused():
+    question = question_of(range(6), [9] * 6, 10)
+    with pytest.raises(InvalidParameterError, match="the law of a total is not known.*method capri"):
+        total_law(ldpkit.get("dbitflip", 6, epsilon=1, d=2), question)
+    with pytest.raises(InvalidParameterError, match="lgrr takes epsilon_inf and epsilon_1"):
+        law_at("lgrr", question)
+
+
+# --- totals from means ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["laplace", "duchi", "piecewise"])
+def test_mean_estimation_against_reports(name):
+    amounts, counts = np.arange(5.0), np.array([30, 40, 20, 50, 10])
+    question = question_of(amounts, counts, 300)
+    mechanism = ldpkit.get(name, (0, 4), epsilon=1.0)
+    law = mean_estimation_law(mechanism, question)
+    values = np.repeat(amounts, counts)
+    source = ldpkit.random.seeded(8)
+    totals = np.array(
+        [mechanism.values_of(mechanism.privatize(values, rng=source)).sum() for _ in range(400)]
+    )
+    error = math.sqrt(law.variance / len(totals))
+    assert abs(totals.mean() - law.mean) < 4.5 * error, "false alarm: 7e-6"
+    assert abs(totals.var(ddof=1) / law.variance - 1) < 4.5 * math.sqrt(3 / len(totals)), "false alarm: 7e-6"
+
+
+def test_a_biased_mean_moves_the_law():
+    question = question_of(np.arange(5.0), [30, 40, 20, 50, 10], 300)
+    mechanism = ldpkit.get("truncated_laplace", (0, 4), epsilon=1.0)
+    law = mean_estimation_law(mechanism, question)
+    assert law.mean != pytest.approx(question.total, rel=1e-3)
