@@ -90,7 +90,7 @@ def test_amounts_need_no_order():
 
 
 def test_capping_that_cannot_be():
-    with pytest.raises(InvalidParameterError, match="no amount lies above the 0.9999 quantile"):
+    with pytest.raises(InvalidParameterError, match=r"no amount lies above the 0\.9999 quantile"):
         cap_at_quantile(CapacityQuestion([0, 1], [4, 6], 5, "fn", at_most=0.1), 0.9999)
     near = CapacityQuestion(np.arange(81), LONG_TAIL.counts, 84_000, "fn", at_most=0.05)
     with pytest.raises(InvalidParameterError, match="on the other side of the capacity"):

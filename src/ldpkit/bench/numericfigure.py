@@ -85,6 +85,7 @@ def curves_figure(curves: Curves, *, along: str, across: str, title: str) -> Fig
     panels: Any = figure.subplots(rows, columns, squeeze=False)
     for axes in panels.ravel()[len(curves) :]:
         axes.set_axis_off()
+    explained: set[str] = set()
     for axes, (name, lines) in zip(panels.ravel(), curves.items(), strict=False):
         for index, (label, means) in enumerate(lines.items()):
             places = sorted(means)
@@ -101,7 +102,9 @@ def curves_figure(curves: Curves, *, along: str, across: str, title: str) -> Fig
         axes.set_title(name, fontsize=10)
         axes.set_xlabel(along)
         axes.set_ylabel(across)
-    panels[0, 0].legend(fontsize=7)
+        if set(lines) - explained:
+            axes.legend(fontsize=7)
+            explained = set(lines)
     figure.suptitle(title, fontsize=11)
     return figure
 

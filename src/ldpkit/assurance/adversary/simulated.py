@@ -73,9 +73,8 @@ def _evidence(oracle: FrequencyOracle, people: Indices, reports: int, source: Ra
 
 
 def _fresh(oracle: FrequencyOracle, people: Indices, source: RandomSource) -> Reports:
-    return np.concatenate(
-        [oracle._randomise(chunk, stream) for chunk, stream in oracle.chunks(people, source)]
-    )
+    labels = list(oracle.domain.labels)
+    return oracle.privatize([labels[index] for index in people.tolist()], rng=source)
 
 
 def _of_device(sent: list[Reports], device: int) -> Reports:

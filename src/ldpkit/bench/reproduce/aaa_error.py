@@ -119,7 +119,7 @@ def _curves(summary: NumericSummary, data: str) -> dict[str, dict[float, Mean]]:
 def _smooth(name: str, settings: Settings) -> dict[float, Mean]:
     """Return the error of the mean of SW's smooth density, which is biased: it can only be simulated."""
     experiment = NumericExperiment(
-        [people(name, 10_000)], EPSILONS, [SMOOTH], repeats=3 if settings.quick else 50, seed=settings.seed
+        [people(name, 10_000)], EPSILONS, [SMOOTH], repeats=6 if settings.quick else 100, seed=settings.seed
     )
     return _curves(_summary(experiment, "mse"), name)[SMOOTH]
 
@@ -145,14 +145,15 @@ def _statements(curves: Curves, smooth: dict[str, dict[float, Mean]]) -> Iterato
         "AAA's error over the best unbiased rival's at eps 0.5, 1, 2, 4",
     )
     for name, means in smooth.items():
-        below = [epsilon for epsilon in EPSILONS if means[epsilon].value < at[name]["aaa"][epsilon].value]
+        below = [each for each in EPSILONS if _clearly_below(means[each], at[name]["aaa"][each])]
         yield Claim(
             f"figure 4 text: AAA's error is below that of SW's smooth density on {name} data",
             "always",
-            f"not at eps {_listed(below)}" if below else "always",
+            f"clearly not at eps {_listed(below)}" if below else "always, or unclear",
             None,
             Verdict.CORRECTED if below else Verdict.REPRODUCED,
-            "SW's is biased: it does not shrink with n, so this turns with more people",
+            "SW's bias does not shrink with n, so with more people this turns, except where the truth is "
+            "symmetric and the bias cancels",
         )
     yield _rivals("bernoulli", ("duchi",), at, smooth)
     yield _rivals("gaussian", (SMOOTH,), at, smooth)
@@ -170,15 +171,26 @@ def _rivals(
     lines = {**{rival: at[name][rival] for rival in UNBIASED}, SMOOTH: smooth[name]}
     won: dict[str, list[float]] = {}
     for epsilon in EPSILONS:
-        won.setdefault(min(lines, key=lambda rival: lines[rival][epsilon].value), []).append(epsilon)
+        best = min(UNBIASED, key=lambda rival: lines[rival][epsilon].value)
+        if _clearly_below(lines[SMOOTH][epsilon], lines[best][epsilon]):
+            best = SMOOTH
+        elif not _clearly_below(lines[best][epsilon], lines[SMOOTH][epsilon]):
+            best = f"{best} or {SMOOTH}"
+        won.setdefault(best, []).append(epsilon)
+    clear = {rival for rival in won if " or " not in rival}
     return Claim(
         f"figure 4 text: the best rival on {name} data",
         " and ".join(published),
         "; ".join(f"{rival} at {_listed(epsilons)}" for rival, epsilons in won.items()),
         None,
-        Verdict.REPRODUCED if set(won) <= set(published) else Verdict.NOT_REPRODUCED,
-        "n = 10,000; sw+ems is simulated, the others are exact",
+        Verdict.REPRODUCED if clear <= set(published) else Verdict.NOT_REPRODUCED,
+        "n = 10,000; sw+ems is simulated and judged at two standard errors, the others are exact",
     )
+
+
+def _clearly_below(one: Mean, other: Mean) -> bool:
+    """Whether a mean is smaller by more than two standard errors of both."""
+    return other.value - one.value > 2 * float(np.hypot(*np.nan_to_num([one.stderr, other.stderr])))
 
 
 def _listed(epsilons: Sequence[float]) -> str:

@@ -54,7 +54,7 @@ def exact(
     >>> exact(question, "grr", epsilon_max=1).feasible
     False
     """
-    import scipy.optimize  # noqa: F401  # now, so that the time below is that of the search
+    from scipy.optimize import brentq  # before the clock starts: loading a library is no search
 
     begin = time.perf_counter()
     low, high = check_range(epsilon_min, epsilon_max)
@@ -74,7 +74,7 @@ def exact(
     elif _may_hold(question, law(low)) and question.satisfied(probability := right(low)):
         epsilon, note = low, "the smallest epsilon allowed satisfies the constraint already"
     else:
-        epsilon = _root(question, law, right, low, high)
+        epsilon = _root(question, law, right, low, high, brentq)
         probability = right(epsilon)
     seconds = time.perf_counter() - begin
     return Plan(
@@ -89,16 +89,16 @@ def _root(
     right: Callable[[float], float],
     low: float,
     high: float,
+    solve: Callable[..., float],
 ) -> float:
     """Return an epsilon that satisfies the constraint, next to one that does not."""
-    from scipy.optimize import brentq
 
     def excess(log_epsilon: float) -> float:
         # In normal quantiles and logarithms the curve is almost straight.
         probability = min(max(right(math.exp(log_epsilon)), _RAREST), 1 - _RAREST)
         return _NORMAL.inv_cdf(probability) - _NORMAL.inv_cdf(question.wanted)
 
-    guess, factor = _normal_guess(question, law, low, high), 1.001
+    guess, factor = _normal_guess(question, law, low, high, solve), 1.001
     below, above = max(low, guess / factor), min(high, guess * factor)
     while below > low and question.satisfied(right(below)):
         above, factor = below, factor**4
@@ -108,7 +108,7 @@ def _root(
         above = min(high, above * factor)
     if question.satisfied(right(below)) or not question.satisfied(right(above)):
         return above  # the curve has steps, and the loops met one
-    root = math.exp(brentq(excess, math.log(below), math.log(above), xtol=_PRECISION))
+    root = math.exp(solve(excess, math.log(below), math.log(above), xtol=_PRECISION))
     step = _PRECISION
     while not question.satisfied(right(root)):
         root, step = min(root + step, above), 2 * step
@@ -116,11 +116,13 @@ def _root(
 
 
 def _normal_guess(
-    question: CapacityQuestion, law: Callable[[float], EstimatedTotal], low: float, high: float
+    question: CapacityQuestion,
+    law: Callable[[float], EstimatedTotal],
+    low: float,
+    high: float,
+    solve: Callable[..., float],
 ) -> float:
     """Return about where a normal law with the exact moments satisfies the constraint."""
-    from scipy.optimize import brentq
-
     needed = _NORMAL.inv_cdf(question.wanted)
 
     def excess(log_epsilon: float) -> float:
@@ -130,7 +132,7 @@ def _normal_guess(
     ends = math.log(low), math.log(high)
     if needed <= 0 or excess(ends[0]) >= 0 or excess(ends[1]) <= 0:
         return math.sqrt(low * high)
-    return math.exp(brentq(excess, *ends, xtol=1e-4))
+    return math.exp(solve(excess, *ends, xtol=1e-4))
 
 
 def _may_hold(question: CapacityQuestion, law: EstimatedTotal) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -209,10 +209,6 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         if max(map(abs, points)) > _LARGEST_POINT:
             return None
         return Lattice(Fraction(common, denominator), np.array(points, np.int64))
-
-    def with_people(self, counts: Counts) -> CapacityQuestion:
-        """Return the same question for other people."""
-        return replace(self, counts=counts)
 
     def __str__(self) -> str:
         direction = "at most" if self.outcome.is_mistake else "at least"
