@@ -51,7 +51,7 @@ def test_kinds_stand_together_and_can_be_asked_for(run):
 
 
 def test_longitudinal_rows_are_of_one_round(run):
-    result = run("mechanisms", "--kind", "longitudinal", "--epsilon", "1", "--domain", "20", "--format", "json")
+    result = run("mechanisms", "--kind", "longitudinal", "--domain", "20", "--format", "json")
     rows = {row["name"]: row for row in json.loads(result.out)}
     oracle = ldpkit.get("lgrr", 20, epsilon_inf=2.0, epsilon_1=1.0)
     assert rows["lgrr"]["stderr"] == pytest.approx(math.sqrt(oracle.variance(0.0, 100_000)))

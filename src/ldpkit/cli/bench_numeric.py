@@ -95,9 +95,7 @@ def _mechanisms(task: Task, options: NumericOptions) -> list[str]:
         return options.mechanisms or list(MEAN_MECHANISMS)
     algorithms = list(ALGORITHMS) if options.algorithms == ["all"] else options.algorithms or ["ems"]
     chosen = options.mechanisms or list(DENSITY_MECHANISMS)
-    return [
-        label if "+" in label else f"{label}+{algorithm}" for label in chosen for algorithm in algorithms
-    ]
+    return [label if "+" in label else f"{label}+{algorithm}" for label in chosen for algorithm in algorithms]
 
 
 def _write(path: Path, rows: list[NumericRow]) -> None:
@@ -110,9 +108,7 @@ def _write(path: Path, rows: list[NumericRow]) -> None:
     note(f"wrote {len(rows)} rows to {path}")
 
 
-def _print(
-    experiment: NumericExperiment, rows: list[NumericRow], metrics: list[str], style: Format
-) -> None:
+def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[str], style: Format) -> None:
     if style is not Format.table:
         show([row._asdict() for row in rows if row.metric in metrics], style)
         return

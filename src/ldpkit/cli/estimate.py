@@ -153,10 +153,7 @@ def estimate(
     if style is Format.csv or output is not None:
         note(caption)
     if not diagnostics.get("converged", True):
-        note(
-            f"not converged after {diagnostics['iterations']} iterations: "
-            "stopping early smooths the result"
-        )
+        note(f"not converged after {diagnostics['iterations']} iterations: stopping early smooths the result")
 
 
 def _style_of(output: Path | None) -> Format:

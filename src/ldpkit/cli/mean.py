@@ -155,6 +155,4 @@ def _of_tally(tally: Tally) -> _Answer:
     made: NumericEstimate = tally.estimate()
     mechanism = numeric_mechanism(tally)
     story = f"{made.n} people reported through {mechanism!r}"
-    return _Answer(
-        made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()}
-    )
+    return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})

@@ -84,9 +84,7 @@ def real_claims(settings: Settings) -> Iterator[Claim]:
         curves = {f"retirement, n = {numbers.n:,}": _curves(summary, numbers.name)}
         _draw(curves, settings, "figure-5-retirement.png", "Figure 5, private, on a sample")
     for name in ("taxi", "income"):
-        yield Claim(
-            f"figure 5 {name}", "AAA best", None, None, Verdict.NO_DATA, "no public copy was found"
-        )
+        yield Claim(f"figure 5 {name}", "AAA best", None, None, Verdict.NO_DATA, "no public copy was found")
 
 
 def best_claim(figure: str, title: str, summary: NumericSummary, data: str, epsilon: float) -> Claim:
@@ -164,9 +162,7 @@ def _over_best(lines: Mapping[str, Mapping[float, Mean]], epsilon: float) -> flo
     return lines["aaa"][epsilon].value / min(lines[rival][epsilon].value for rival in UNBIASED)
 
 
-def _rivals(
-    name: str, published: tuple[str, ...], at: Curves, smooth: dict[str, dict[float, Mean]]
-) -> Claim:
+def _rivals(name: str, published: tuple[str, ...], at: Curves, smooth: dict[str, dict[float, Mean]]) -> Claim:
     """Return which of the others is the best for a distribution."""
     lines = {**{rival: at[name][rival] for rival in UNBIASED}, SMOOTH: smooth[name]}
     won: dict[str, list[float]] = {}

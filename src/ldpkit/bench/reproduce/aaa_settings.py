@@ -114,7 +114,11 @@ def _bins(settings: Settings, curves: dict[str, dict[str, dict[float, Mean]]]) -
                     None,
                     Verdict.REPRODUCED if agrees else Verdict.NOT_REPRODUCED,
                     ", ".join(f"{size:g}: {mean.value:.3g}" for size, mean in means.items())
-                    + ("; the same within chance or 2%" if isinstance(said, float) and agrees and said != best else ""),
+                    + (
+                        "; the same within chance or 2%"
+                        if isinstance(said, float) and agrees and said != best
+                        else ""
+                    ),
                 )
 
 
