@@ -57,13 +57,13 @@ def test_auto_is_the_default_and_pays_for_its_first_phase(run, ages):
     result = run("mean", ages, *INTERVAL, "-e", 2, "--bins", 8, "--seed", 1, "--format", "json")
     row, about = only_row(result), json.loads(result.out)
     assert row["mechanism"] in ("aaa", "pm", "hm", "duchi", "laplace")
-    assert about["described"] == 200
+    assert about["described"] == 100  # sqrt(5 n)
     assert sum(about["descriptor"]) == pytest.approx(1)
     assert row["n"] == 2000
     assert 2 - 1e-6 < row["exact_epsilon"] <= 2
     assert abs(row["mean"] - read(ages).mean()) < 5 * row["stderr"], "fails once in a million seeds"
-    table = run("mean", ages, *INTERVAL, "-e", 2, "--bins", 8, "--seed", 1).out
-    assert "200 people described the data through GRR(9, epsilon=2)" in " ".join(table.split())
+    table = run("mean", ages, *INTERVAL, "-e", 2, "--bins", 8, "--share", 0.1, "--seed", 1).out
+    assert "200 people described the data through SS(9, epsilon=2)" in " ".join(table.split())
 
 
 def test_level_and_csv(run, ages):

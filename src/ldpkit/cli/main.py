@@ -53,9 +53,11 @@ def _add_commands() -> None:
     from ldpkit.cli import (
         bench,
         datasets,
+        density,
         estimate,
         inspect,
         longitudinal,
+        mean,
         mechanisms,
         plan,
         privatize,
@@ -66,7 +68,7 @@ def _add_commands() -> None:
 
     for module in (
         *(recommend, plan, risk, mechanisms),
-        *(privatize, estimate, inspect, longitudinal),
+        *(privatize, estimate, inspect, longitudinal, mean, density),
         *(bench, datasets, reproduce),
     ):
         module.add_to(app)

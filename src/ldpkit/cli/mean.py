@@ -69,7 +69,12 @@ def mean(
     column: ColumnOption = None,
     clip: ClipOption = False,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
-    share: Annotated[float, typer.Option(help="With auto and aaa: the share of people who describe.")] = 0.1,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            help="With auto and aaa: who describes; by default no more than pay.", show_default=False
+        ),
+    ] = None,
     bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
     seed: SeedOption = None,
     output: FormatOption = Format.table,
@@ -123,16 +128,23 @@ class _Answer:
 
 
 def _simulate(
-    numbers: Numbers, name: str, epsilon: float, share: float, bins: int, rng: RandomSource
+    numbers: Numbers, name: str, epsilon: float, share: float | None, bins: int, rng: RandomSource
 ) -> _Answer:
     """Return the answer of a collection in which everybody reports once."""
     if name not in FITTED:
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
         return _of_tally(mechanism.tally(mechanism.privatize(numbers.values, rng=rng)))
     from ldpkit.estimation.adaptive import AdaptiveMean
+    from ldpkit.estimation.describers import describing_share
 
-    choice = FITTED[FITTED.index(name)]
-    protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, choice=choice)
+    protocol = AdaptiveMean(
+        numbers.interval,
+        epsilon,
+        share=describing_share(len(numbers.values), bins) if share is None else share,
+        bins=bins,
+        oracle="ss",
+        choice=FITTED[FITTED.index(name)],
+    )
     made = protocol.run(numbers.values, rng=rng)
     described = made.n - made.second.n
     return _Answer(

@@ -52,6 +52,8 @@ class Study:
     figure: str
     time_figure: str
     protocols: Sequence[str]
+    published: Sequence[str]
+    """The protocols that the thesis' own figure has."""
     taus: Sequence[float]
     people: int | None = None
     """How many people to scale the counts to; None leaves them."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TauLaw", "discordant_mean", "discordant_variance"]
 
-_NODES = 8  # of the quadrature over one error: the standard deviation is right to a thousandth
+_NODES = 6  # of the quadrature over one error: the standard deviation is right to half a percent
 _FEW = 10.0  # discordant pairs on average: below, their number is a count of rare events
 _NEVER = 1e-8  # discordant pairs on average: below, there are none
 _BLOCK = 1 << 17  # numbers at a time: few enough to stay in the cache
