@@ -101,7 +101,7 @@ def _quadratic(mechanism: NumericMechanism) -> Floats | None:
     """
     domain = mechanism.domain
     points = np.linspace(0, 1, 9)
-    variances = mechanism.variance(domain.low + domain.width * points) / domain.width**2
+    variances = mechanism.variance(domain.decode(range(9), steps=8)) / domain.width**2
     fitted = np.linalg.solve(np.vander(points[::4], 3), variances[::4])
     is_quadratic = np.allclose(np.polyval(fitted, points), variances, rtol=1e-6)
     return np.array(fitted) if is_quadratic else None

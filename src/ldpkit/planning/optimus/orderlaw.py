@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
     from ldpkit.planning.optimus.noiselaw import NoiseLaw
 
-__all__ = ["TauLaw", "discordant_mean", "discordant_variance"]
+__all__ = ["TauLaw", "discordant_mean", "discordant_moments"]
 
 _NODES = 6  # of the quadrature over one error: the standard deviation is right to half a percent
 _FEW = 10.0  # discordant pairs on average: below, their number is a count of rare events
@@ -43,19 +43,23 @@ def discordant_mean(truth: Floats, noise: NoiseLaw) -> float:
     >>> round(discordant_mean(np.array([0.1, 0.3, 0.6]), NoiseLaw(spread, spread, False, 1e3)), 4)
     0.2317
     """
-    return sum(float(_swapped(truth, noise, rows)[0].sum()) for rows in _blocks(len(truth), 1)) / 2
+    total = 0.0
+    for rows in _blocks(len(truth), 1):
+        swapped, _ = _swapped(truth, noise, rows, slice(rows.start, None))
+        own = swapped[:, : rows.stop - rows.start]  # pairs within the block are there twice
+        total += float(swapped.sum()) - float(own.sum()) / 2
+    return total
 
 
-def discordant_variance(truth: Floats, noise: NoiseLaw) -> float:
-    """Return the variance of the number of pairs whose order the estimate turns round.
+def discordant_moments(truth: Floats, noise: NoiseLaw) -> tuple[float, float]:
+    """Return mean and variance of the number of pairs whose order the estimate turns round.
 
     Examples
     --------
     >>> from ldpkit.planning.optimus.noiselaw import NoiseLaw
     >>> spread = np.full(2, 0.02)
-    >>> law = NoiseLaw(spread, spread, False, 1e3)
-    >>> swapped = discordant_mean(np.array([0.4, 0.6]), law)
-    >>> bool(abs(discordant_variance(np.array([0.4, 0.6]), law) - swapped * (1 - swapped)) < 1e-12)
+    >>> mean, variance = discordant_moments(np.array([0.4, 0.6]), NoiseLaw(spread, spread, False, 1e3))
+    >>> bool(abs(variance - mean * (1 - mean)) < 1e-12)  # a single pair is swapped or not
     True
     """
     from scipy.special import ndtr
@@ -63,9 +67,9 @@ def discordant_variance(truth: Floats, noise: NoiseLaw) -> float:
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     weights = weights / weights.sum()
     deviation = np.sqrt(noise.spread)
-    variance = 0.0
+    total = variance = 0.0
     for rows in _blocks(len(truth), _NODES):
-        swapped, sign = _swapped(truth, noise, rows)
+        swapped, sign = _swapped(truth, noise, rows, slice(None))
         # The chance that i lies above j, given the error of i at each node of the quadrature.
         moved = truth[rows, None] + deviation[rows, None] * nodes
         above = ndtr((moved[:, :, None] - truth) / deviation)
@@ -74,8 +78,9 @@ def discordant_variance(truth: Floats, noise: NoiseLaw) -> float:
         together = np.matmul(above, sign[:, :, None])[:, :, 0]
         shared = together**2 @ weights - (together @ weights) ** 2
         own = swapped * (1 - swapped) / 2 - explained
+        total += float(swapped.sum()) / 2
         variance += float(shared.sum() + own.sum())
-    return max(variance, 0.0)
+    return total, max(variance, 0.0)
 
 
 class TauLaw:
@@ -125,7 +130,7 @@ class TauLaw:
 
         if self._certain is not None:
             return self._certain
-        mean, variance = discordant_mean(self.truth, noise), discordant_variance(self.truth, noise)
+        mean, variance = discordant_moments(self.truth, noise)
         if mean < _FEW:
             below, above = _rare_events(mean, variance, self.allowed)
         else:
@@ -179,11 +184,11 @@ def _blocks(k: int, depth: int) -> Iterator[slice]:
     return (slice(start, min(start + rows, k)) for start in range(0, k, rows))
 
 
-def _swapped(truth: Floats, noise: NoiseLaw, rows: slice) -> tuple[Floats, Floats]:
-    """Return for some values and all others the chance to change places, and the sign of the difference."""
+def _swapped(truth: Floats, noise: NoiseLaw, rows: slice, columns: slice) -> tuple[Floats, Floats]:
+    """Return for values in rows and columns the chance to change places, and the sign of the difference."""
     from scipy.special import ndtr
 
-    gap = truth[rows, None] - truth
+    gap = truth[rows, None] - truth[columns]
     sign = np.sign(gap)
-    scale = np.sqrt(noise.spread[rows, None] + noise.spread)
+    scale = np.sqrt(noise.spread[rows, None] + noise.spread[columns])
     return ndtr(-np.abs(gap) / scale) * np.abs(sign), sign

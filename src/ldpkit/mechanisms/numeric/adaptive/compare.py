@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -65,10 +66,16 @@ def expected_variances(
     shares, epsilon = check_descriptor(descriptor), check_epsilon(epsilon)
     table = fitted_table(shares, epsilon, noise_range=noise_range)
     found = {"aaa": float(shares @ table.variances) + rounding_variance(table.bins)}
-    places: Floats = np.linspace(-1, 1, len(shares))
-    for name in rivals:
-        mechanism = get(name, (-1.0, 1.0), epsilon=epsilon)
-        if not isinstance(mechanism, NumericMechanism) or mechanism.line != _UNBIASED:
-            raise InvalidParameterError(f"{name} is not an unbiased numeric mechanism: leave it out")
-        found[name] = float(shares @ mechanism.variance(places))
+    found |= {name: float(shares @ _rival_variances(name, epsilon, len(shares))) for name in rivals}
     return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+@lru_cache(maxsize=256)
+def _rival_variances(name: str, epsilon: float, points: int) -> Floats:
+    """Return the variances of an unbiased mechanism at the grid points; they take a while."""
+    mechanism = get(name, (-1.0, 1.0), epsilon=epsilon)
+    if not isinstance(mechanism, NumericMechanism) or mechanism.line != _UNBIASED:
+        raise InvalidParameterError(f"{name} is not an unbiased numeric mechanism: leave it out")
+    variances: Floats = mechanism.variance(np.linspace(-1, 1, points))
+    variances.setflags(write=False)
+    return variances
