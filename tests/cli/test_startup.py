@@ -15,7 +15,8 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-heavy = {"numba", "scipy", "matplotlib", "pyarrow", "pandas", "polars"} & sys.modules.keys()
+heavy = {"numba", "scipy", "matplotlib", "pyarrow", "pandas", "polars", "numpy.ma", "pydantic"}
+heavy &= sys.modules.keys()
 sys.exit(f"imported {heavy}" if heavy else 0)
 """
 
@@ -44,6 +45,12 @@ def test_the_check_itself_notices_a_heavy_import():
     )
     assert done.returncode == 1
     assert "'numba'" in done.stderr
+
+
+def test_an_option_is_still_converted_and_refused(run):
+    assert run("mechanisms", "--epsilon", "2", "--n", "50", "--kind", "numeric", "--format", "csv").out
+    refusal = run("mechanisms", "--epsilon", "much", code=2)
+    assert "--epsilon" in refusal.err
 
 
 @pytest.mark.parametrize("command", ["mechanisms", "privatize", "estimate", "inspect"])

@@ -169,7 +169,8 @@ def test_supports_are_counted_as_numpy_counts_them(word, n, size):
         width[-1] = 0
     constants = source.words(size).astype(word)
     expected = ((a[:, None] * constants + b[:, None]) < width[:, None]).sum(axis=0)
-    assert (count_supports(a, b, width, constants) == expected).all()
+    edges, slots = np.stack([np.zeros(n, word), width], axis=1).ravel(), np.arange(0, 2 * n, 2)
+    assert (count_supports(a, b, edges, slots, constants) == expected).all()
 
 
 @pytest.mark.parametrize(("kind", "size", "epsilon", "bits"), [case for case in CASES if case[1] < 100])

@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from ldpkit import __version__
+from ldpkit.cli.quick import QuickGroup
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["COMMANDS", "main", "make_app"]
@@ -32,6 +33,7 @@ def make_app(words: Sequence[str] = ()) -> typer.Typer:
     """
     app = typer.Typer(
         name="ldpkit",
+        cls=QuickGroup,
         help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
         epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
         no_args_is_help=True,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
+
+from ldpkit.cli.quick import QuickCommand
 
 __all__ = ["ManyValuesCommand", "split"]
 
 
-class ManyValuesCommand(TyperCommand):
+class ManyValuesCommand(QuickCommand):
     """A command without arguments whose repeatable options also take values in a row."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

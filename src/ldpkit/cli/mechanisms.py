@@ -9,6 +9,7 @@ import typer
 
 from ldpkit.cli.arguments import parse_domain
 from ldpkit.cli.output import Format, FormatOption, show
+from ldpkit.cli.quick import QuickCommand
 
 if TYPE_CHECKING:
     from ldpkit.core.domain import CategoricalDomain
@@ -42,7 +43,7 @@ class Kind(enum.StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("mechanisms", epilog=_EXAMPLES)(mechanisms)
+    app.command("mechanisms", cls=QuickCommand, epilog=_EXAMPLES)(mechanisms)
 
 
 def mechanisms(
@@ -157,5 +158,5 @@ def _variance(mechanism: Mechanism, n: int) -> float | None:
         mechanism = type(mechanism)(mechanism.domain, mechanism.epsilon, grid=_COARSE)
     if not isinstance(mechanism, NumericMechanism) or mechanism.line is None:
         return None
-    worst = max(float(mechanism.variance(x)) for x in (-1.0, 0.0, 1.0))
+    worst = max(map(float, mechanism.variance([-1.0, 0.0, 1.0])))
     return worst / float(mechanism.line[1]) ** 2 / n

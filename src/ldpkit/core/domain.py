@@ -191,7 +191,8 @@ def as_array(values: Values) -> np.ndarray[Any, Any]:
         array = _from_items(list(values))
     else:
         raise InvalidInputError(f"values must be a sequence or a column, got {type(values).__name__}")
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+    # The exact type first: naming np.ma loads it, which takes longer than all the rest here.
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise InvalidInputError("values are masked in places: drop missing values or give them a label")
     if array.ndim != 1:
         raise InvalidInputError(f"values must be one-dimensional, got shape {array.shape}")

@@ -122,12 +122,18 @@ class LocalHashing(FrequencyOracle):
         return reports
 
     def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
-        from ldpkit.mechanisms.kernels.response import respond
+        from ldpkit.mechanisms.kernels.hashing import hash_and_respond
 
         reports = self._hash_functions(len(indices), source)
-        bucket = self.hash(reports["a"], reports["b"], indices)
-        keep, width = np.uint64(self.response.keep), np.uint64(self.response.width)
-        respond(source.words(len(indices)), bucket, keep, width, np.uint64(self.buckets - 2), reports["y"])
+        constants, slots = self._table, indices
+        if constants is None:
+            constants, slots = self.constants(indices), np.arange(len(indices), dtype=np.uint32)
+        response = (self.response.keep, self.response.width, self.buckets - 2)
+        hash_and_respond(
+            *(source.words(len(indices)), reports["a"], reports["b"], constants, slots),
+            *(np.uint64(number) for number in (self._half, self.buckets, *response)),
+            reports["y"],
+        )
         return reports
 
     def _supports(self, reports: Reports) -> Counts:
@@ -143,11 +149,28 @@ class LocalHashing(FrequencyOracle):
         return packed
 
     def _membership(self, reports: Reports) -> tuple[np.ndarray[Any, Any], ...]:
-        """Return a, b, width and c such that a report supports v if a c(v) + b < width in words."""
-        start = self.bucket_start(reports["y"])
-        width = self.bucket_start(reports["y"].astype(np.uint64) + np.uint64(1)) - start
-        constants = self.constants(np.arange(self.size, dtype=np.uint32))
-        return np.ascontiguousarray(reports["a"]), reports["b"] - start, width, constants
+        """Return what tells which values a report supports: a, b, the edges of its bucket, and c."""
+        edges, slots = self._edges, reports["y"]
+        if edges is None:
+            first = slots.astype(np.uint64)
+            edges = self.bucket_start(np.stack([first, first + np.uint64(1)], axis=1)).ravel()
+            slots = np.arange(0, len(edges), 2)
+        constants = self._table
+        if constants is None:
+            constants = self.constants(np.arange(self.size, dtype=np.uint32))
+        return reports["a"], reports["b"], edges, slots, constants
+
+    @cached_property
+    def _table(self) -> np.ndarray[Any, Any] | None:
+        """The constants of all values, unless they are too many to be kept."""
+        return self.constants(np.arange(self.size, dtype=np.uint32)) if self.size <= _SMALL_DOMAIN else None
+
+    @cached_property
+    def _edges(self) -> np.ndarray[Any, Any] | None:
+        """Where the buckets begin, and 0 where the last ends, unless they are too many to be kept."""
+        if self.buckets > _SMALL_DOMAIN:
+            return None
+        return self.bucket_start(np.arange(self.buckets + 1, dtype=np.uint64))
 
 
 def _scramble(words: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -1,4 +1,4 @@
-"""Supports of hashed reports: for every value, the reports whose bucket holds it.
+"""Hashed reports: made, and counted: for every value, the reports whose bucket holds it.
 
 A value is supported when its hash word lies within the bucket's range. Shifted to the
 bucket's start that is one comparison, a c + b < width, without a division, so the loop
@@ -11,11 +11,39 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["count_supports", "pack_supports"]
+from ldpkit.mechanisms.kernels.response import piece_or_value
+
+__all__ = ["count_supports", "hash_and_respond", "pack_supports"]
 
 _TILE = 4096
 _PACK = np.uint64(0x0102040810204080)  # gathers the lowest bits of eight bytes into the highest byte
 _FLUSH = 1 << 30  # reports that a 32-bit accumulator surely holds
+
+
+@njit(cache=True, nogil=True)
+def hash_and_respond(words, a, b, constants, slots, half, buckets, keep, width, last, out):
+    """Write the response to the bucket of each value; the constant of value i is constants[slots[i]]."""
+    word = constants.dtype.type
+    inverse = 1.0 / np.float64(width)
+    for i in range(words.shape[0]):
+        cell = np.uint64(word(a[i] * constants[slots[i]] + b[i])) >> half
+        out[i] = piece_or_value(words[i], (cell * buckets) >> half, keep, width, inverse, last)
+
+
+@njit(cache=True, nogil=True)
+def _ranges(a, b, edges, slots):
+    """Return a, b and width such that a report supports v if (a c(v) + b mod a word) < width.
+
+    The bucket of report i begins at edges[slots[i]] and ends before the edge behind it.
+    """
+    n = a.shape[0]
+    multiplier, offset, width = np.empty(n, edges.dtype), np.empty(n, edges.dtype), np.empty(n, edges.dtype)
+    for i in range(n):
+        slot = np.int64(slots[i])
+        multiplier[i] = a[i]
+        offset[i] = b[i] - edges[slot]
+        width[i] = edges[slot + 1] - edges[slot]
+    return multiplier, offset, width
 
 
 @njit(cache=True, nogil=True)
@@ -40,8 +68,9 @@ def _add_tile(a, b, width, constants, partial):
 
 
 @njit(cache=True, nogil=True)
-def count_supports(a, b, width, constants):
-    """Return for each constant c how many reports have (a c + b mod a word) < width."""
+def count_supports(a, b, edges, slots, constants):
+    """Return for each constant how many reports have it in their bucket."""
+    a, b, width = _ranges(a, b, edges, slots)
     size = constants.shape[0]
     counts = np.zeros(size, np.int64)
     for start in range(0, size, _TILE):
@@ -55,8 +84,9 @@ def count_supports(a, b, width, constants):
 
 
 @njit(cache=True, nogil=True)
-def pack_supports(a, b, width, constants):
-    """Return for each report a bit for each constant: whether (a c + b mod a word) < width."""
+def pack_supports(a, b, edges, slots, constants):
+    """Return for each report a bit for each constant: whether it lies in the report's bucket."""
+    a, b, width = _ranges(a, b, edges, slots)
     word = constants.dtype.type
     size = constants.shape[0]
     groups = (size + 7) // 8

@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["respond"]
+__all__ = ["piece_or_value", "respond"]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def piece_or_value(word, value, keep, width, inverse, last):
+    """Return the response to one value; `inverse` is one over the width, in floating point."""
+    rest = word - keep
+    piece = min(np.uint64(np.float64(rest) * inverse), last)
+    if piece * width > rest:
+        piece -= np.uint64(1)
+    elif rest - piece * width >= width:
+        piece += np.uint64(1)
+    return value if word < keep else piece + np.uint64(piece >= value)
 
 
 @njit(cache=True, nogil=True)
@@ -18,11 +30,4 @@ def respond(words, values, keep, width, last, out):
     """
     inverse = 1.0 / np.float64(width)
     for i in range(words.shape[0]):
-        value = np.uint64(values[i])
-        rest = words[i] - keep
-        piece = min(np.uint64(np.float64(rest) * inverse), last)
-        if piece * width > rest:
-            piece -= np.uint64(1)
-        elif rest - piece * width >= width:
-            piece += np.uint64(1)
-        out[i] = value if words[i] < keep else piece + np.uint64(piece >= value)
+        out[i] = piece_or_value(words[i], np.uint64(values[i]), keep, width, inverse, last)

@@ -242,11 +242,12 @@ class NumericMechanism(Mechanism):
         values, points = np.broadcast_arrays(np.asarray(x, float), np.asarray(x if y is None else y, float))
         if values.size == 0:
             return np.zeros(values.shape)
-        places = self.domain.encode(values.ravel(), steps=self.grid)
+        distinct, which = np.unique(values.ravel(), return_inverse=True)
+        places = self.domain.encode(distinct, steps=self.grid)
         result = np.empty(values.size)
-        for value in np.unique(values):
-            same = values.ravel() == value
-            result[same] = compute(self.law(int(places[same][0])), float(value), points.ravel()[same])
+        for each, (value, place) in enumerate(zip(distinct.tolist(), places.tolist(), strict=True)):
+            same = which == each
+            result[same] = compute(self.law(place), value, points.ravel()[same])
         return result.reshape(values.shape) if values.ndim else float(result[0])
 
     def _cell_at(self, points: Floats) -> Floats:
