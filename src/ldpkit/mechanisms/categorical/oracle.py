@@ -26,7 +26,7 @@ from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
 
-_CHUNK_BYTES = 1 << 19  # randomness for one chunk: small enough for the cache, large enough to amortise
+_CHUNK_BYTES = 1 << 20  # randomness for one chunk: small enough for the cache, large enough to amortise
 _TALLY_CHUNK = 1 << 16  # reports counted at a time, so that their working arrays stay small
 
 
