@@ -50,15 +50,18 @@ def priors(size):
     yield np.eye(size)[size // 2]
 
 
+def check_against_enumeration(oracle):
+    for prior in priors(oracle.size):
+        whole = enumerated(oracle, prior)
+        assert np.abs(confusion(oracle, prior) - whole).max() < 1e-12
+        assert risk(oracle, prior).success == pytest.approx(prior @ np.diag(whole), abs=1e-12)
+
+
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("size", [2, 3, 5, 6])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_success_rate_against_enumeration(name, size, epsilon):
-    oracle = ldpkit.get(name, size, epsilon=epsilon)
-    for prior in priors(size):
-        whole = enumerated(oracle, prior)
-        assert np.abs(confusion(oracle, prior) - whole).max() < 1e-12
-        assert risk(oracle, prior).success == pytest.approx(prior @ np.diag(whole), abs=1e-12)
+    check_against_enumeration(ldpkit.get(name, size, epsilon=epsilon))
 
 
 @pytest.mark.parametrize(
@@ -66,11 +69,7 @@ def test_success_rate_against_enumeration(name, size, epsilon):
     [("olh", 2, 1.0), ("olh", 4, 1.0), ("olh", 4, 1.4), ("olh", 3, 2.5), ("blh", 3, 0.5), ("blh", 6, 2.0)],
 )
 def test_hashing_against_all_hash_functions(name, size, epsilon):
-    oracle = ldpkit.get(name, size, epsilon=epsilon)
-    for prior in priors(size):
-        whole = enumerated(oracle, prior)
-        assert np.abs(confusion(oracle, prior) - whole).max() < 1e-12
-        assert risk(oracle, prior).success == pytest.approx(prior @ np.diag(whole), abs=1e-12)
+    check_against_enumeration(ldpkit.get(name, size, epsilon=epsilon))
 
 
 def test_enumeration_would_notice_a_wrong_tie():

@@ -20,6 +20,7 @@ from ldpkit.mechanisms.categorical.hashing import LocalHashing
 
 __all__ = [
     "FALSE_ALARM",
+    "SAID",
     "check_channel",
     "check_epsilon",
     "check_hash_pairs",
@@ -31,6 +32,7 @@ __all__ = [
     "has_public_coins",
     "is_listed",
     "support_moments",
+    "z_limit",
 ]
 
 FALSE_ALARM = 1e-9
@@ -234,7 +236,7 @@ def _check_estimates(oracle: Any, counts: Any, supports: Any, what: str) -> None
     truth = counts / n
     estimates = oracle.unbiased(supports, int(n))
     variance = oracle.variance(truth, int(n))
-    limit = _z_limit(2 * size)
+    limit = z_limit(2 * size)
     z = (estimates.mean(axis=0) - truth) / np.sqrt(variance / repeats)
     assert np.abs(z).max() < limit, f"{oracle!r}: {what} are biased, z-scores {z.round(1)} ({SAID})"
     spread = estimates.var(axis=0, ddof=1) / variance
@@ -262,7 +264,7 @@ def _check_moments(
     oracle: Any, what: str, sample: Any, other: Any, mean: Any = None, covariance: Any = None
 ) -> None:
     size = sample.shape[1]
-    limit = _z_limit(size * (size + 3) // 2 + 1)
+    limit = z_limit(size * (size + 3) // 2 + 1)
     centre = other.mean(axis=0) if other is not None else mean
 
     def statistics(draws: Any) -> dict[str, Any]:
@@ -332,7 +334,8 @@ def _population(size: int, people: int) -> Any:
     return np.append(counts, 0)
 
 
-def _z_limit(tests: int) -> float:
+def z_limit(tests: int) -> float:
+    """Return what none of so many z-scores exceeds either way, but for a false alarm."""
     return -NormalDist().inv_cdf(FALSE_ALARM / (2 * tests))
 
 

@@ -19,8 +19,11 @@ __all__ = [
     "MECHANISM_NAMES",
     "ORACLE_NAMES",
     "PURE_NAMES",
+    "UNLISTED",
     "Subject",
     "epsilon_parameter",
+    "every_oracle",
+    "every_pure_oracle",
     "is_of_the_house",
     "oracle",
     "subject",
@@ -42,6 +45,12 @@ class Subject:
 MECHANISM_NAMES = mechanisms()
 ORACLE_NAMES = [name for name in MECHANISM_NAMES if issubclass(MECHANISMS.get(name), ldpkit.FrequencyOracle)]
 PURE_NAMES = [name for name in ORACLE_NAMES if MECHANISMS.get(name).pure]
+every_oracle = pytest.mark.parametrize("name", ORACLE_NAMES)
+every_pure_oracle = pytest.mark.parametrize("name", PURE_NAMES)
+
+# Whose reports cannot be listed even for two values, with the reason. Keep this short: for
+# all others epsilon is proved by looking at every report.
+UNLISTED = {"she": "a report is a vector of thousands of levels; its tests enumerate one coordinate"}
 
 
 def is_of_the_house(name: str) -> bool:

@@ -8,24 +8,17 @@ import numpy as np
 import pytest
 
 import ldpkit
+from contract.subjects import oracle as make
+from estimation.likely import LIKELY
 from ldpkit.core.errors import FrozenError, InvalidInputError, MismatchError
 from ldpkit.estimation.evidence import Evidence, Part
-
-ONE_TIME = ["grr", "sue", "oue", "the", "blh", "olh", "ss"]
-LONGITUDINAL = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh"]
-
-
-def make(name, size, epsilon=1.0):
-    if name in LONGITUDINAL:
-        return ldpkit.get(name, size, epsilon_inf=2 * epsilon, epsilon_1=epsilon)
-    return ldpkit.get(name, size, epsilon=epsilon)
 
 
 def unpacked(supports, size):
     return np.unpackbits(supports, axis=1, count=size, bitorder="little").astype(bool)
 
 
-@pytest.mark.parametrize("name", [*ONE_TIME, *LONGITUDINAL])
+@pytest.mark.parametrize("name", LIKELY)
 @pytest.mark.parametrize(("size", "epsilon"), [(2, 1.0), (5, 0.5), (5, 3.0)])
 def test_the_likelihood_of_every_report_has_the_two_levels_that_are_claimed(name, size, epsilon):
     """Exactly, in rational numbers, from the probability of every report under every value."""
@@ -41,7 +34,7 @@ def test_the_likelihood_of_every_report_has_the_two_levels_that_are_claimed(name
     assert oracle.support_ratio > 1
 
 
-@pytest.mark.parametrize("name", [*ONE_TIME, *LONGITUDINAL])
+@pytest.mark.parametrize("name", LIKELY)
 @pytest.mark.parametrize("size", [4, 12, 13, 37])
 def test_packed_supports_say_what_the_tally_says(name, size):
     oracle = make(name, size)
@@ -55,7 +48,7 @@ def test_packed_supports_say_what_the_tally_says(name, size):
 
 
 def test_support_size_is_that_of_every_report():
-    for name in [*ONE_TIME, *LONGITUDINAL]:
+    for name in LIKELY:
         oracle = make(name, 20)
         sizes = np.bitwise_count(oracle.packed_supports(oracle.privatize(np.arange(200) % 20))).sum(axis=1)
         assert (oracle.support_size is None) == (len(set(sizes.tolist())) > 1)

@@ -6,20 +6,13 @@ import numpy as np
 import pytest
 
 import ldpkit
+from contract.subjects import oracle as make
+from estimation.likely import LIKELY, ONE_TIME
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.bayes.climb import Rules
 from ldpkit.estimation.bayes.landscape import Likelihood
 from ldpkit.estimation.bayes.mle import maximise
 from ldpkit.estimation.evidence import Evidence
-
-ONE_TIME = ["grr", "sue", "oue", "the", "blh", "olh", "ss"]
-LONGITUDINAL = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh"]
-
-
-def make(name, size, epsilon=1.0):
-    if name in LONGITUDINAL:
-        return ldpkit.get(name, size, epsilon_inf=2 * epsilon, epsilon_1=epsilon)
-    return ldpkit.get(name, size, epsilon=epsilon)
 
 
 def grid(steps):
@@ -66,7 +59,7 @@ def observed(oracle, shares, n, seed):
     return np.concatenate(reports), np.concatenate(rows), np.concatenate(counts)
 
 
-@pytest.mark.parametrize("name", [*ONE_TIME, *LONGITUDINAL])
+@pytest.mark.parametrize("name", LIKELY)
 @pytest.mark.parametrize("shares", [(0.5, 0.3, 0.2), (0.9, 0.1, 0.0)])
 def test_it_is_the_brute_force_maximum(name, shares):
     oracle = make(name, 3)

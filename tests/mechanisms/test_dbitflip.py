@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 import ldpkit
+from contract.checks import SAID, z_limit
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 
-FALSE_ALARM = 1e-9
 seeded = ldpkit.random.seeded
 
 
 def make(size=6, epsilon=1.0, d=None):
     return ldpkit.get("dbitflip", size, epsilon=epsilon, **({} if d is None else {"d": d}))
-
-
-def z_limit(tests):
-    return -NormalDist().inv_cdf(FALSE_ALARM / (2 * tests))
 
 
 @pytest.mark.parametrize("size", [2, 6, 100])
@@ -64,7 +59,7 @@ def test_every_set_of_buckets_is_as_likely(d):
     share = 1 / len(sets)
     z = (observed - draws * share) / np.sqrt(draws * share * (1 - share))
     assert observed.sum() == draws
-    assert np.abs(z).max() < z_limit(len(sets)), f"z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(len(sets)), f"z-scores {z} ({SAID})"
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 9])
@@ -77,7 +72,7 @@ def test_bits_have_their_probabilities_in_every_state(d):
         assert mechanism._is_valid(reports).all()
         exact = np.where(np.arange(d) == state, p, q)
         z = (mechanism._ones(reports).mean(axis=0) - exact) / np.sqrt(exact * (1 - exact) / draws)
-        assert np.abs(z).max() < z_limit(100), f"z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+        assert np.abs(z).max() < z_limit(100), f"z-scores {z} ({SAID})"
 
 
 def test_states_are_places_among_the_chosen_buckets():
@@ -129,10 +124,10 @@ def test_scores_have_their_exact_joint_law(d, way):
     mean, covariance = score_moments(mechanism, counts)
     centred = scores - mean
     z = centred.mean(axis=0) / np.sqrt(np.diag(covariance) / repeats)
-    assert np.abs(z).max() < z_limit(30), f"wrong mean, z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(30), f"wrong mean, z-scores {z} ({SAID})"
     products = centred[:, :, None] * centred[:, None, :]
     z = (products.mean(axis=0) - covariance) / (products.std(axis=0) / np.sqrt(repeats))
-    assert np.abs(z).max() < z_limit(30), f"wrong covariance, z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(30), f"wrong covariance, z-scores {z} ({SAID})"
 
 
 @pytest.mark.parametrize("d", [1, 2, 4, 5])

@@ -7,18 +7,17 @@ import json
 import math
 import os
 import stat
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 import ldpkit
+from contract.checks import SAID, z_limit
 from ldpkit.core.errors import FileFormatError, InvalidParameterError, OutOfDomainError
 from ldpkit.mechanisms.device import Device, FileMemo, sequence_epsilon
 
 NAMES = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh", "dbitflip"]
 SECRET = bytes(range(32))
-FALSE_ALARM = 1e-9
 every_name = pytest.mark.parametrize("name", NAMES)
 seeded = ldpkit.random.seeded
 
@@ -27,10 +26,6 @@ def make(name, size=16):
     if name == "dbitflip":
         return ldpkit.get(name, size, epsilon=2, d=3)
     return ldpkit.get(name, size, epsilon_inf=2, epsilon_1=1)
-
-
-def z_limit(tests):
-    return -NormalDist().inv_cdf(FALSE_ALARM / (2 * tests))
 
 
 @every_name
@@ -95,7 +90,7 @@ def test_permanent_reports_of_many_devices_have_the_law_of_the_first_round():
     found = [int(Device(mechanism, bytes(28) + i.to_bytes(4, "big")).permanent(2)[0]) for i in range(draws)]
     exact = np.array([float(chance) for chance in mechanism.response.first.row(2)])
     z = (np.bincount(found, minlength=4) / draws - exact) / np.sqrt(exact * (1 - exact) / draws)
-    assert np.abs(z).max() < z_limit(4), f"z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(4), f"z-scores {z} ({SAID})"
 
 
 def test_one_secret_serves_several_questions_independently():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import pickle
 from fractions import Fraction
-from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -13,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldpkit
+from contract.checks import SAID, z_limit
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, log_up
 from ldpkit.mechanisms.categorical.grid_laplace import GridLaplace
 
-FALSE_ALARM = 1e-9
 seeded = ldpkit.random.seeded
 
 
@@ -27,10 +26,6 @@ def the(size=5, epsilon=1.0):
 
 def she(size=5, epsilon=1.0):
     return ldpkit.get("she", size, epsilon=epsilon)
-
-
-def z_limit(tests):
-    return -NormalDist().inv_cdf(FALSE_ALARM / (2 * tests))
 
 
 # --- THE --------------------------------------------------------------------------------
@@ -87,7 +82,7 @@ def test_bits_are_those_of_thresholded_laplace_noise():
     ideal = (noise + np.array([1.0, 0.0]) > mechanism.theta).mean(axis=0)
     real = mechanism.tally(mechanism.privatize(np.zeros(draws, int), rng=seeded(2))).counts / draws
     z = (ideal - real) / np.sqrt(2 * 0.25 / draws)
-    assert np.abs(z).max() < z_limit(2), f"z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(2), f"z-scores {z} ({SAID})"
 
 
 # --- the grid law -----------------------------------------------------------------------
@@ -137,12 +132,12 @@ def test_sums_are_drawn_from_the_table():
     cells = np.add.reduceat(weights, np.concatenate([[0], edges]))
     observed = np.bincount(np.searchsorted(edges, singles + law.reach, side="right"), minlength=40)
     z = (observed - draws * cells) / np.sqrt(draws * cells * (1 - cells))
-    assert np.abs(z).max() < z_limit(40), f"z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(40), f"z-scores {z} ({SAID})"
     sums = law.sample_sums(np.full(20_000, 1000), seeded(4).generator()) / law.grid
     z = (sums.mean() - 1000 * float(law.mean)) / math.sqrt(1000 * float(law.variance) / 20_000)
-    assert abs(z) < z_limit(1), f"z-score {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert abs(z) < z_limit(1), f"z-score {z} ({SAID})"
     z = (sums.var() / (1000 * float(law.variance)) - 1) / math.sqrt(2 / 20_000)
-    assert abs(z) < z_limit(1), f"z-score {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert abs(z) < z_limit(1), f"z-score {z} ({SAID})"
 
 
 def test_blocks_cover_every_outcome_once():
@@ -167,7 +162,7 @@ def test_she_reports_follow_the_table():
         zeroed = mechanism.grid - outcomes if column == 1 else outcomes
         places = np.searchsorted(edges, zeroed + mechanism.law.reach, side="right")
         z = (np.bincount(places, minlength=30) - draws * cells) / np.sqrt(draws * cells * (1 - cells))
-        assert np.abs(z).max() < z_limit(90), f"z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+        assert np.abs(z).max() < z_limit(90), f"z-scores {z} ({SAID})"
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0, 20.0])
@@ -186,9 +181,9 @@ def test_she_is_unbiased_with_the_stated_variance(epsilon, way):
     variance = mechanism.variance(truth, 100)
     assert np.allclose(variance, 8 / epsilon**2 / 100, rtol=1e-3)
     z = (estimates.mean(axis=0) - truth) / np.sqrt(variance / repeats)
-    assert np.abs(z).max() < z_limit(8), f"biased, z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(8), f"biased, z-scores {z} ({SAID})"
     z = (estimates.var(axis=0) / variance - 1) / np.sqrt(2.1 / repeats)
-    assert np.abs(z).max() < z_limit(8), f"wrong variance, z-scores {z} (false-alarm rate {FALSE_ALARM:g})"
+    assert np.abs(z).max() < z_limit(8), f"wrong variance, z-scores {z} ({SAID})"
 
 
 def test_population_variance_adds_that_of_the_people():

@@ -15,6 +15,7 @@ frequencies are uncorrelated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -27,7 +28,15 @@ from ldpkit.estimation.evidence import Evidence, Part
 from ldpkit.estimation.inversion import invert
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["ErrorRules", "Errors", "by_delta", "by_information", "by_inversion", "information"]
+__all__ = [
+    "ErrorOptions",
+    "ErrorRules",
+    "Errors",
+    "by_delta",
+    "by_information",
+    "by_inversion",
+    "information",
+]
 
 _MOST_WORK = 1 << 32  # multiplications; beyond, the information of a sample stands for all
 _SAMPLE_PER_VALUE = 16  # reports that a sample has for each value, whatever the work
@@ -49,7 +58,8 @@ class ErrorRules:
     rng : RandomSource, optional
         Randomness of the bootstrap; secure by default.
     population : bool
-        Whether the error is about a population that the people were drawn from.
+        False: the error is about the people who reported. True: about the population
+        they were drawn from.
     """
 
     errors: str = "information"
@@ -61,6 +71,15 @@ class ErrorRules:
         if self.errors not in ("information", "bootstrap"):
             raise InvalidParameterError(f'errors must be "information" or "bootstrap", got {self.errors!r}')
         check_whole(self.repeats, "repeats", least=2)
+
+
+class ErrorOptions(TypedDict, total=False):
+    """The parameters of `ErrorRules`, as keywords that estimators hand through."""
+
+    errors: str
+    repeats: int
+    rng: RandomSource | None
+    population: bool
 
 
 @dataclass(frozen=True)

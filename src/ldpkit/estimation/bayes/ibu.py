@@ -9,15 +9,15 @@ because supports that came in one report belong together. `mle` has the real one
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts
 from ldpkit.estimation.bayes.bootstrap import simulate
 from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
-from ldpkit.estimation.bayes.errors import ErrorRules, Errors, by_delta
+from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_delta
 from ldpkit.estimation.bayes.landscape import Surrogate
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.estimate import Estimate
@@ -84,10 +84,7 @@ def ibu(
     tolerance: float = 1e-12,
     start: object = None,
     accelerate: bool | str = False,
-    errors: str = "information",
-    repeats: int = 200,
-    rng: RandomSource | None = None,
-    population: bool = False,
+    **error_options: Unpack[ErrorOptions],
 ) -> Estimate:
     """Return frequencies by the iterative Bayesian update, with the published stopping rule.
 
@@ -104,16 +101,10 @@ def ibu(
         A distribution without zeros; uniform by default.
     accelerate : bool or {"squarem", "scoring"}
         True (SQUAREM) gets to the limit in far fewer iterations.
-    errors : {"information", "bootstrap"}
-        Standard errors of the limit in closed form, or from `repeats` simulated
-        collections in which the estimate is the truth, each estimated in the same way.
-    repeats : int
-        How many collections the bootstrap simulates.
-    rng : RandomSource, optional
-        Randomness of the bootstrap.
-    population : bool
-        False: the error is about the people who reported. True: about the population
-        they were drawn from.
+    **error_options
+        `errors`, `repeats`, `rng` and `population` as in `ErrorRules`. Closed forms are
+        those of the limit; the bootstrap simulates collections in which the estimate is
+        the truth, and estimates each in the same way.
     """
     rules = Rules(max_iterations, accelerate, largest_change=tolerance)
     oracle = _oracle(tally)
@@ -121,25 +112,18 @@ def ibu(
     def run(counts: Counts) -> list[Climb]:
         return update(counts, oracle.p, oracle.q, rules=rules, start=start)
 
-    return _estimate(tally, "ibu", run, tolerance, ErrorRules(errors, repeats, rng, population))
+    return _estimate(tally, "ibu", run, tolerance, ErrorRules(**error_options))
 
 
 @ESTIMATORS.register("ibu_limit")
-def ibu_limit(
-    tally: Tally,
-    *,
-    errors: str = "information",
-    repeats: int = 200,
-    rng: RandomSource | None = None,
-    population: bool = False,
-) -> Estimate:
+def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
     """Return the frequencies that the iterative Bayesian update converges to, without iterating.
 
     Parameters
     ----------
     tally : Tally
         Support counts of a frequency oracle.
-    errors, repeats, rng, population
+    **error_options
         As for `ibu`.
 
     Examples
@@ -158,7 +142,7 @@ def ibu_limit(
             Climb(top, 0, True, view.log_likelihood, view.gap) for top, view in zip(tops, views, strict=True)
         ]
 
-    return _estimate(tally, "ibu_limit", run, 0.0, ErrorRules(errors, repeats, rng, population))
+    return _estimate(tally, "ibu_limit", run, 0.0, ErrorRules(**error_options))
 
 
 def _oracle(tally: Tally) -> FrequencyOracle:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.bootstrap import resample
 from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
-from ldpkit.estimation.bayes.errors import ErrorRules, Errors, by_information
+from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_information
 from ldpkit.estimation.bayes.landscape import Likelihood
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.evidence import Evidence
@@ -53,10 +52,7 @@ def maximum_likelihood(
     tolerance: float = 1e-10,
     start: object = None,
     accelerate: bool | str = "scoring",
-    errors: str = "information",
-    repeats: int = 200,
-    rng: RandomSource | None = None,
-    population: bool = False,
+    **error_options: Unpack[ErrorOptions],
 ) -> Estimate:
     """Return the frequencies under which the reports are likeliest.
 
@@ -75,16 +71,9 @@ def maximum_likelihood(
     accelerate : bool or {"squarem", "scoring"}
         How to climb: Newton steps with the diagonal of the information matrix by
         default, "squarem" (or True), or plain EM (False).
-    errors : {"information", "bootstrap"}
-        Standard errors from the information matrix, or from `repeats` estimates on
-        reports drawn with replacement.
-    repeats : int
-        How many estimates the bootstrap makes.
-    rng : RandomSource, optional
-        Randomness of the bootstrap.
-    population : bool
-        False: the error is about the people who reported. True: about the population
-        they were drawn from.
+    **error_options
+        `errors`, `repeats`, `rng` and `population` as in `ErrorRules`: from the information
+        matrix, or from estimates on reports drawn with replacement.
 
     Examples
     --------
@@ -96,16 +85,18 @@ def maximum_likelihood(
     (True, True)
     """
     rules = Rules(max_iterations, accelerate, largest_gap=tolerance)
-    error_rules = ErrorRules(errors, repeats, rng, population)
+    error_rules = ErrorRules(**error_options)
     top = maximise(evidence, rules=rules, start=start)
 
     def again(counts: list[Counts]) -> Floats:
         return maximise(evidence, rules=rules, start=start, counts=counts).frequencies
 
     if error_rules.errors == "bootstrap":
-        found = _spread(resample(evidence, again, error_rules), top.frequencies, evidence.n, population)
+        found = _spread(
+            resample(evidence, again, error_rules), top.frequencies, evidence.n, error_rules.population
+        )
     else:
-        found = by_information(evidence, top.frequencies, population=population)
+        found = by_information(evidence, top.frequencies, population=error_rules.population)
     return Estimate(
         values=top.frequencies,
         stderr=found.stderr,

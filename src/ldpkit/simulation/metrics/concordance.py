@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TrueOrder", "count_inversions"]
 
+_ENTRIES_AT_ONCE = 1 << 22  # so that the arrays on the way need some 100 MB, however many estimates
+
 
 class TrueOrder:
     """The order of true frequencies, ready to be compared with that of estimates.
@@ -43,6 +45,13 @@ class TrueOrder:
 
     def tau_b(self, estimates: Floats) -> Floats:
         """Return tau-b of each estimate, shape (batch,); 0 where one side has no order at all."""
+        tau: Floats = np.empty(len(estimates))
+        rows = max(1, _ENTRIES_AT_ONCE // estimates.shape[1])
+        for start in range(0, len(estimates), rows):
+            tau[start : start + rows] = self._tau_b(estimates[start : start + rows])
+        return tau
+
+    def _tau_b(self, estimates: Floats) -> Floats:
         arranged = estimates[:, self.order]
         # Stable, so that tied estimates stay in the true order and count as no inversion.
         placing = np.argsort(arranged, axis=1, kind="stable")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldpkit.simulation.metrics import metric
+from ldpkit.simulation.metrics.concordance import TrueOrder
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
@@ -35,15 +36,7 @@ def kendall_tau(truth: Floats, estimates: Floats) -> Floats:
     >>> kendall_tau([0, 0, 0, 0, 9], [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [1, 1, 1, 1, 1]]).round(6).tolist()
     [0.632456, -0.632456, 0.0]
     """
-    from scipy.stats import kendalltau
-
-    result = np.zeros(len(estimates))
-    if (truth == truth[0]).all():
-        return result
-    for row, estimate in enumerate(estimates):
-        if (estimate != estimate[0]).any():
-            result[row] = kendalltau(truth, estimate).statistic
-    return result
+    return TrueOrder(truth).tau_b(estimates)
 
 
 @metric(

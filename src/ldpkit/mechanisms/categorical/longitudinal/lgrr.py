@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
-from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Floats, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.grr import GRR
-from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
-from ldpkit.mechanisms.categorical.longitudinal.memoized import LongitudinalOracle
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.mechanisms.categorical.longitudinal.lresponse import LongitudinalResponse
 
-__all__ = ["LGRR", "respond_again", "response_evidence"]
-
-
-def respond_again(response: RandomisedResponse, values: Indices, source: RandomSource, out: Reports) -> None:
-    """Write the randomised response to each value."""
-    from ldpkit.mechanisms.kernels.response import respond
-
-    keep, width, last = np.uint64(response.keep), np.uint64(response.width), np.uint64(response.size - 2)
-    respond(source.words(len(values)), values, keep, width, last, out)
-
-
-def response_evidence(chain: ChainedResponse, answers: Reports) -> Floats:
-    """Return log P(first t answers | value) for answers that share a permanent report.
-
-    The permanent answer x is any value, so P = sum over x of P1(x | v) P2(answers | x),
-    and P2 is r**(how often x was sent) with r = p2 / q2, up to a common factor.
-    """
-    sent = np.cumsum(answers[:, None] == np.arange(chain.size), axis=0)
-    second = np.log(chain.second.keep) - np.log(chain.second.width)
-    weight = np.exp((sent - sent.max(axis=1, keepdims=True)) * second)
-    p, q = float(chain.first.p), float(chain.first.q)
-    return np.asarray(np.log(q * weight.sum(axis=1, keepdims=True) + (p - q) * weight))
+__all__ = ["LGRR"]
 
 
 @register
-class LGRR(LongitudinalOracle, GRR):
+class LGRR(LongitudinalResponse, GRR):
     """Longitudinal generalised randomised response.
 
     The two rounds together are exactly GRR with epsilon_1, whatever epsilon_inf is.
@@ -67,41 +41,8 @@ class LGRR(LongitudinalOracle, GRR):
         "protocols for longitudinal and multidimensional frequency estimates. DCN 2022"
     )
 
-    @cached_property
-    def response(self) -> ChainedResponse:
-        """The integers of both rounds."""
-        return ChainedResponse(self.size, self.epsilon, self.epsilon_inf)
-
-    @property
-    def _chain(self) -> ChainedResponse:
-        return self.response
-
-    @property
-    def state_count(self) -> int:
-        return self.size
-
-    @property
-    def random_bytes_per_report(self) -> int:
-        return 16
-
-    def memorise(self, coins: Reports, states: Indices, source: RandomSource) -> Reports:
-        reports = coins.copy()
-        respond_again(self.response.first, states, source, reports)
-        return reports
-
-    def instant(self, permanent: Reports, source: RandomSource) -> Reports:
-        reports = np.empty(len(permanent), self.report_dtype)
-        respond_again(self.response.second, permanent.astype(np.uint32), source, reports)
-        return reports
-
-    def exact_permanent_epsilon(self) -> float:
-        return self.response.first.epsilon()
-
-    def exact_instant_epsilon(self) -> float:
-        return self.response.second.epsilon()
-
     def _evidence(self, reports: Reports, memoized: bool) -> Floats:
         if memoized:
-            return response_evidence(self.response, reports)
+            return self._state_evidence(reports)
         sent = np.cumsum(reports[:, None] == np.arange(self.size), axis=0)
         return np.asarray(sent * np.log(self.p / self.q))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
@@ -11,26 +9,15 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.hashing import BLH, OLH, LocalHashing
-from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
-from ldpkit.mechanisms.categorical.longitudinal.lgrr import respond_again, response_evidence
-from ldpkit.mechanisms.categorical.longitudinal.memoized import LongitudinalOracle
+from ldpkit.mechanisms.categorical.longitudinal.lresponse import LongitudinalResponse
 
 __all__ = ["LBLH", "LOLH", "LongitudinalHashing"]
 
 _LOLOHA = "Arcolezi, Pinzon, Palamidessi, Gambs: Frequency estimation of evolving data under LDP. EDBT 2023"
 
 
-class LongitudinalHashing(LongitudinalOracle, LocalHashing):
+class LongitudinalHashing(LongitudinalResponse, LocalHashing):
     """Local hashing in two rounds: whatever value comes, at most g permanent reports are made."""
-
-    @cached_property
-    def response(self) -> ChainedResponse:
-        """The integers of both rounds on the buckets."""
-        return ChainedResponse(self.buckets, self.epsilon, self.epsilon_inf)
-
-    @property
-    def _chain(self) -> ChainedResponse:
-        return self.response
 
     @property
     def state_count(self) -> int:
@@ -42,7 +29,7 @@ class LongitudinalHashing(LongitudinalOracle, LocalHashing):
 
     @property
     def random_bytes_per_report(self) -> int:
-        return 16 + 2 * self.word.itemsize
+        return super().random_bytes_per_report + 2 * self.word.itemsize
 
     def public_coins(self, count: int, source: RandomSource) -> Reports:
         coins = self._hash_functions(count, source)
@@ -52,21 +39,8 @@ class LongitudinalHashing(LongitudinalOracle, LocalHashing):
     def states(self, coins: Reports, indices: Indices) -> Indices:
         return self.hash(coins["a"], coins["b"], indices)
 
-    def memorise(self, coins: Reports, states: Indices, source: RandomSource) -> Reports:
-        reports = coins.copy()
-        respond_again(self.response.first, states, source, reports["y"])
-        return reports
-
-    def instant(self, permanent: Reports, source: RandomSource) -> Reports:
-        reports = permanent.copy()
-        respond_again(self.response.second, permanent["y"].astype(np.uint64), source, reports["y"])
-        return reports
-
-    def exact_permanent_epsilon(self) -> float:
-        return self.response.first.epsilon()
-
-    def exact_instant_epsilon(self) -> float:
-        return self.response.second.epsilon()
+    def _answers(self, reports: Reports) -> Reports:
+        return np.asarray(reports["y"])
 
     def _evidence(self, reports: Reports, memoized: bool) -> Floats:
         values = np.arange(self.size, dtype=np.uint32)
@@ -74,7 +48,7 @@ class LongitudinalHashing(LongitudinalOracle, LocalHashing):
             a, b = reports["a"][0], reports["b"][0]
             if (reports["a"] != a).any() or (reports["b"] != b).any():
                 raise InvalidInputError("the reports have different hash functions: one device has but one")
-            return response_evidence(self.response, reports["y"])[:, self.hash(a, b, values)]
+            return self._state_evidence(reports)[:, self.hash(a, b, values)]
         buckets = self.hash(reports["a"][:, None], reports["b"][:, None], values)
         meets = np.cumsum(buckets == reports["y"][:, None], axis=0)
         return np.asarray(meets * np.log(float(self.response.p / self.response.q)))

@@ -13,15 +13,11 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedBits, bit_ratio
+from ldpkit.mechanisms.categorical.longitudinal.lgrr import LGRR
 from ldpkit.mechanisms.categorical.longitudinal.memoized import LongitudinalOracle
 from ldpkit.mechanisms.categorical.unary import OUE, SUE, UnaryEncoding
 
 __all__ = ["LOSUE", "LOUE", "LSOUE", "LSUE", "LongitudinalUnary"]
-
-_ARCOLEZI = (
-    "Arcolezi, Couchot, Al Bouna, Xiao: Improving the utility of locally differentially private "
-    "protocols for longitudinal and multidimensional frequency estimates. DCN 2022"
-)
 
 
 class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
@@ -58,10 +54,6 @@ class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
         one, zero = (Fraction(threshold, WORD) for threshold in self._chain.second)
         # Two permanent reports may differ in every bit.
         return log_up(max(one / zero, (1 - zero) / (1 - one)) ** self.size)
-
-    @property
-    def state_count(self) -> int:
-        return self.size
 
     @property
     def random_bytes_per_report(self) -> int:
@@ -139,7 +131,7 @@ the largest feasible epsilon_1 is 0.763382
     name = "loue"
     aliases = ("l_oue",)
     title = "Longitudinal optimised unary encoding"
-    citation = _ARCOLEZI
+    citation = LGRR.citation
     _first, _second = OUE, OUE
 
 
@@ -163,7 +155,7 @@ class LSOUE(LongitudinalUnary):
     name = "lsoue"
     aliases = ("l_soue",)
     title = "Longitudinal symmetric, then optimised unary encoding"
-    citation = _ARCOLEZI
+    citation = LGRR.citation
     _first, _second = SUE, OUE
 
 
@@ -186,5 +178,5 @@ class LOSUE(LongitudinalUnary):
     name = "losue"
     aliases = ("l_osue",)
     title = "Longitudinal optimised, then symmetric unary encoding"
-    citation = _ARCOLEZI
+    citation = LGRR.citation
     _first, _second = OUE, SUE
