@@ -134,6 +134,35 @@ def test_two_phases_through_files(run, ages, tmp_path):
     assert shares @ made.variance(near) < shares @ even.variance(near)  # it was fitted to the data
 
 
+def test_auto_takes_what_the_first_phase_speaks_for(run, ages, tmp_path):
+    ends = tmp_path / "ends.txt"
+    ends.write_text("0\n100\n" * 500)
+    first, second = tmp_path / "first.ldp", tmp_path / "second.ldp"
+    for values, made in ((ends, "Duchi"), (ages, "AAA")):
+        # The describers may have another budget: everybody reports in one phase only.
+        run(
+            "privatize",
+            values,
+            *INTERVAL,
+            "--bins",
+            16,
+            "-m",
+            "ss",
+            "-e",
+            3,
+            "-o",
+            first,
+            "--seed",
+            1,
+            "--force",
+        )
+        options = ("-m", "auto", "--descriptor", first, "-e", 4, "--seed", 2, "--force")
+        assert (
+            f"reports of {made}((0, 100), epsilon=4"
+            in run("privatize", values, *INTERVAL, *options, "-o", second).err
+        )
+
+
 def test_clipping_is_asked_for_and_counted(run, ages, tmp_path):
     outside = int((read(ages) > 50).sum())
     row = only_row(

@@ -26,7 +26,6 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.adaptive import AdaptiveMean
 from ldpkit.estimation.density import ALGORITHMS, FINE, Density, maximise, transition
 from ldpkit.estimation.density import density as estimate_density
-from ldpkit.estimation.describers import describing_share
 from ldpkit.mechanisms.base import MECHANISMS, get
 from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -184,8 +183,7 @@ class NumericExperiment:
         """Return AAA as in its paper, or "auto": fewer describers, a better oracle, free choice."""
         if name == "aaa":
             return AdaptiveMean(numbers.domain, epsilon, share=self.share, bins=self.bins)
-        share = describing_share(numbers.n, self.bins)
-        return AdaptiveMean(numbers.domain, epsilon, share=share, bins=self.bins, oracle="ss", choice="auto")
+        return AdaptiveMean(numbers.domain, epsilon, bins=self.bins, oracle="ss", choice="auto")
 
     def _measure(self, numbers: Numbers, cell: NumericCell, source: RandomSource) -> dict[str, float]:
         name, _, algorithm = cell.mechanism.partition("+")

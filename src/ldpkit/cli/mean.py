@@ -135,16 +135,9 @@ def _simulate(
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
         return _of_tally(mechanism.tally(mechanism.privatize(numbers.values, rng=rng)))
     from ldpkit.estimation.adaptive import AdaptiveMean
-    from ldpkit.estimation.describers import describing_share
 
-    protocol = AdaptiveMean(
-        numbers.interval,
-        epsilon,
-        share=describing_share(len(numbers.values), bins) if share is None else share,
-        bins=bins,
-        oracle="ss",
-        choice=FITTED[FITTED.index(name)],
-    )
+    choice = FITTED[FITTED.index(name)]
+    protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, oracle="ss", choice=choice)
     made = protocol.run(numbers.values, rng=rng)
     described = made.n - made.second.n
     return _Answer(

@@ -124,11 +124,9 @@ def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) ->
         raise InvalidInputError(
             f"{str(descriptor)!r} is of {first!r}: a descriptor needs reports made with --bins"
         )
-    bins = len(first.domain) - 1
-    described = AdaptiveMean(interval, first.epsilon, bins=bins, oracle=first.name)
-    shares = described.descriptor(count_files([descriptor]))
-    chosen = AdaptiveMean(interval, asked.epsilon, bins=bins, choice=FITTED[FITTED.index(name)])
-    return chosen.mechanism(shares)
+    choice = FITTED[FITTED.index(name)]
+    protocol = AdaptiveMean(interval, asked.epsilon, bins=len(first.domain) - 1, choice=choice)
+    return protocol.mechanism(count_files([descriptor]))
 
 
 def _moved(moved: int, numbers: Floats) -> tuple[str, ...]:

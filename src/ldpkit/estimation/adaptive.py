@@ -2,8 +2,9 @@
 
 Everybody reports once, with the whole epsilon. A random share of the people report their
 rounded value through a frequency oracle; its estimate, made consistent, is the descriptor.
-The others report through AAA's table for that descriptor. The descriptor decides only how
-good the second phase is: its mean is unbiased whatever the first phase found.
+The others report through AAA's table for that descriptor, or through the mechanism that the
+first phase speaks for. It decides only how good the second phase is: the mean is unbiased
+whatever the first phase found.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from ldpkit.core.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports, Values
 from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.describers import MOST, describing_share
+from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.numeric.adaptive.compare import expected_variances
+from ldpkit.mechanisms.numeric.adaptive.compare import choose, grid_variances
 from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
 from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -81,9 +84,9 @@ class AdaptiveMean:
         The interval of values.
     epsilon : float
         The budget of every person; each reports once, in one of the phases.
-    share : float
+    share : float, optional
         The share of people who describe. It is paid for: their reports do not enter the
-        mean. A tenth is the paper's; a few thousand people are enough.
+        mean. A tenth is the paper's; by default they are no more than pay, `describing_share`.
     bins : int
         The number of cells of the grid.
     oracle : str
@@ -94,8 +97,9 @@ class AdaptiveMean:
         The part of the descriptor that is uniform, so that nobody's value counts as
         impossible because the noise of the first phase hid it.
     choice : {"aaa", "auto"}
-        "auto" lets the descriptor choose the second phase's mechanism by expected
-        variance: AAA, or PM, HM, Duchi's or Laplace where one of them is better.
+        "auto" lets the first phase choose the second phase's mechanism by expected
+        variance: AAA if its lead over the best of PM, HM, Duchi's and Laplace is more than
+        chance, else that one.
     noise_range : int, optional
         As in `AAA`.
 
@@ -114,7 +118,7 @@ class AdaptiveMean:
         domain: IntervalLike,
         epsilon: float,
         *,
-        share: float = 0.1,
+        share: float | None = None,
         bins: int = 16,
         oracle: str = "grr",
         consistency: str = "norm_sub",
@@ -124,7 +128,7 @@ class AdaptiveMean:
     ) -> None:
         self.domain: IntervalDomain = as_interval(domain)
         self.epsilon = check_epsilon(epsilon)
-        self.share = check_fraction(share, "share")
+        self.share = None if share is None else check_fraction(share, "share")
         self.bins = check_whole(bins, "bins")
         if not 0 <= smoothing <= 1:
             raise InvalidParameterError(f"smoothing must lie between 0 and 1, got {smoothing}")
@@ -141,7 +145,8 @@ class AdaptiveMean:
     @cached_property
     def least_people(self) -> int:
         """The fewest people for two phases: one describer for each grid point."""
-        return max(int(np.ceil((self.bins + 1) / self.share)), int(np.ceil(2 / (1 - self.share))))
+        share = MOST if self.share is None else self.share
+        return max(int(np.ceil((self.bins + 1) / share)), int(np.ceil(2 / (1 - share))))
 
     def exact_epsilon(self) -> float:
         """Return the realised epsilon of the first phase; the second phase's is the mechanism's own."""
@@ -149,17 +154,16 @@ class AdaptiveMean:
 
     def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each of n people whether they describe; a random set of `share` of them."""
-        if check_whole(n, "n") < self.least_people:
+        people = check_whole(n, "n")
+        share = describing_share(people, self.bins) if self.share is None else self.share
+        if people < self.least_people:
             raise InvalidInputError(
-                f"{n} people are too few for two phases: a share of {self.share:g} and {self.bins} bins need "
+                f"{n} people are too few for two phases: a share of {share:g} and {self.bins} bins need "
                 f"{self.least_people}; take fewer bins, or a mechanism such as 'hm' that needs no description"
             )
         describes = np.zeros(n, bool)
-        describes[np.argsort(resolve(rng).words(n))[: self._describers(n)]] = True
+        describes[np.argsort(resolve(rng).words(n))[: round(share * n)]] = True
         return describes
-
-    def _describers(self, n: int) -> int:
-        return round(self.share * n)
 
     # --- the first phase ---------------------------------------------------------------
 
@@ -170,24 +174,37 @@ class AdaptiveMean:
         return self.oracle.privatize(rounded, rng=source)
 
     def descriptor(self, tally: Tally) -> Floats:
-        """Return the descriptor from the tally of the first phase."""
-        if tally.mechanism != self.oracle:
+        """Return what AAA's table is fitted to: the shares that the first phase found, smoothed."""
+        return self._smoothed(_distribution(self._estimate(tally)))
+
+    def _estimate(self, tally: Tally) -> Estimate:
+        """Return the consistent shares of the grid points, with errors about the whole population."""
+        first = tally.mechanism
+        if not isinstance(first, FrequencyOracle) or first.domain != self.oracle.domain:
             raise MismatchError(
-                f"a tally of {tally.mechanism!r} is not one of the first phase: that has {self.oracle!r}"
+                f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
+                f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
             )
-        shares = np.clip(tally.estimate(consistency=self.consistency).values, 0, None)
-        total = shares.sum()
-        uniform = np.full(len(shares), 1 / len(shares))
-        known = shares / total if total > 0 else uniform
-        return (1 - self.smoothing) * known + self.smoothing * uniform
+        found: Estimate = tally.estimate("mi", consistency=self.consistency, population=True)
+        return found
+
+    def _smoothed(self, shares: Floats) -> Floats:
+        return np.asarray((1 - self.smoothing) * shares + self.smoothing / len(shares))
 
     # --- the second phase --------------------------------------------------------------
 
-    def mechanism(self, descriptor: Floats) -> NumericMechanism:
-        """Return the mechanism of the second phase for a descriptor."""
-        name = "aaa"
+    def mechanism(self, tally: Tally) -> NumericMechanism:
+        """Return the mechanism of the second phase from the tally of the first.
+
+        The describers may have reported through another oracle or epsilon than this
+        protocol's, as long as it was on its grid.
+        """
+        estimate = self._estimate(tally)
+        shares = _distribution(estimate)
+        descriptor, name = self._smoothed(shares), "aaa"
         if self.choice == "auto":
-            name = next(iter(expected_variances(descriptor, self.epsilon, noise_range=self.noise_range)))
+            variances = grid_variances(descriptor, self.epsilon, noise_range=self.noise_range)
+            name = choose(variances, shares, estimate.stderr)
         if name == "aaa":
             return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
         made: NumericMechanism = get(name, self.domain, epsilon=self.epsilon)
@@ -210,10 +227,9 @@ class AdaptiveMean:
         numbers, source = self.domain.take(values, clip=clip), resolve(rng)
         describes = self.split(len(numbers), rng=source)
         first = self.oracle.tally(self.describe(numbers[describes], rng=source))
-        descriptor = self.descriptor(first)
-        mechanism = self.mechanism(descriptor)
+        mechanism = self.mechanism(first)
         second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
-        return AdaptiveEstimate(second.estimate(), len(numbers), descriptor, mechanism)
+        return AdaptiveEstimate(second.estimate(), len(numbers), self.descriptor(first), mechanism)
 
     def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:
         """Draw the estimated means of whole collections, only their aggregates being drawn.
@@ -249,10 +265,17 @@ class AdaptiveMean:
         points = self.bins + 1
         rounded = round_at_random(self.domain, numbers, self.bins, source)
         supports = self.oracle.simulate(np.bincount(rounded[describes], minlength=points), rng=source)[0]
-        mechanism = self.mechanism(self.descriptor(Tally(self.oracle, int(describes.sum()), supports)))
+        mechanism = self.mechanism(Tally(self.oracle, int(describes.sum()), supports))
         if isinstance(mechanism, AAA):
             people = np.bincount(rounded[~describes], minlength=points)
             tally = Tally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
         else:
             tally = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
         return float(tally.estimate().mean)
+
+
+def _distribution(estimate: Estimate) -> Floats:
+    """Return shares that are not negative and sum to one, as not every consistency makes them."""
+    shares = np.clip(estimate.values, 0, None)
+    total = shares.sum()
+    return np.asarray(shares / total) if total > 0 else np.full(len(shares), 1 / len(shares))
