@@ -48,6 +48,10 @@ def test_means_of_numbers(run):
         (["-d", "zipf:k=8,n=2000", "-u", "kendall_tau", "--at-most", "1"], "larger is better"),
         (["-d", "zipf:k=8,n=2000", "--at-most", "1", "--at-least", "1"], "not both"),
         (["--low", "0", "--n", "10"], "--low, --high and --n"),
+        (["--low", "0", "--high", "1", "--n", "10", "--at-most", "1"], "--at-most is for categories"),
+        (["--low", "0", "--high", "1", "-d", "ages.csv", "--within", "1"], "ldpkit plan budget"),
+        (["--low", "0", "--high", "1", "--n", "10", "-e", "1", "--probability", "0"], "strictly between"),
+        (["-d", "zipf:k=8,n=2000", "--at-most", "1", "--probability", "0"], "strictly between"),
         (["--low", "1", "--high", "0", "--n", "10", "-e", "1"], "low"),
     ],
 )

@@ -1,5 +1,8 @@
 """Recommendations: the right one first, for the right reason."""
 
+from functools import partial
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,10 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import IntervalDomain
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.meanbudget import mean_options, smallest_epsilon
+from ldpkit.planning.optimus.question import Question
+from ldpkit.planning.optimus.select import plan_budget
 from ldpkit.planning.recommend import recommend
+from ldpkit.planning.study import BUDGETS, Study, _first_good
 from ldpkit.simulation.populations import POPULATIONS
 
 FEW = np.array([600, 300, 80, 20])
@@ -49,8 +55,40 @@ def test_the_epsilon_of_a_wanted_accuracy_gives_it():
     oracle = ldpkit.GRR(4, epsilon=plain.epsilon)
     supports = oracle.simulate(FEW, rng=ldpkit.random.seeded(9), repeats=4000)
     share = wanted.holds(np.abs(oracle.unbiased(supports, 1000) - FEW / 1000).mean(axis=1)).mean()
-    assert share == pytest.approx(0.8, abs=0.1), "the grid of budgets and 100 runs allow this much"
+    assert share == pytest.approx(0.8, abs=0.1), "100 runs allow this much: false alarm rate 0.01"
+    assert wanted.holds(np.array([plain.error])).all()
     assert found.best.epsilon <= plain.epsilon
+
+
+@pytest.mark.parametrize("protocol", ["grr", "oue"])
+def test_the_epsilon_between_two_budgets_is_that_of_the_law(protocol):
+    people = POPULATIONS.get("zipf")(32, 50_000)
+    wanted = Constraint("mae", "at most", 0.004, probability=0.9)
+    make, rng = partial(ldpkit.get, protocol, 32), ldpkit.random.seeded(5)
+    plain = next(Study(make, people, wanted.measure, 1000, rng).smallest(wanted))
+    computed = plan_budget(Question(people, protocol, wanted), "analytic").epsilon
+    assert plain.epsilon == pytest.approx(computed, rel=0.015), "1000 runs: false alarm rate below 0.001"
+    assert plain.epsilon != pytest.approx(BUDGETS[np.searchsorted(BUDGETS, computed)], rel=0.015)
+    assert wanted.quantile(plain.values) == pytest.approx(0.004)
+
+
+@pytest.mark.parametrize("guess", [0, 9, 14, 20, 27])
+@pytest.mark.parametrize("first", [0, 1, 13, 14, 15, 27, 28])
+def test_the_first_good_budget_is_found_from_any_guess(guess, first):
+    tried = []
+
+    def is_good(epsilon):
+        tried.append(epsilon)
+        return BUDGETS.index(epsilon) >= first
+
+    assert _first_good(is_good, guess) == first
+    assert len(set(tried)) <= 2 + 2 * abs(guess - first)
+
+
+def test_what_never_does_is_said():
+    wanted = Constraint("mae", "at most", 0.0005, probability=0.9)
+    study = Study(partial(ldpkit.get, "oue", 4), FEW, wanted.measure, 20, ldpkit.random.seeded(1))
+    assert next(study.smallest(wanted)).epsilon is None
 
 
 def test_the_reasons_name_the_best_and_the_runner_up():
@@ -86,13 +124,15 @@ def test_the_best_mechanism_for_a_mean():
 
 def test_the_epsilon_for_a_mean_is_the_smallest():
     unit = IntervalDomain(0.0, 10.0)
-    epsilon = smallest_epsilon("duchi", unit, 10_000, 0.1)
+    reach = NormalDist().inv_cdf(0.975)
+    epsilon = smallest_epsilon("pm", unit, 10_000, 0.1 * reach)
     at, below = (
-        max(float(ldpkit.get("duchi", unit, epsilon=each).variance(x)) for x in (0, 5, 10)) / 10_000
-        for each in (epsilon, 0.999 * epsilon)
+        max(float(ldpkit.get("pm", unit, epsilon=each).variance(x)) for x in (0, 5, 10)) / 10_000
+        for each in (epsilon, 0.9999 * epsilon)
     )
     assert at <= 0.01 < below
     assert smallest_epsilon("duchi", unit, 10, 1e-3) is None
+    assert smallest_epsilon("duchi", unit, 10, 1e9) == 0.001
 
 
 def test_senseless_questions_about_means_are_refused():

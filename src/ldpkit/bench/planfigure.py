@@ -1,4 +1,4 @@
-"""Figure of a budget plan: privacy against accuracy, with the chosen point of each protocol."""
+"""Figures of budget plans: privacy against accuracy, with the chosen point of each protocol."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from ldpkit.bench.figures import new_figure
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
+from ldpkit.planning.meanplan import MeanQuestion
 from ldpkit.planning.optimus.laboratory import Laboratory
 from ldpkit.planning.optimus.question import Question
 from ldpkit.planning.plan import Plan
@@ -17,7 +18,7 @@ from ldpkit.planning.plan import Plan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["budget_figure"]
+__all__ = ["budget_figure", "mean_figure"]
 
 _POINTS = 25
 _RUNS = 100
@@ -40,7 +41,9 @@ def budget_figure(questions: Sequence[Question], plans: Sequence[Plan], rng: Ran
     """
     figure = new_figure(9, 5.5)
     axes: Any = figure.subplots()
-    epsilons = _range(questions, plans)
+    lowest = min(question.epsilon_min for question in questions)
+    highest = max(question.epsilon_max for question in questions)
+    epsilons = _range(lowest, highest, plans)
     colours: dict[str, Any] = {}
     markers: dict[str, str] = {}
     for question, plan in zip(questions, plans, strict=True):
@@ -66,8 +69,10 @@ def budget_figure(questions: Sequence[Question], plans: Sequence[Plan], rng: Ran
     constraint = questions[0].constraint
     axes.axhline(constraint.omega, color="grey", linewidth=0.8, linestyle="--")
     axes.set_xscale("log")
+    _label_logs(axes.xaxis)
     if not constraint.measure.larger_is_better:
         axes.set_yscale("log")
+        _label_logs(axes.yaxis)
     axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel(f"{constraint.measure.title}, as good in {constraint.probability:.0%} of collections")
     axes.set_title(f"{constraint}; n = {questions[0].n:,}")
@@ -75,10 +80,59 @@ def budget_figure(questions: Sequence[Question], plans: Sequence[Plan], rng: Ran
     return figure
 
 
-def _range(questions: Sequence[Question], plans: Sequence[Plan]) -> Floats:
+def mean_figure(questions: Sequence[MeanQuestion], plans: Sequence[Plan]) -> Figure:
+    """Return how far off a mean is over epsilon for each mechanism, with the epsilon that was chosen.
+
+    Parameters
+    ----------
+    questions, plans : sequences
+        What was asked and answered, in the same order.
+    """
+    first = questions[0]
+    figure = new_figure(9, 5.5)
+    axes: Any = figure.subplots()
+    epsilons = _range(first.epsilon_min, first.epsilon_max, plans)
+    # Two mechanisms may be one and the same below some epsilon: a broken line leaves the other to be seen.
+    styles = ("-", "--", "-.", ":")
+    for index, (question, plan) in enumerate(zip(questions, plans, strict=True)):
+        errors = [question.error(float(epsilon)) for epsilon in epsilons]
+        chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
+        (line,) = axes.plot(epsilons, errors, styles[index % len(styles)], label=f"{plan.protocol}: {chosen}")
+        if plan.epsilon is not None:
+            marker = _MARKERS[index % len(_MARKERS)]
+            axes.plot(plan.epsilon, question.within, marker, color=line.get_color())
+    axes.axhline(first.within, color="grey", linewidth=0.8, linestyle="--")
+    axes.annotate(
+        f"wanted: {first.within:g}",
+        (1, first.within),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(-4, 4),
+        textcoords="offset points",
+        ha="right",
+        color="grey",
+    )
+    axes.set_yscale("log")
+    _label_logs(axes.yaxis)
+    axes.set_xscale("log")
+    _label_logs(axes.xaxis)
+    axes.set_xlabel("epsilon: less is more private")
+    axes.set_ylabel(f"error of the mean, not exceeded in {first.probability:.0%} of collections")
+    axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}")
+    axes.legend(fontsize=8)
+    return figure
+
+
+def _label_logs(axis: Any) -> None:
+    """Write plain numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _range(low: float, high: float, plans: Sequence[Plan]) -> Floats:
     """Return epsilons around the chosen ones, or over all that is allowed if none was found."""
-    low = min(question.epsilon_min for question in questions)
-    high = max(question.epsilon_max for question in questions)
     chosen = [plan.epsilon for plan in plans if plan.epsilon is not None]
     if chosen:
         low, high = max(low, min(chosen) / 4), min(high, max(chosen) * 2)

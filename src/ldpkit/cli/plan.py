@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import plan_capacity
-from ldpkit.cli.arguments import ParameterOption, parse_parameters
+from ldpkit.cli.arguments import ClipOption, ParameterOption, parse_parameters
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.plan_mean import MeanOptions, plan_mean_budget, refuse
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ Examples:
 
   ldpkit plan budget -d counts.csv -p grr -u mae --at-most 0.01 -m rbs --parameter g=6 --format json
 
+  ldpkit plan budget --low 0 --high 100 --within 0.5 --people 100000 -p all --verify
+
+  ldpkit plan budget -d ages.csv --column age --low 0 --high 120 --within 1 -p hm pm --figure budget.png
+
 Several values may follow -p and -m, be separated by commas, or the option be repeated. The exit code
 is 1 if no protocol can do what is wanted.
 """
@@ -51,16 +56,22 @@ def add_to(app: typer.Typer) -> None:
 
 def budget(
     data: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--dataset",
             "-d",
             help="A stand-in for the people: a file of values or counts, the name of a known set "
-            "(see 'ldpkit datasets'), or a population.",
+            "(see 'ldpkit datasets'), or a population; for a mean, a file of numbers.",
+            show_default=f"{DEFAULT_DATA}; for a mean: any numbers",
         ),
-    ] = DEFAULT_DATA,
-    protocol: Annotated[list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'.")] = ["oue"],
-    metric: Annotated[str, typer.Option("--metric", "-u", help="What must be accurate.")] = "mae",
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        typer.Option("--protocol", "-p", help="Protocols, or 'all'.", show_default="oue; for a mean: hm"),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", "-u", help="What must be accurate.", show_default="mae")
+    ] = None,
     at_most: Annotated[
         float | None,
         typer.Option("--at-most", metavar="OMEGA", help="The bound of an error.", show_default=False),
@@ -74,17 +85,44 @@ def budget(
             show_default=False,
         ),
     ] = None,
+    low: Annotated[
+        float | None, typer.Option("--low", help="For a mean: the least number possible.", show_default=False)
+    ] = None,
+    high: Annotated[
+        float | None, typer.Option("--high", help="For a mean: the greatest one.", show_default=False)
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option("--within", help="For a mean: how far off it may be.", show_default=False),
+    ] = None,
+    people: Annotated[
+        int | None,
+        typer.Option(
+            "--people",
+            min=1,
+            help="For a mean: how many are asked; by default as in the file.",
+            show_default=False,
+        ),
+    ] = None,
+    clip: ClipOption = False,
     probability: Annotated[
-        float, typer.Option("--probability", metavar="PI", help="How often the bound must hold.")
-    ] = 0.9,
+        float | None,
+        typer.Option(
+            "--probability",
+            metavar="PI",
+            help="How often the bound must hold.",
+            show_default="0.9; for a mean: 0.95",
+        ),
+    ] = None,
     method: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--method",
             "-m",
             help="Search methods, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
+            show_default="sequential",
         ),
-    ] = ["sequential"],
+    ] = None,
     consistency: Annotated[
         str | None,
         typer.Option("--consistency", help="A post-processing method that the collector will use."),
@@ -110,24 +148,49 @@ def budget(
     """Find the smallest epsilon that gives a wanted accuracy, often enough.
 
     Collections are simulated on a stand-in for the people, whole ones at a time; nobody is
-    asked. CSV has the plans, JSON also every epsilon that was tried.
+    asked. For the mean of numbers give --low, --high and --within. CSV has the plans, JSON
+    also every epsilon that was tried.
     """
+    if figure is not None:
+        from ldpkit.bench.figures import check_figure_path
+
+        check_figure_path(figure)
+    numbers = MeanOptions(low, high, within, people, clip)
+    if numbers.given:
+        refuse(
+            metric=metric,
+            at_most=at_most,
+            at_least=at_least,
+            method=method,
+            consistency=consistency,
+            tolerance=tolerance,
+            parameter=parameter,
+        )
+        plan_mean_budget(
+            numbers,
+            data,
+            column,
+            split(protocol or ["hm"]),
+            0.95 if probability is None else probability,
+            (eps_min, eps_max),
+            verify=verify,
+            figure=figure,
+            seed=seed,
+            output=output,
+        )
+        return
     from ldpkit.core.random import seeded
     from ldpkit.mechanisms.categorical.comparable import comparable_protocols
     from ldpkit.planning.optimus import SEARCHES
     from ldpkit.planning.optimus.question import Question
     from ldpkit.simulation.datasets import load
 
-    if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
-
-        check_figure_path(figure)
-    constraint = _constraint(metric, at_most, at_least, probability)
+    constraint = _constraint(metric or "mae", at_most, at_least, 0.9 if probability is None else probability)
     options = parse_parameters(parameter)
     if tolerance is not None:
         options["tolerance"] = tolerance
-    protocols, methods = split(protocol), split(method)
-    dataset = load(data, column=column)
+    protocols, methods = split(protocol or ["oue"]), split(method or ["sequential"])
+    dataset = load(data or DEFAULT_DATA, column=column)
     questions = [
         Question(dataset.counts, name, constraint, consistency, eps_min, eps_max)
         for name in (comparable_protocols() if protocols == ["all"] else protocols)

@@ -11,6 +11,7 @@ import typer
 
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.plan_mean import refuse
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -83,7 +84,14 @@ def recommend(
 ) -> None:
     """Rank protocols, estimators and post-processing for your data, and say why the first is first."""
     if low is not None or high is not None:
-        _recommend_mean(low, high, people, epsilon, within, probability or 0.95, output)
+        refuse(at_most=at_most, at_least=at_least, k=size)
+        if data is not None or figure is not None:
+            raise InvalidParameterError(
+                "for a mean, -d and --figure are options of 'ldpkit plan budget': it takes --low, --high and "
+                "--within too"
+            )
+        chance = 0.95 if probability is None else probability
+        _recommend_mean(low, high, people, epsilon, within, chance, output)
         return
     from ldpkit.core import random
     from ldpkit.planning.recommend import recommend as rank
@@ -95,7 +103,7 @@ def recommend(
         data = f"zipf:k={size},n={people}"
         note(f"nothing is known of the data: the population {data} stands in for it")
     counts = load(data, column=column).counts
-    wanted = _constraint(metric, at_most, at_least, probability or 0.9)
+    wanted = _constraint(metric, at_most, at_least, 0.9 if probability is None else probability)
     if (epsilon is None) == (wanted is None):
         raise InvalidParameterError("give either --epsilon, or the accuracy with --at-most or --at-least")
     names = split(protocol)

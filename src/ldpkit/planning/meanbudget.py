@@ -1,26 +1,33 @@
 """Budgets for means of numbers: how exact a mean is, and the epsilon that makes it exact enough.
 
-The standard error of a mean of n unbiased reports is at most the mechanism's worst one
-over the square root of n, whatever the values are, and the mean of many reports is
-normal. So no simulation is needed: an epsilon is found by bisection.
+The standard error of a mean of n reports follows from the mechanism's variance: the worst
+one, whatever the values are, or that of a stand-in for the people. The mean of many
+reports is normal. So no simulation is needed: an epsilon is found as a root.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
+from functools import cache
 from typing import Any
+
+import numpy as np
 
 from ldpkit.core.checks import LARGEST_EPSILON, SMALLEST_EPSILON, check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import IntervalDomain
 from ldpkit.mechanisms.base import MECHANISMS, get
-from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.numeric.noise import NoiseMechanism
+from ldpkit.planning.meanvariance import Spread, mean_error, report_variance, unbiased_mechanisms
 
-__all__ = ["MeanOption", "mean_options", "smallest_epsilon", "unbiased_mechanisms"]
+__all__ = ["MeanOption", "mean_options", "smallest_epsilon"]
 
-_STEPS = 24
+TOLERANCE = 1e-6
+"""How exactly, relatively, an epsilon is found."""
+
+_LOOKS = np.geomspace(1 / 1.25, 1, 24, endpoint=False)
 
 
 @dataclass(frozen=True)
@@ -50,22 +57,6 @@ class MeanOption:
     def row(self) -> dict[str, Any]:
         """Return the record for a table or a file."""
         return dict(self.__dict__)
-
-
-def unbiased_mechanisms() -> list[str]:
-    """Return the numeric mechanisms whose reports are unbiased and that need only an epsilon.
-
-    Examples
-    --------
-    >>> {"duchi", "hm", "laplace", "pm"} <= set(unbiased_mechanisms())
-    True
-    """
-    unit = IntervalDomain(-1.0, 1.0)
-    return [
-        name
-        for name, kind in MECHANISMS.items()
-        if issubclass(kind, NumericMechanism) and name != "aaa" and _is_unbiased(get(name, unit, epsilon=1.0))
-    ]
 
 
 def mean_options(
@@ -100,17 +91,18 @@ def mean_options(
     if (epsilon is None) == (within is None):
         raise InvalidInputError("give either an epsilon or how far off the mean may be, not both or none")
     people = check_whole(n, "n")
-    reach = NormalDist().inv_cdf(0.5 + check_fraction(probability, "probability") / 2)
+    check_fraction(probability, "probability")
     options = []
     for name in unbiased_mechanisms():
         budget = check_epsilon(epsilon) if epsilon is not None else None
         if budget is None and within is not None:
-            budget = smallest_epsilon(name, domain, people, within / reach)
+            budget = smallest_epsilon(name, domain, people, within, probability)
         if budget is None:
             continue
         mechanism = get(name, domain, epsilon=budget)
-        stderr = math.sqrt(_worst_variance(mechanism) / people)
-        options.append(MeanOption(name, budget, stderr, reach * stderr, mechanism.report_bytes))
+        stderr = math.sqrt(report_variance(mechanism) / people)
+        error = mean_error(mechanism, people, probability)
+        options.append(MeanOption(name, budget, stderr, error, mechanism.report_bytes))
     if not options:
         raise InvalidInputError(
             f"no mechanism gives a mean within {within:g} from {people} people at any epsilon up to "
@@ -119,32 +111,85 @@ def mean_options(
     return sorted(options, key=lambda each: (each.epsilon, each.stderr))
 
 
-def smallest_epsilon(name: str, domain: IntervalDomain, n: int, stderr: float) -> float | None:
-    """Return the smallest epsilon whose mean has at most that standard error, or None."""
-    if not stderr > 0 or not math.isfinite(stderr):
-        raise InvalidParameterError(f"the error that is allowed must be positive and finite, got {stderr:g}")
+def smallest_epsilon(
+    name: str,
+    domain: IntervalDomain,
+    n: int,
+    within: float,
+    probability: float = 0.95,
+    *,
+    spread: Spread | None = None,
+    least: float = SMALLEST_EPSILON,
+    most: float = LARGEST_EPSILON,
+    watch: Callable[[float, float], None] = lambda epsilon, error: None,
+) -> float | None:
+    """Return the smallest epsilon whose mean is exact enough, or None.
 
-    def is_enough(epsilon: float) -> bool:
-        return math.sqrt(_worst_variance(get(name, domain, epsilon=epsilon)) / n) <= stderr
+    Parameters
+    ----------
+    name, domain, n
+        The mechanism, where the values lie, and how many people there are.
+    within, probability : float
+        How far off the mean may be, and with which probability it must not be further off.
+    spread : Spread, optional
+        How the values are spread; by default the answer is for any values.
+    least, most : float
+        Between these epsilon is looked for.
+    watch : callable
+        Is told every epsilon that is tried, with how far off the mean is there.
+    """
+    if not within > 0 or not math.isfinite(within):
+        raise InvalidParameterError(f"the error that is allowed must be positive and finite, got {within:g}")
 
-    if not is_enough(LARGEST_EPSILON):
+    @cache
+    def excess(log_epsilon: float) -> float:
+        epsilon = min(max(math.exp(log_epsilon), least), most)
+        error = mean_error(get(name, domain, epsilon=epsilon), n, probability, spread)
+        watch(epsilon, error)
+        return math.log(error / within)
+
+    start, end = math.log(least), math.log(most)
+    low, high = _bracket(excess, start, end)
+    if low is None:
+        return least
+    if high is None:
         return None
-    low, high = SMALLEST_EPSILON, LARGEST_EPSILON
-    for _ in range(_STEPS):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    root = _root(excess, low, high)
+    if spread is not None and not issubclass(MECHANISMS.get(name), NoiseMechanism):
+        # With given values the error may jump up where a mechanism changes its kind, as HM's does.
+        looks = [root + math.log(look) for look in _LOOKS if root + math.log(look) > start]
+        enough = next((index for index, look in enumerate(looks) if excess(look) <= 0), None)
+        if enough is not None:
+            root = _root(excess, looks[enough - 1] if enough else start, looks[enough])
+    return min(math.exp(root), most)
+
+
+def _bracket(excess: Callable[[float], float], start: float, end: float) -> tuple[float | None, float | None]:
+    """Return two places between which a falling function crosses zero, None where it never does so."""
+    point = min(max(0.0, start), end)
+    here = excess(point)
+    sign, limit = (1, end) if here > 0 else (-1, start)
+    step = abs(here) + 0.1  # the error is about one over epsilon: this is just past the root
+    while point != limit:
+        last, point = point, min(max(point + sign * step, start), end)
+        if (excess(point) > 0) != (here > 0):
+            return (last, point) if sign > 0 else (point, last)
+        step *= 2
+    return (end, None) if sign > 0 else (None, start)
+
+
+def _root(excess: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a falling function is not above zero for the first time, from above.
+
+    The function is nearly a line here, so a chord is tried twice before every halving.
+    """
+    above, below = excess(low), excess(high)
+    turn = 0
+    while high - low > TOLERANCE:
+        part = above / (above - below) if turn % 3 < 2 and above > below else 0.5
+        margin = TOLERANCE / 2 / (high - low)  # steps past the root, so that both ends close in
+        middle = low + (high - low) * min(max(part + (margin if turn % 3 == 0 else -margin), 0.01), 0.99)
+        here = excess(middle)
+        low, above, high, below = (middle, here, high, below) if here > 0 else (low, above, middle, here)
+        turn += 1
     return high
-
-
-def _worst_variance(mechanism: NumericMechanism) -> float:
-    """Return the largest variance of a report: a parabola over the values has it at an end or the middle."""
-    return max(float(mechanism.variance(x)) for x in _ends_and_middle(mechanism))
-
-
-def _is_unbiased(mechanism: NumericMechanism) -> bool:
-    return all(abs(float(mechanism.bias(x))) < 1e-9 for x in _ends_and_middle(mechanism))
-
-
-def _ends_and_middle(mechanism: NumericMechanism) -> tuple[float, float, float]:
-    low, high = mechanism.domain.low, mechanism.domain.high
-    return low, (low + high) / 2, high

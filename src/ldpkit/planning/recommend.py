@@ -9,7 +9,6 @@ and the smallest wins.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,21 +20,13 @@ from ldpkit.assurance.adversary import risk
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.bayes.limit import limit
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.inversion import invert
-from ldpkit.estimation.noise import Noise
+from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.study import BUDGETS, NO_METHOD, Outcome, Study
 from ldpkit.simulation.metrics import Metric, metric_for
 
 __all__ = ["Option", "Recommendation", "recommend"]
-
-NO_METHOD = "none"
-BUDGETS = tuple(np.geomspace(0.05, 12, 28).round(4).tolist())
-"""The budgets that are tried where an accuracy is wanted; between them epsilon is interpolated."""
 
 _ATTACKED_VALUES = 2000  # the adversary's exact sums grow with the square of the domain
 
@@ -187,13 +178,12 @@ def recommend(
     infeasible: list[str] = []
     for name in watch(names):
         make = partial(comparable_protocol(name), len(people))
-        study = _Study(make, people, measure, runs, source.derive(name))
-        if wanted is None:
-            options += study.options(check_epsilon(epsilon if epsilon is not None else 1.0))
-        else:
-            found, missed = study.smallest(wanted)
-            options += found
-            infeasible += missed
+        study = Study(make, people, measure, runs, source.derive(name))
+        for outcome in study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)):
+            if outcome.epsilon is None:
+                infeasible.append(_label(name, *outcome.combination))
+            else:
+                options.append(_option(study, outcome, outcome.epsilon))
     if not options:
         raise InvalidInputError(
             f"no combination reaches {wanted} at any epsilon up to {BUDGETS[-1]:g}: "
@@ -204,82 +194,25 @@ def recommend(
     return Recommendation(measure, tuple(order), wanted, tuple(infeasible))
 
 
-@dataclass(frozen=True)
-class _Study:
-    """One protocol on some people."""
-
-    make: Callable[..., FrequencyOracle]
-    counts: Counts
-    metric: Metric
-    repeats: int
-    source: RandomSource
-
-    def values(self, epsilon: float) -> dict[tuple[str, str], Floats]:
-        """Return the metric of every simulated collection, by estimator and method."""
-        oracle, n = self.make(epsilon=epsilon), int(self.counts.sum())
-        supports = oracle.simulate(self.counts, rng=self.source.derive(repr(epsilon)), repeats=self.repeats)
-        truth, unbiased = self.counts / n, invert(oracle, supports, n)
-        measured = {("mi", NO_METHOD): self.metric(truth, unbiased)}
-        for method, function in CONSISTENCY.items():
-            measured["mi", method] = self.metric(truth, function(unbiased, Noise.of(oracle, n)))
-        if oracle.pure:
-            measured["ibu_limit", NO_METHOD] = self.metric(truth, limit(supports, oracle.p, oracle.q))
-        return measured
-
-    def options(self, epsilon: float) -> list[Option]:
-        """Return all combinations at one epsilon."""
-        return [self._option(epsilon, *names, values) for names, values in self.values(epsilon).items()]
-
-    def smallest(self, wanted: Constraint) -> tuple[list[Option], list[str]]:
-        """Return all combinations at the smallest epsilon that does, and those that none does."""
-        tried: dict[int, dict[tuple[str, str], Floats]] = {}
-
-        def share(names: tuple[str, str], place: int) -> float:
-            if place not in tried:
-                tried[place] = self.values(BUDGETS[place])
-            return float(wanted.holds(tried[place][names]).mean())
-
-        found, missed = [], []
-        last = len(BUDGETS) - 1
-        share(("mi", NO_METHOD), last)
-        for names in tried[last]:
-            place = bisect_left(range(last), wanted.probability, key=partial(share, names))
-            good = share(names, place)
-            if good < wanted.probability:
-                missed.append(_label(self.make(epsilon=1.0).name, *names))
-                continue
-            worse = share(names, place - 1) if place else good
-            epsilon = _crossing(place, worse, good, wanted.probability)
-            found.append(self._option(epsilon, *names, tried[place][names]))
-        return found, missed
-
-    def _option(self, epsilon: float, estimator: str, method: str, values: Floats) -> Option:
-        oracle = self.make(epsilon=epsilon)
-        low, high = np.quantile(values, [0.025, 0.975])
-        attacked = len(self.counts) <= _ATTACKED_VALUES and oracle.pure
-        people = self.counts / self.counts.sum()
-        return Option(
-            protocol=oracle.name,
-            estimator=estimator,
-            method=method,
-            epsilon=epsilon,
-            error=float(values.mean()),
-            stderr=float(values.std(ddof=1)) / math.sqrt(len(values)),
-            low=float(low),
-            high=float(high),
-            report_bytes=oracle.report_bytes,
-            device_bytes=oracle.random_bytes_per_report,
-            server_steps=oracle.support_size or oracle.size,
-            attack=risk(oracle, people, people=people).success if attacked else None,
-        )
-
-
-def _crossing(place: int, worse: float, good: float, wanted: float) -> float:
-    """Return where the share of good collections crosses the wanted one, on the log scale."""
-    if place == 0 or not worse < wanted:
-        return float(BUDGETS[place])
-    part = (wanted - worse) / (good - worse)
-    return float(BUDGETS[place - 1] * (BUDGETS[place] / BUDGETS[place - 1]) ** part)
+def _option(study: Study, outcome: Outcome, epsilon: float) -> Option:
+    oracle, values = study.make(epsilon=epsilon), outcome.values
+    low, high = np.quantile(values, [0.025, 0.975])
+    attacked = len(study.counts) <= _ATTACKED_VALUES and oracle.pure
+    people = study.counts / study.counts.sum()
+    return Option(
+        protocol=oracle.name,
+        estimator=outcome.combination.estimator,
+        method=outcome.combination.method,
+        epsilon=epsilon,
+        error=float(values.mean()),
+        stderr=float(values.std(ddof=1)) / math.sqrt(len(values)),
+        low=float(low),
+        high=float(high),
+        report_bytes=oracle.report_bytes,
+        device_bytes=oracle.random_bytes_per_report,
+        server_steps=oracle.support_size or oracle.size,
+        attack=risk(oracle, people, people=people).success if attacked else None,
+    )
 
 
 def _is_plain(option: Option) -> bool:

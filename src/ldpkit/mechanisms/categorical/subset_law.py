@@ -41,16 +41,22 @@ def sample_supports(
 
 def _pick(people: Counts, left: int, generator: np.random.Generator) -> Counts:
     """Let each group decide on the next of `left` values; return how many took it."""
-    picks = np.arange(people.shape[1])
-    taken = generator.binomial(people, np.minimum(picks / left, 1.0))
-    people -= taken
-    people[:, :-1] += taken[:, 1:]
+    groups = np.flatnonzero(people[:, 1:].any(axis=0)) + 1
+    if len(groups) == 0:
+        return np.zeros(len(people), np.int64)
+    first, last = groups[0], groups[-1] + 1  # groups lie close together: most of the others are empty
+    taken = generator.binomial(people[:, first:last], np.minimum(np.arange(first, last) / left, 1.0))
+    people[:, first:last] -= taken
+    people[:, first - 1 : last - 1] += taken
     return np.asarray(taken.sum(axis=1))
 
 
 def _leave(waiting: Counts, leavers: Counts, generator: np.random.Generator) -> Counts:
-    """Draw which of the waiting groups the leavers come from."""
+    """Draw which of the waiting groups the leavers come from, group by group for all runs at once."""
     leaving = np.zeros_like(waiting)
-    for run in np.flatnonzero(leavers):
-        leaving[run] = generator.multivariate_hypergeometric(waiting[run], leavers[run], method="marginals")
+    to_go, others = leavers.copy(), waiting.sum(axis=1)
+    for group in np.flatnonzero(waiting.any(axis=0)):
+        others -= waiting[:, group]
+        leaving[:, group] = generator.hypergeometric(waiting[:, group], others, to_go)
+        to_go -= leaving[:, group]
     return leaving

@@ -1,0 +1,130 @@
+"""`ldpkit plan budget` about numbers, as a user asks for it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+MEAN = ("plan", "budget", "--low", 0, "--high", 100, "--within", 0.5)
+
+
+@pytest.fixture
+def ages(tmp_path: Path) -> Path:
+    file = tmp_path / "ages.csv"
+    file.write_text("id,age\n" + "".join(f"{row},{18 + row % 60}\n" for row in range(3000)))
+    return file
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_table_says_the_smallest_epsilon(run: Run) -> None:
+    result = run(*MEAN, "--people", 100_000, "-p", "hm", "pm,duchi")
+    assert "The smallest epsilon for mean within 0.5 with probability at least 0.95" in result.out
+    assert "1.2822" in result.out
+    assert "for any numbers" in result.out
+    assert "hm needs the smallest epsilon: 1.282" in result.err
+
+
+def test_it_says_what_recommend_says(run: Run) -> None:
+    planned = rows(run(*MEAN, "--people", 50_000, "-p", "all", "--format", "csv").out)
+    options = ("recommend", "--low", 0, "--high", 100, "--within", 0.5, "--n", 50_000, "--format", "json")
+    recommended = {row["mechanism"]: row["epsilon"] for row in json.loads(run(*options).out)}
+    assert {row["protocol"] for row in planned} == set(recommended)
+    for row in planned:
+        assert float(row["epsilon"]) == pytest.approx(recommended[row["protocol"]])
+
+
+def test_simulations_verify_it(run: Run) -> None:
+    out = run(*MEAN, "--people", 100_000, "--verify", "--format", "json").out
+    result = json.loads(out)
+    selected, below = result["verified"]
+    assert selected["runs"] == below["runs"] == 20_000
+    assert selected["probability"] == pytest.approx(0.95, abs=0.007), "false alarm rate 7e-6"
+    assert (selected["protocol"], below["holds"]) == ("hm", "no")
+    assert result["goal"].startswith("mean within 0.5")
+    assert {trial["protocol"] for trial in result["trace"]} == {"hm"}
+    assert "Independent simulation" in run(*MEAN, "--people", 90_000, "-p", "duchi", "--verify").out
+
+
+def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> None:
+    options = (*MEAN[:-1], 2, "-d", ages, "--column", "age", "-p", "pm", "--format", "json")
+    found = json.loads(run(*options).out)
+    assert found["people"] == 3000
+    assert found["scope"] == "for numbers like these"
+    worst = json.loads(run(*MEAN[:-1], 2, "--people", 3000, "-p", "pm", "--format", "json").out)
+    assert found["rows"][0]["epsilon"] < worst["rows"][0]["epsilon"]
+    more = json.loads(run(*options, "--people", 100_000).out)
+    assert more["people"] == 100_000
+    assert more["rows"][0]["epsilon"] < found["rows"][0]["epsilon"]
+
+
+def test_numbers_outside_are_refused_or_moved(run: Run, ages: Path) -> None:
+    asked = ("plan", "budget", "-d", ages, "--column", "age", "--low", 20, "--high", 90, "--within", 2)
+    assert "--clip" in run(*asked, code=2).error_line
+    assert "of 3000 numbers were moved" in run(*asked, "--clip").err
+
+
+def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "plan.svg"
+    assert f"wrote {file}" in run(*MEAN, "--people", 9000, "-p", "hm", "pm", "--figure", file).err
+    assert "<svg" in file.read_text()
+
+
+def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
+    result = run(*MEAN, "--people", 1000, "-p", "duchi", code=1)
+    assert "infeasible" in result.out
+    assert "not reached up to epsilon 20" in result.err
+    some = run(*MEAN, "--people", 1000, "-p", "duchi", "pm", "--format", "csv")
+    assert [row["feasible"] for row in rows(some.out)] == ["False", "True"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-u", "mae"), "--metric is for categories"),
+        (("--at-most", 0.1), "--at-most is for categories"),
+        (("--at-least", 0.1), "--at-least is for categories"),
+        (("-m", "bs"), "--method is for categories"),
+        (("--consistency", "norm_sub"), "--consistency is for categories"),
+        (("--parameter", "g=6"), "--parameter is for categories"),
+        (("--tolerance", 0.1), "--tolerance is for categories"),
+        (("-p", "oue"), "oue is for categories, not for numbers: take some of duchi, hm"),
+        (("-p", "hmm"), "did you mean hm"),
+        (("-p", "truncated_pm"), "take one of duchi"),
+        (("-p", "aaa"), "fitted to what the first people report"),
+        (("--column", "age"), "give one with -d FILE"),
+        (("--clip",), "give one with -d FILE"),
+        (("-d", "missing.csv"), "missing.csv"),
+        (("--within", 0), "positive"),
+        (("--within", "nan"), "positive"),
+        (("--high", -1), "low must be below high"),
+        (("--probability", 1), "strictly between 0 and 1"),
+        (("--eps-min", 3, "--eps-max", 2), "below the largest"),
+        (("--people", 10**19), "more than integers hold"),
+        (("--figure", "plan.txt"), "a figure is written as"),
+    ],
+)
+def test_mistakes_are_refused_in_one_line(run: Run, arguments: tuple[object, ...], message: str) -> None:
+    assert message in run(*MEAN, "--people", 1000, *arguments, code=2).error_line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--low", 0, "--within", 1, "--people", 10), "--high is missing"),
+        (("--within", 1, "--people", 10), "give it with --low and --high"),
+        (("--low", 0, "--high", 1, "--people", 10), "give --within"),
+        (("--low", 0, "--high", 1, "--within", 1), "give --people"),
+    ],
+)
+def test_what_is_missing_is_named(run: Run, arguments: tuple[object, ...], message: str) -> None:
+    assert message in run("plan", "budget", *arguments, code=2).error_line
