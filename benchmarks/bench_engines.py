@@ -19,7 +19,8 @@ from timing import best_seconds, print_table
 
 K, EPSILON = 128, 1.0
 PEOPLE = 929_669
-PROTOCOLS = ("grr", "olh", "blh", "oue", "sue", "ss")
+REPEATS = {"grr": 30, "olh": 10, "blh": 10, "oue": 4, "sue": 4, "ss": 2}  # a quarter of a second of work each
+PROTOCOLS = tuple(REPEATS)
 METHODS = ("none", "base_pos", "norm", "norm_cut", "norm_mul", "norm_sub", "power", "power_ns")
 
 
@@ -39,9 +40,9 @@ def _engines(name: str) -> dict[str, Any]:
     counts = np.full(K, PEOPLE // K)
     source = ldpkit.random.seeded(1)
     few = 2000
-    loop = best_seconds(lambda: LOOPS[name](few), 3) / few
-    made = best_seconds(lambda: engines.users(oracle, counts, source, 1, 1), 3) / counts.sum()
-    drawn = best_seconds(lambda: engines.aggregate(oracle, counts, source, 10), 3) / (10 * counts.sum())
+    loop = best_seconds(lambda: LOOPS[name](few), 9) / few
+    made = best_seconds(lambda: engines.users(oracle, counts, source, 1, 1), 9) / counts.sum()
+    drawn = best_seconds(lambda: engines.aggregate(oracle, counts, source, 10), 9) / (10 * counts.sum())
     met = loop / made >= 100 and loop / drawn >= 10_000
     return {
         "work": name,
@@ -102,7 +103,7 @@ def _threads(name: str) -> dict[str, Any]:
     """
     oracle = ldpkit.get(name, K, epsilon=EPSILON)
     counts = np.full(K, PEOPLE // K)
-    repeats = 30 if name == "grr" else 10
+    repeats = REPEATS[name]
     works = {
         "one": lambda: engines.users(oracle, counts, ldpkit.random.seeded(1), repeats, 1),
         "two": lambda: engines.users(oracle, counts, ldpkit.random.seeded(1), repeats, 2),
@@ -110,7 +111,7 @@ def _threads(name: str) -> dict[str, Any]:
         "bare two": lambda: _bare(2),
     }
     best = dict.fromkeys(works, float("inf"))
-    for _ in range(7):
+    for _ in range(20):
         best = {each: min(best[each], best_seconds(work, 1)) for each, work in works.items()}
     ratio, machine = best["one"] / best["two"], 2 * best["bare one"] / best["bare two"]
     return {
