@@ -21,6 +21,7 @@ from ldpkit.core.interval import IntervalDomain
 from ldpkit.mechanisms.base import MECHANISMS, get
 from ldpkit.mechanisms.numeric.noise import NoiseMechanism
 from ldpkit.planning.meanvariance import Spread, mean_error, report_variance, unbiased_mechanisms
+from ldpkit.planning.roots import find_root
 
 __all__ = ["MeanOption", "mean_options", "smallest_epsilon"]
 
@@ -179,17 +180,6 @@ def _bracket(excess: Callable[[float], float], start: float, end: float) -> tupl
 
 
 def _root(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a falling function is not above zero for the first time, from above.
-
-    The function is nearly a line here, so a chord is tried twice before every halving.
-    """
-    above, below = excess(low), excess(high)
-    turn = 0
-    while high - low > TOLERANCE:
-        part = above / (above - below) if turn % 3 < 2 and above > below else 0.5
-        margin = TOLERANCE / 2 / (high - low)  # steps past the root, so that both ends close in
-        middle = low + (high - low) * min(max(part + (margin if turn % 3 == 0 else -margin), 0.01), 0.99)
-        here = excess(middle)
-        low, above, high, below = (middle, here, high, below) if here > 0 else (low, above, middle, here)
-        turn += 1
-    return high
+    """Return where a falling function is not above zero for the first time, from its good side."""
+    root = find_root(excess, low, high, TOLERANCE / 2)
+    return root if excess(root) <= 0 else min(root + TOLERANCE / 2, high)

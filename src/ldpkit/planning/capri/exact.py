@@ -12,6 +12,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.capri.law import EstimatedTotal, TotalLaw, law_at
 from ldpkit.planning.capri.question import CapacityQuestion
 from ldpkit.planning.plan import Plan, Trial
+from ldpkit.planning.roots import find_root
 
 __all__ = ["EPSILON_MAX", "EPSILON_MIN", "check_range", "exact"]
 
@@ -54,8 +55,6 @@ def exact(
     >>> exact(question, "grr", epsilon_max=1).feasible
     False
     """
-    from scipy.optimize import brentq  # before the clock starts: loading a library is no search
-
     begin = time.perf_counter()
     low, high = check_range(epsilon_min, epsilon_max)
     law = law_at(protocol, question)
@@ -74,7 +73,7 @@ def exact(
     elif _may_hold(question, law(low)) and question.satisfied(probability := right(low)):
         epsilon, note = low, "the smallest epsilon allowed satisfies the constraint already"
     else:
-        epsilon = _root(question, law, right, low, high, brentq)
+        epsilon = _root(question, law, right, low, high)
         probability = right(epsilon)
     seconds = time.perf_counter() - begin
     return Plan(
@@ -89,7 +88,6 @@ def _root(
     right: Callable[[float], float],
     low: float,
     high: float,
-    solve: Callable[..., float],
 ) -> float:
     """Return an epsilon that satisfies the constraint, next to one that does not."""
 
@@ -98,7 +96,7 @@ def _root(
         probability = min(max(right(math.exp(log_epsilon)), _RAREST), 1 - _RAREST)
         return _NORMAL.inv_cdf(probability) - _NORMAL.inv_cdf(question.wanted)
 
-    guess, factor = _normal_guess(question, law, low, high, solve), 1.001
+    guess, factor = _normal_guess(question, law, low, high), 1.001
     below, above = max(low, guess / factor), min(high, guess * factor)
     while below > low and question.satisfied(right(below)):
         above, factor = below, factor**4
@@ -108,7 +106,7 @@ def _root(
         above = min(high, above * factor)
     if question.satisfied(right(below)) or not question.satisfied(right(above)):
         return above  # the curve has steps, and the loops met one
-    root = math.exp(solve(excess, math.log(below), math.log(above), xtol=_PRECISION))
+    root = math.exp(find_root(excess, math.log(below), math.log(above), _PRECISION))
     step = _PRECISION
     while not question.satisfied(right(root)):
         root, step = min(root + step, above), 2 * step
@@ -120,7 +118,6 @@ def _normal_guess(
     law: Callable[[float], EstimatedTotal],
     low: float,
     high: float,
-    solve: Callable[..., float],
 ) -> float:
     """Return about where a normal law with the exact moments satisfies the constraint."""
     needed = _NORMAL.inv_cdf(question.wanted)
@@ -132,7 +129,7 @@ def _normal_guess(
     ends = math.log(low), math.log(high)
     if needed <= 0 or excess(ends[0]) >= 0 or excess(ends[1]) <= 0:
         return math.sqrt(low * high)
-    return math.exp(solve(excess, *ends, xtol=1e-4))
+    return math.exp(find_root(excess, *ends, 1e-4))
 
 
 def _may_hold(question: CapacityQuestion, law: EstimatedTotal) -> bool:

@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ldpkit.planning.capri.reports import ReportSum
+from ldpkit.planning.roots import find_root
 
 __all__ = ["saddle_point"]
 
@@ -28,8 +29,6 @@ def saddle_point(reports: ReportSum, limit: float) -> float:
     >>> round(saddle_point(sums, sums.mean), 3), round(saddle_point(sums, sums.mean - 60), 5)
     (0.501, 0.00937)
     """
-    from scipy.optimize import brentq
-
     deviation = math.sqrt(reports.variance)
     gap = (limit - reports.mean) / deviation
     if abs(gap) < _NEAR_MEAN:
@@ -41,7 +40,7 @@ def saddle_point(reports: ReportSum, limit: float) -> float:
         if far >= most:  # so far out that nothing is left of the law
             return float(gap > 0)
         far = min(2 * far, most)
-    tilt = float(brentq(lambda s: _slope(reports, s) - limit, 0.0, sign * far, xtol=1e-14 * far, rtol=1e-13))
+    tilt = find_root(lambda s: _slope(reports, s) - limit, 0.0, sign * far, 1e-13 * far)
     w = sign * math.sqrt(max(0.0, 2 * (tilt * limit - _value(reports, tilt))))
     u = tilt * math.sqrt(_curvature(reports, tilt))
     normal = NormalDist()

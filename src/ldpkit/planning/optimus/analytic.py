@@ -15,6 +15,7 @@ from ldpkit.planning.optimus.errorlaw import absolutes_score, largest_error_scor
 from ldpkit.planning.optimus.noiselaw import NoiseLaw
 from ldpkit.planning.optimus.orderlaw import TauLaw
 from ldpkit.planning.plan import Trial
+from ldpkit.planning.roots import find_root
 
 if TYPE_CHECKING:
     from ldpkit.planning.optimus.laboratory import Laboratory
@@ -134,13 +135,11 @@ def _within(question: Question, log_epsilon: float) -> float:
 
 def _root(function: Callable[[float], float], low: float, high: float, precision: float) -> float:
     """Return where a rising function crosses zero, or the end that is nearer to it."""
-    from scipy.optimize import brentq
-
     if function(low) >= 0:
         return low
     if function(high) < 0:
         return high
-    return float(brentq(function, low, high, xtol=precision))
+    return find_root(function, low, high, precision)
 
 
 def _bracket(

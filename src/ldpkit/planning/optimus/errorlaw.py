@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ldpkit.planning.roots import find_root
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -144,12 +146,10 @@ def _saddle_point(cumulants: Callable[[float], _Cumulants], bound: float, pole: 
 
 def _solve(cumulants: Callable[[float], _Cumulants], bound: float, pole: float, centre: _Cumulants) -> float:
     """Return where the cumulant generating function has slope `bound`."""
-    from scipy.optimize import brentq
-
     step = 1 / math.sqrt(centre.curvature)
     low, high = -step, min(step, pole / 2)
     while cumulants(low).slope > bound:
         low *= 2
     while cumulants(high).slope < bound:
         high = high * 2 if pole == math.inf else (high + pole) / 2
-    return float(brentq(lambda t: cumulants(t).slope - bound, low, high, xtol=1e-12 * (high - low)))
+    return find_root(lambda t: cumulants(t).slope - bound, low, high, 1e-12 * (high - low))

@@ -13,6 +13,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.optimus import Search, Selection, search
 from ldpkit.planning.optimus.binary import check_tolerance
 from ldpkit.planning.plan import Trial
+from ldpkit.planning.roots import find_root
 
 if TYPE_CHECKING:
     from ldpkit.planning.optimus.laboratory import Laboratory
@@ -64,15 +65,14 @@ class ConfidenceSequence:
 
     def interval(self, successes: int, runs: int) -> tuple[float, float]:
         """Return the ends of the interval; the martingale is convex in p, so there are two."""
-        from scipy.optimize import brentq
 
         def excess(p: float) -> float:
             return self.evidence(p, successes, runs) + math.log(self.error)
 
         best = successes / runs
-        low = brentq(excess, 1e-300, best, xtol=1e-18) if successes else 0.0
-        high = brentq(excess, best, 1 - 1e-16) if successes < runs else 1.0
-        return float(low), float(high)
+        low = find_root(excess, 1e-300, best, 1e-18) if successes else 0.0
+        high = find_root(excess, best, 1 - 1e-16, 1e-12) if successes < runs else 1.0
+        return low, high
 
 
 @search("sequential", "seq")
