@@ -20,6 +20,7 @@ __all__ = [
     "check_figure_path",
     "curves",
     "heat_map",
+    "label_logs",
     "new_figure",
     "overview",
     "save_figure",
@@ -138,3 +139,12 @@ def overview(experiment: Experiment, rows: Sequence[Row]) -> Figure:
     if several:
         curves(panels[2], rows, metric)
     return figure
+
+
+def label_logs(axis: Any) -> None:
+    """Write plain numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.bench.figures import new_figure
+from ldpkit.bench.figures import label_logs, new_figure
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile
@@ -69,15 +69,17 @@ def density_figure(
     return figure
 
 
-def curves_figure(curves: Curves, *, along: str, across: str, title: str) -> Figure:
+def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str, title: str) -> Figure:
     """Return a panel for each key of `curves`: means over a parameter, both axes logarithmic.
 
     Parameters
     ----------
     curves : mapping
         Panel title, then label of a line, then place and mean; bars are two standard errors.
-    along, across, title : str
-        The names of the two axes, and what stands above.
+    along : str or mapping
+        The name of the horizontal axis, or one for each panel.
+    across, title : str
+        The name of the vertical axis, and what stands above.
     """
     columns = min(3, len(curves))
     rows = -(-len(curves) // columns)
@@ -99,8 +101,9 @@ def curves_figure(curves: Curves, *, along: str, across: str, title: str) -> Fig
         places = sorted({place for means in lines.values() for place in means})
         axes.set_xticks(places, [f"{place:g}" for place in places])
         axes.minorticks_off()
+        label_logs(axes.yaxis)
         axes.set_title(name, fontsize=10)
-        axes.set_xlabel(along)
+        axes.set_xlabel(along if isinstance(along, str) else along[name])
         axes.set_ylabel(across)
         if set(lines) - explained:
             axes.legend(fontsize=7)

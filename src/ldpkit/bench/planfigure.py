@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.bench.figures import new_figure
+from ldpkit.bench.figures import label_logs, new_figure
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.planning.meanplan import MeanQuestion
@@ -69,10 +69,10 @@ def budget_figure(questions: Sequence[Question], plans: Sequence[Plan], rng: Ran
     constraint = questions[0].constraint
     axes.axhline(constraint.omega, color="grey", linewidth=0.8, linestyle="--")
     axes.set_xscale("log")
-    _label_logs(axes.xaxis)
+    label_logs(axes.xaxis)
     if not constraint.measure.larger_is_better:
         axes.set_yscale("log")
-        _label_logs(axes.yaxis)
+        label_logs(axes.yaxis)
     axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel(f"{constraint.measure.title}, as good in {constraint.probability:.0%} of collections")
     axes.set_title(f"{constraint}; n = {questions[0].n:,}")
@@ -112,23 +112,14 @@ def mean_figure(questions: Sequence[MeanQuestion], plans: Sequence[Plan]) -> Fig
         color="grey",
     )
     axes.set_yscale("log")
-    _label_logs(axes.yaxis)
+    label_logs(axes.yaxis)
     axes.set_xscale("log")
-    _label_logs(axes.xaxis)
+    label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel(f"error of the mean, not exceeded in {first.probability:.0%} of collections")
     axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}")
     axes.legend(fontsize=8)
     return figure
-
-
-def _label_logs(axis: Any) -> None:
-    """Write plain numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def _range(low: float, high: float, plans: Sequence[Plan]) -> Floats:

@@ -27,12 +27,13 @@ def setting_claims(settings: Settings) -> Iterator[Claim]:
     curves: dict[str, dict[str, dict[float, Mean]]] = {}
     yield from _shares(settings, curves)
     yield from _bins(settings, curves)
-    yield from _ranges(settings)
+    yield from _ranges(settings, curves)
     if settings.folder is not None:
         from ldpkit.bench.figures import save_figure
         from ldpkit.bench.numericfigure import curves_figure
 
-        along = "share of describers, or size of bins"
+        names = {"split ratio": "share of describers", "bin size": "size of bins", "noise range": "range q"}
+        along = {panel: names[panel.partition(",")[0]] for panel in curves}
         figure = curves_figure(curves, along=along, across="squared error", title="Figure 6, private")
         save_figure(figure, settings.folder / "figure-6-settings.png")
 
@@ -122,8 +123,9 @@ def _bins(settings: Settings, curves: dict[str, dict[str, dict[float, Mean]]]) -
                 )
 
 
-def _ranges(settings: Settings) -> Iterator[Claim]:
+def _ranges(settings: Settings, curves: dict[str, dict[str, dict[float, Mean]]]) -> Iterator[Claim]:
     """Yield what the range of noise does; q = 2M/N, so M = qN/2."""
+    lines = curves["noise range, gaussian, n = 10,000"] = {}
     for epsilon in (0.5, 1.0, 4.0):
         means: dict[float, Mean] = {}
         infeasible = []
@@ -132,6 +134,7 @@ def _ranges(settings: Settings) -> Iterator[Claim]:
                 means[ratio] = _error("gaussian", 10_000, epsilon, settings, noise_range=ratio * 8)
             except InvalidParameterError:
                 infeasible.append(ratio)
+        lines[f"eps {epsilon:g}"] = means
         spread = max(mean.value for mean in means.values()) / min(mean.value for mean in means.values()) - 1
         yield Claim(
             f"figure 6c gaussian eps={epsilon:g}: the range q of the noise matters",
