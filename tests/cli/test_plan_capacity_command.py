@@ -90,7 +90,7 @@ def test_a_mean_is_estimated_by_numeric_mechanisms(run, city):
 
 def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
     result = run("plan", "capacity", city, "--capacity", 159_800, "--constraint", "fn", "--at-most", 0.01,
-                 "--max-epsilon", 1, code=1)  # fmt: skip
+                 "--eps-max", 1, code=1)  # fmt: skip
     assert "infeasible" in result.err
     assert "grr" in result.out
 
@@ -109,7 +109,7 @@ def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
         (("--constraint", "fn", "--at-most", 0.05, "-p", "lgrr"), "planning looks for one epsilon"),
         (("--constraint", "fn", "--at-most", 0.05, "--figure", "plan.txt"), ".png, .svg or .pdf"),
         (
-            ("--constraint", "fn", "--at-most", 0.05, "--min-epsilon", 5, "--max-epsilon", 1),
+            ("--constraint", "fn", "--at-most", 0.05, "--eps-min", 5, "--eps-max", 1),
             "below epsilon_max",
         ),
         (

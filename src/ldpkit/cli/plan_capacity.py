@@ -90,8 +90,8 @@ def capacity(
     ] = ["grr"],
     method: Annotated[MethodName, typer.Option("--method", "-m", help="How to look.")] = MethodName.exact,
     runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
-    min_epsilon: Annotated[float, typer.Option(help="The smallest epsilon allowed.")] = 0.001,
-    max_epsilon: Annotated[float, typer.Option(help="The largest epsilon allowed.")] = 10.0,
+    eps_min: Annotated[float, typer.Option("--eps-min", help="The smallest epsilon allowed.")] = 0.001,
+    eps_max: Annotated[float, typer.Option("--eps-max", help="The largest epsilon allowed.")] = 10.0,
     precision: Annotated[float, typer.Option(help="Of epsilon, for capri and capri_r.")] = 0.01,
     delta: Annotated[float, typer.Option(help="How far capri_r goes back each time.")] = 0.05,
     outliers: Annotated[
@@ -130,7 +130,7 @@ def capacity(
     )
     capped = None if outliers is None else cap_at_quantile(question, outliers, compensate=compensate)
     asked = question if capped is None else capped.question
-    options: dict[str, Any] = {"epsilon_min": min_epsilon, "epsilon_max": max_epsilon}
+    options: dict[str, Any] = {"epsilon_min": eps_min, "epsilon_max": eps_max}
     if method is not MethodName.exact:
         options["runs"] = runs
     if method in (MethodName.capri, MethodName.capri_r):
