@@ -27,7 +27,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_a_table_says_the_smallest_epsilon(run: Run) -> None:
-    result = run(*MEAN, "--people", 100_000, "-p", "hm", "pm,duchi")
+    result = run(*MEAN, "--n", 100_000, "-p", "hm", "pm,duchi")
     assert "The smallest epsilon for mean within 0.5 with probability at least 0.95" in result.out
     assert "1.2822" in result.out
     assert "for any numbers" in result.out
@@ -35,7 +35,7 @@ def test_a_table_says_the_smallest_epsilon(run: Run) -> None:
 
 
 def test_it_says_what_recommend_says(run: Run) -> None:
-    planned = rows(run(*MEAN, "--people", 50_000, "-p", "all", "--format", "csv").out)
+    planned = rows(run(*MEAN, "--n", 50_000, "-p", "all", "--format", "csv").out)
     options = ("recommend", "--low", 0, "--high", 100, "--within", 0.5, "--n", 50_000, "--format", "json")
     recommended = {row["mechanism"]: row["epsilon"] for row in json.loads(run(*options).out)}
     assert {row["protocol"] for row in planned} == set(recommended)
@@ -44,7 +44,7 @@ def test_it_says_what_recommend_says(run: Run) -> None:
 
 
 def test_simulations_verify_it(run: Run) -> None:
-    out = run(*MEAN, "--people", 100_000, "--verify", "--format", "json").out
+    out = run(*MEAN, "--n", 100_000, "--verify", "--format", "json").out
     result = json.loads(out)
     selected, below = result["verified"]
     assert selected["runs"] == below["runs"] == 20_000
@@ -52,7 +52,7 @@ def test_simulations_verify_it(run: Run) -> None:
     assert (selected["protocol"], below["holds"]) == ("hm", "no")
     assert result["goal"].startswith("mean within 0.5")
     assert {trial["protocol"] for trial in result["trace"]} == {"hm"}
-    assert "Independent simulation" in run(*MEAN, "--people", 90_000, "-p", "duchi", "--verify").out
+    assert "Independent simulation" in run(*MEAN, "--n", 90_000, "-p", "duchi", "--verify").out
 
 
 def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> None:
@@ -60,9 +60,9 @@ def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> Non
     found = json.loads(run(*options).out)
     assert found["people"] == 3000
     assert found["scope"] == "for numbers like these"
-    worst = json.loads(run(*MEAN[:-1], 2, "--people", 3000, "-p", "pm", "--format", "json").out)
+    worst = json.loads(run(*MEAN[:-1], 2, "--n", 3000, "-p", "pm", "--format", "json").out)
     assert found["rows"][0]["epsilon"] < worst["rows"][0]["epsilon"]
-    more = json.loads(run(*options, "--people", 100_000).out)
+    more = json.loads(run(*options, "--n", 100_000).out)
     assert more["people"] == 100_000
     assert more["rows"][0]["epsilon"] < found["rows"][0]["epsilon"]
 
@@ -75,15 +75,15 @@ def test_numbers_outside_are_refused_or_moved(run: Run, ages: Path) -> None:
 
 def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "plan.svg"
-    assert f"wrote {file}" in run(*MEAN, "--people", 9000, "-p", "hm", "pm", "--figure", file).err
+    assert f"wrote {file}" in run(*MEAN, "--n", 9000, "-p", "hm", "pm", "--figure", file).err
     assert "<svg" in file.read_text()
 
 
 def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
-    result = run(*MEAN, "--people", 1000, "-p", "duchi", code=1)
+    result = run(*MEAN, "--n", 1000, "-p", "duchi", code=1)
     assert "infeasible" in result.out
     assert "not reached up to epsilon 20" in result.err
-    some = run(*MEAN, "--people", 1000, "-p", "duchi", "pm", "--format", "csv")
+    some = run(*MEAN, "--n", 1000, "-p", "duchi", "pm", "--format", "csv")
     assert [row["feasible"] for row in rows(some.out)] == ["False", "True"]
 
 
@@ -109,21 +109,21 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--high", -1), "low must be below high"),
         (("--probability", 1), "strictly between 0 and 1"),
         (("--eps-min", 3, "--eps-max", 2), "below the largest"),
-        (("--people", 10**19), "more than integers hold"),
+        (("--n", 10**19), "more than integers hold"),
         (("--figure", "plan.txt"), "a figure is written as"),
     ],
 )
 def test_mistakes_are_refused_in_one_line(run: Run, arguments: tuple[object, ...], message: str) -> None:
-    assert message in run(*MEAN, "--people", 1000, *arguments, code=2).error_line
+    assert message in run(*MEAN, "--n", 1000, *arguments, code=2).error_line
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--low", 0, "--within", 1, "--people", 10), "--high is missing"),
-        (("--within", 1, "--people", 10), "give it with --low and --high"),
-        (("--low", 0, "--high", 1, "--people", 10), "give --within"),
-        (("--low", 0, "--high", 1, "--within", 1), "give --people"),
+        (("--low", 0, "--within", 1, "--n", 10), "--high is missing"),
+        (("--within", 1, "--n", 10), "give it with --low and --high"),
+        (("--low", 0, "--high", 1, "--n", 10), "give --within"),
+        (("--low", 0, "--high", 1, "--within", 1), "give --n"),
     ],
 )
 def test_what_is_missing_is_named(run: Run, arguments: tuple[object, ...], message: str) -> None:

@@ -37,7 +37,7 @@ Examples:
 
   ldpkit plan budget -d counts.csv -p grr -u mae --at-most 0.01 -m rbs --parameter g=6 --format json
 
-  ldpkit plan budget --low 0 --high 100 --within 0.5 --people 100000 -p all --verify
+  ldpkit plan budget --low 0 --high 100 --within 0.5 --n 100000 -p all --verify
 
   ldpkit plan budget -d ages.csv --column age --low 0 --high 120 --within 1 -p hm pm --figure budget.png
 
@@ -98,7 +98,7 @@ def budget(
     people: Annotated[
         int | None,
         typer.Option(
-            "--people",
+            "--n",
             min=1,
             help="For a mean: how many are asked; by default as in the file.",
             show_default=False,

@@ -116,7 +116,7 @@ def _read(
         raise InvalidParameterError("how far off may the mean be? give --within, in the unit of the numbers")
     if data is None:
         if asked.people is None:
-            raise InvalidParameterError("say how many will be asked: give --people, or numbers with -d FILE")
+            raise InvalidParameterError("say how many will be asked: give --n, or numbers with -d FILE")
         if column is not None or asked.clip:
             raise InvalidParameterError(
                 "--column and --clip are for a file of numbers: give one with -d FILE"
