@@ -32,7 +32,7 @@ __all__ = ["BINS", "NumericMechanism"]
 BINS = 1024
 """A tally counts cells in at most so many bins."""
 
-_CHUNK_BYTES = 1 << 19  # randomness for one chunk: small enough for the cache, large enough to amortise
+_CHUNK_BYTES = 1 << 20  # randomness for one chunk: small enough for the cache, large enough to amortise
 
 
 class NumericMechanism(Mechanism):
