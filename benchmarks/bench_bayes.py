@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import time
 from typing import Any
 
@@ -16,7 +15,7 @@ from ldpkit.estimation.bayes.landscape import Likelihood
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.mle import maximise
 from ldpkit.estimation.evidence import Evidence
-from timing import best_seconds, print_table
+from timing import best_seconds, peak_megabytes, print_table
 
 ACCURACY = 1e-9
 
@@ -71,7 +70,7 @@ def _steps() -> list[dict[str, Any]]:
     whole = best_seconds(lambda: maximise(evidence), 2)
     with_errors = best_seconds(lambda: evidence.estimate("mle"), 1)
     packed = sum(part.supports.nbytes for part in evidence.parts)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_megabytes()
     cores = f"{os.cpu_count()} cores"
     return [
         {

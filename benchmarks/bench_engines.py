@@ -146,12 +146,13 @@ def _table_one(engine: str, limit: int) -> dict[str, Any]:
 
 
 _MEMORY = """
-import resource, sys, numpy as np, ldpkit
+import sys, numpy as np, ldpkit
 from ldpkit.simulation import engines
+from timing import peak_megabytes
 oracle = ldpkit.get(sys.argv[1], 1024, epsilon=1.0)
 counts = np.full(1024, 10_000_000 // 1024 + 1)
 engines.users(oracle, counts, ldpkit.random.seeded(1), 1, 2)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(peak_megabytes())
 """
 
 

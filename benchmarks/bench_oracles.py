@@ -128,12 +128,12 @@ def _peer_grr(values: np.ndarray[Any, Any]) -> Iterator[tuple[str, Callable[[], 
 
 
 _AT_SCALE = """
-import resource, numpy as np, ldpkit
+import numpy as np, ldpkit
 oracle = ldpkit.OLH(1024, epsilon=1.0)
 reports = oracle.privatize(np.arange(1_000_000, dtype=np.uint32) % 1024)
-from timing import best_seconds
+from timing import best_seconds, peak_megabytes
 seconds = best_seconds(lambda: oracle.tally(reports), 3)
-print(seconds / (1_000_000 * 1024) * 1e9, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(seconds / (1_000_000 * 1024) * 1e9, peak_megabytes())
 """
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-__all__ = ["best_seconds", "print_table"]
+__all__ = ["best_seconds", "peak_megabytes", "print_table"]
 
 
 def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
@@ -18,6 +20,22 @@ def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
         work()
         best = min(best, time.perf_counter() - start)
     return best
+
+
+def peak_megabytes() -> float:
+    """Return the most memory that this process has held.
+
+    Linux counts what a parent held at the start of a child into the child's `ru_maxrss`,
+    but not into the high-water mark of its own memory.
+    """
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        import resource
+
+        unit = 1 << 20 if sys.platform == "darwin" else 1 << 10  # macOS counts bytes
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def print_table(title: str, rows: list[dict[str, Any]]) -> None:
