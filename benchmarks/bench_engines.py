@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import random
 import subprocess
 import sys
 import time
@@ -15,9 +13,9 @@ import numpy as np
 
 import ldpkit
 from ldpkit.simulation import engines
+from peers import EPSILON, K, loop
 from timing import best_seconds, print_table
 
-K, EPSILON = 128, 1.0
 PEOPLE = 929_669
 REPEATS = {"grr": 30, "olh": 10, "blh": 10, "oue": 4, "sue": 4, "ss": 2}  # a quarter of a second of work each
 PROTOCOLS = tuple(REPEATS)
@@ -40,59 +38,21 @@ def _engines(name: str) -> dict[str, Any]:
     counts = np.full(K, PEOPLE // K)
     source = ldpkit.random.seeded(1)
     few = 2000
-    loop = best_seconds(lambda: LOOPS[name](few), 9) / few
+    device, collector = loop(name)
+    values = [user % K for user in range(few)]
+    looped = best_seconds(lambda: collector(device(values)), 9) / few
     made = best_seconds(lambda: engines.users(oracle, counts, source, 1, 1), 9) / counts.sum()
     drawn = best_seconds(lambda: engines.aggregate(oracle, counts, source, 10), 9) / (10 * counts.sum())
-    met = loop / made >= 100 and loop / drawn >= 10_000
+    met = looped / made >= 100 and looped / drawn >= 10_000
     return {
         "work": name,
-        "loop ns": loop * 1e9,
+        "loop ns": looped * 1e9,
         "users ns": made * 1e9,
         "aggregate ns": drawn * 1e9,
-        "users ratio": f"{loop / made:,.0f}",
-        "aggregate ratio": f"{loop / drawn:,.0f}",
+        "users ratio": f"{looped / made:,.0f}",
+        "aggregate ratio": f"{looped / drawn:,.0f}",
         "target": f">= 100 and >= 10,000: {'met' if met else 'MISSED'}",
     }
-
-
-def _grr_loop(people: int) -> None:
-    """Randomise and count GRR reports as a textbook would."""
-    p = math.exp(EPSILON) / (math.exp(EPSILON) + K - 1)
-    counts = [0] * K
-    for user in range(people):
-        value = user % K
-        if random.random() >= p:
-            other = random.randrange(K - 1)
-            value = other + (other >= value)
-        counts[value] += 1
-
-
-def _oue_loop(people: int) -> None:
-    """Randomise and count OUE reports as a textbook would."""
-    q = 1 / (math.exp(EPSILON) + 1)
-    counts = [0] * K
-    for user in range(people):
-        value = user % K
-        for bit in range(K):
-            counts[bit] += random.random() < (0.5 if bit == value else q)
-
-
-def _olh_loop(people: int) -> None:
-    """Randomise and count OLH reports as a textbook would, with Python's own hash."""
-    g = round(math.exp(EPSILON)) + 1
-    p = math.exp(EPSILON) / (math.exp(EPSILON) + g - 1)
-    counts = [0] * K
-    for user in range(people):
-        seed = random.getrandbits(32)
-        bucket = hash((seed, user % K)) % g
-        if random.random() >= p:
-            other = random.randrange(g - 1)
-            bucket = other + (other >= bucket)
-        for value in range(K):
-            counts[value] += hash((seed, value)) % g == bucket
-
-
-LOOPS = {"grr": _grr_loop, "oue": _oue_loop, "olh": _olh_loop}
 
 
 def _threads(name: str) -> dict[str, Any]:

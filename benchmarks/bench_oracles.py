@@ -1,150 +1,159 @@
-"""The six frequency oracles against multi-freq-ldpy and pure-ldp, on one core, in one run."""
+"""The six frequency oracles against multi-freq-ldpy, pure-ldp and a Python loop, in one run, on one core."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import subprocess
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ldpkit
+from peers import EPSILON, PEERS, K
 from timing import best_seconds, print_table
 
-EPSILON = 1.0
-K = 128
-NANO = 1e9
+PEOPLE = 20_000
+ORACLES = ("grr", "sue", "oue", "blh", "olh", "ss")
+SIDES = ("device", "collector")
+TARGETS = {("grr", "device"): 50, ("sue", "device"): 30, ("oue", "device"): 30, ("olh", "collector"): 1000}
+"""How many times faster than both packages, by oracle and side."""
+
+SIZES = ((1_000_000, 128), (1_000_000, 1024), (10_000_000, 128))
+
+Times = dict[tuple[str, str], dict[str, float]]  # by oracle and side, then by who: ns a user
 
 
 def main() -> None:
-    rng = np.random.default_rng(1)
-    values = rng.integers(0, K, 1_000_000)
-    rows = [
-        *_compare("OLH aggregation, per report and value", _our_olh(values), _peer_olh(values[:200]), 1000),
-        *_compare(
-            "OUE perturbation, per bit",
-            _our_privatize("oue", values[:200_000], K),
-            _peer_oue(values[:2000]),
-            30,
-        ),
-        *_compare(
-            "GRR perturbation, per user", _our_privatize("grr", values, 1), _peer_grr(values[:5000]), 50
-        ),
-    ]
-    print_table(f"k={K}, epsilon={EPSILON:g}, nanoseconds on one core", rows)
-    print_table("OLH aggregation at scale and randomness", [_olh_at_scale(), _secure_against_seeded()])
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--figure", type=Path, help="write a .png, .svg or .pdf figure")
+    figure = options.parse_args().figure
+    times = _all_times()
+    print_table(
+        f"n={PEOPLE:,}, k={K}, epsilon={EPSILON:g}: ns a user, and how many times ldpkit's that is",
+        [_row(oracle, side, found) for (oracle, side), found in times.items()],
+    )
+    print_table("ldpkit alone, each in a process of its own", [_at_scale(*size) for size in _sizes()])
+    print_table("What else is wanted", [_olh_at_scale(), _secure_against_seeded()])
+    if figure is not None:
+        _draw(times, figure)
+        print(f"wrote {figure}")
 
 
-def _compare(
-    work: str, ours: float, peers: Iterator[tuple[str, Callable[[], float]]], target: int
-) -> Iterator[dict[str, Any]]:
-    for peer, measure in peers:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                theirs = measure()
-        except Exception as error:  # a peer that does not run here is left out, with its reason
-            print(f"{peer} left out: {type(error).__name__}: {error}", file=sys.stderr)
-            continue
-        ratio = theirs / ours
-        yield {
-            "work": work,
-            "ldpkit": ours,
-            "peer": peer,
-            "theirs": theirs,
-            "ratio": f"{ratio:,.0f}",
-            "target": f">= {target}: {'met' if ratio >= target else 'MISSED'}",
-        }
+def _all_times() -> Times:
+    values = np.random.default_rng(1).integers(0, K, PEOPLE)
+    times: Times = {}
+    for oracle in ORACLES:
+        found = {"ldpkit": _our_times(oracle, values)}
+        for peer in PEERS:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found[peer] = _their_times(peer, oracle, values.tolist())
+            except KeyError:
+                continue  # it has no such oracle
+            except Exception as error:  # a peer that does not run here is left out, with its reason
+                print(f"{peer} left out for {oracle}: {type(error).__name__}: {error}", file=sys.stderr)
+        for index, side in enumerate(SIDES):
+            times[oracle, side] = {who: pair[index] / PEOPLE * 1e9 for who, pair in found.items()}
+    return times
 
 
-def _our_olh(values: np.ndarray[Any, Any]) -> float:
-    oracle = ldpkit.OLH(K, epsilon=EPSILON)
-    reports = oracle.privatize(values)
-    return best_seconds(lambda: oracle.tally(reports)) / (len(values) * K) * NANO
-
-
-def _our_privatize(name: str, values: np.ndarray[Any, Any], units: int) -> float:
+def _our_times(name: str, values: np.ndarray[Any, Any]) -> tuple[float, float]:
     oracle = ldpkit.get(name, K, epsilon=EPSILON)
-    return best_seconds(lambda: oracle.privatize(values)) / (len(values) * units) * NANO
+    reports = oracle.privatize(values)
+    return best_seconds(lambda: oracle.privatize(values), 9), best_seconds(lambda: oracle.tally(reports), 9)
 
 
-def _peer_olh(values: np.ndarray[Any, Any]) -> Iterator[tuple[str, Callable[[], float]]]:
-    def multi_freq() -> float:
-        from multi_freq_ldpy.pure_frequency_oracles.LH import LH_Aggregator_MI, LH_Client
-
-        reports = [LH_Client(int(value), K, EPSILON) for value in values]
-        return best_seconds(lambda: LH_Aggregator_MI(reports, K, EPSILON), 3) / (len(values) * K) * NANO
-
-    def pure() -> float:
-        from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
-
-        client = LHClient(EPSILON, K, use_olh=True, index_mapper=lambda value: value)
-        server = LHServer(EPSILON, K, use_olh=True, index_mapper=lambda value: value)
-        reports = [client.privatise(int(value)) for value in values]
-        work = lambda: [server.aggregate(report) for report in reports]  # noqa: E731
-        return best_seconds(work, 3) / (len(values) * K) * NANO
-
-    yield "multi-freq-ldpy", multi_freq
-    yield "pure-ldp", pure
+def _their_times(peer: str, name: str, values: list[int]) -> tuple[float, float]:
+    device, collector = PEERS[peer](name)
+    collector(device(values[:50]))  # whatever is loaded on first use
+    start = time.perf_counter()
+    reports = device(values)
+    middle = time.perf_counter()
+    collector(reports)
+    return middle - start, time.perf_counter() - middle
 
 
-def _peer_oue(values: np.ndarray[Any, Any]) -> Iterator[tuple[str, Callable[[], float]]]:
-    def multi_freq() -> float:
-        from multi_freq_ldpy.pure_frequency_oracles.UE import UE_Client
-
-        work = lambda: [UE_Client(int(value), K, EPSILON, True) for value in values]  # noqa: E731
-        return best_seconds(work, 3) / (len(values) * K) * NANO
-
-    def pure() -> float:
-        from pure_ldp.frequency_oracles.unary_encoding import UEClient
-
-        client = UEClient(EPSILON, K, use_oue=True, index_mapper=lambda value: value)
-        work = lambda: [client.privatise(int(value)) for value in values]  # noqa: E731
-        return best_seconds(work, 3) / (len(values) * K) * NANO
-
-    yield "multi-freq-ldpy", multi_freq
-    yield "pure-ldp", pure
+def _row(oracle: str, side: str, found: dict[str, float]) -> dict[str, Any]:
+    row: dict[str, Any] = {"work": f"{oracle}, {side}", "ldpkit": f"{found['ldpkit']:,.1f}"}
+    ratios = {peer: found[peer] / found["ldpkit"] for peer in PEERS if peer in found}
+    for peer in PEERS:
+        row[peer] = f"{found[peer]:,.0f} ({ratios[peer]:,.0f} x)" if peer in found else "-"
+    least = TARGETS.get((oracle, side))
+    packages = [ratio for peer, ratio in ratios.items() if peer != "Python loop"]
+    row["target"] = ""
+    if least is not None:
+        met = "met" if packages and min(packages) >= least else "MISSED" if packages else "no package here"
+        row["target"] = f">= {least} x both packages: {met}"
+    return row
 
 
-def _peer_grr(values: np.ndarray[Any, Any]) -> Iterator[tuple[str, Callable[[], float]]]:
-    def multi_freq() -> float:
-        from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
-
-        work = lambda: [GRR_Client(int(value), K, EPSILON) for value in values]  # noqa: E731
-        return best_seconds(work, 3) / len(values) * NANO
-
-    def pure() -> float:
-        from pure_ldp.frequency_oracles.direct_encoding import DEClient
-
-        client = DEClient(EPSILON, K, index_mapper=lambda value: value)
-        work = lambda: [client.privatise(int(value)) for value in values]  # noqa: E731
-        return best_seconds(work, 3) / len(values) * NANO
-
-    yield "multi-freq-ldpy", multi_freq
-    yield "pure-ldp", pure
+def _sizes() -> list[tuple[str, int, int]]:
+    return [(oracle, n, k) for n, k in SIZES for oracle in ORACLES]
 
 
-_AT_SCALE = """
-import numpy as np, ldpkit
+_STREAM = """
+import json, sys, time, numpy as np, ldpkit
+from timing import peak_megabytes
+name, n, k = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+oracle = ldpkit.get(name, k, epsilon=1.0)
+values = np.arange(n, dtype=np.uint32) % k
+oracle.tally(oracle.privatize(values[:1000]))
+device = collector = 0.0
+chunks, tally = oracle.privatize_chunks(values), None
+while True:
+    start = time.perf_counter()
+    reports = next(chunks, None)
+    if reports is None:
+        break
+    middle = time.perf_counter()
+    part = oracle.tally(reports)
+    tally = part if tally is None else tally + part
+    device, collector = device + middle - start, collector + time.perf_counter() - middle
+assert tally.n == n
+print(json.dumps([device / n * 1e9, collector / n * 1e9, oracle.report_bytes, peak_megabytes()]))
+"""
+
+_AGGREGATE = """
+import json, numpy as np, ldpkit
+from timing import best_seconds, peak_megabytes
 oracle = ldpkit.OLH(1024, epsilon=1.0)
 reports = oracle.privatize(np.arange(1_000_000, dtype=np.uint32) % 1024)
-from timing import best_seconds, peak_megabytes
 seconds = best_seconds(lambda: oracle.tally(reports), 3)
-print(seconds / (1_000_000 * 1024) * 1e9, peak_megabytes())
+print(json.dumps([seconds / (1_000_000 * 1024) * 1e9, peak_megabytes()]))
 """
 
 
-def _olh_at_scale() -> dict[str, Any]:
-    """Aggregate n=1e6, k=1024 in a process of its own, to see its peak memory."""
+def _in_own_process(script: str, *arguments: object) -> list[float]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    for _ in range(2):  # the first run may still have to compile
-        done = subprocess.run(
-            [sys.executable, "-c", _AT_SCALE], env=environment, capture_output=True, text=True, check=True
-        )
-    nanoseconds, megabytes = map(float, done.stdout.split())
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    found: list[float] = json.loads(done.stdout)
+    return found
+
+
+def _at_scale(name: str, n: int, k: int) -> dict[str, Any]:
+    """Make and count reports chunk by chunk, as a collection that never fills the memory."""
+    device, collector, report_bytes, megabytes = _in_own_process(_STREAM, name, n, k)
+    return {
+        "work": f"{name}, n={n:,}, k={k}",
+        "device ns a user": device,
+        "collector ns a report": collector,
+        "bytes a report": str(report_bytes),
+        "peak MB": f"{megabytes:.0f}",
+    }
+
+
+def _olh_at_scale() -> dict[str, Any]:
+    """Aggregate a million reports that are all in memory."""
+    _in_own_process(_AGGREGATE)  # the first may still have to compile
+    nanoseconds, megabytes = _in_own_process(_AGGREGATE)
     met = nanoseconds < 0.5 and megabytes < 200
     return {
         "work": "OLH aggregation, n=1e6, k=1024",
@@ -163,6 +172,25 @@ def _secure_against_seeded() -> dict[str, Any]:
         "measured": f"{secure / seeded:.2f} times the time",
         "target": f"<= 1.5: {'met' if secure <= 1.5 * seeded else 'MISSED'}",
     }
+
+
+def _draw(times: Times, path: Path) -> None:
+    from ldpkit.bench.figures import new_figure, save_figure
+
+    figure = new_figure(10, 4.5)
+    panels: Any = figure.subplots(1, 2, sharey=True)
+    whos = ["ldpkit", *PEERS]
+    for axes, side in zip(panels, SIDES, strict=True):
+        for place, who in enumerate(whos):
+            known = [(index, times[oracle, side].get(who)) for index, oracle in enumerate(ORACLES)]
+            bars = [(index + 0.2 * (place - 1.5), height) for index, height in known if height is not None]
+            axes.bar(*zip(*bars, strict=True), width=0.2, label=who)
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(ORACLES)), ORACLES)
+        axes.set_title(f"{side}, n = {PEOPLE:,}, k = {K}, epsilon = {EPSILON:g}")
+    panels[0].set_ylabel("nanoseconds a user, one core")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(whos))
+    save_figure(figure, path)
 
 
 if __name__ == "__main__":
