@@ -14,8 +14,21 @@ LOW_IN_THE_PAPER = {("I", "oue"), ("II", "ss")}
 
 
 @pytest.fixture(scope="module")
-def claims():
-    return list(REPRODUCTIONS.get("ldp3").run(Settings(quick=True, seed=1)))
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ldp3")
+
+
+@pytest.fixture(scope="module")
+def claims(folder):
+    return list(REPRODUCTIONS.get("ldp3").run(Settings(quick=True, seed=1, folder=folder)))
+
+
+def test_execution_times_are_told_and_drawn_for_every_data_set(claims, folder):
+    told = [claim for claim in claims if claim.claim.endswith("more threads take less time")]
+    assert len(told) == 3 * len(PROTOCOLS)
+    assert all("s with 1" in claim.note and "s with 8" in claim.note for claim in told)
+    for name in ("figure-3-kosarak", "figure-4-bms_pos", "figure-5-porto"):
+        assert (folder / f"{name}.png").stat().st_size > 10_000
 
 
 @needs_data

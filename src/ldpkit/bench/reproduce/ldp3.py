@@ -10,22 +10,17 @@ not reproduced.
 from __future__ import annotations
 
 import math
-import os
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ldpkit.bench.grid import NO_METHOD, Experiment, Row
 from ldpkit.bench.reproduce import Claim, Settings, Verdict, compare, reproduction
+from ldpkit.bench.reproduce.ldp3_times import time_claims
 from ldpkit.bench.summary import Mean, Summary
-from ldpkit.core import random
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.base import get
 from ldpkit.simulation.datasets import load
-from ldpkit.simulation.engines import users
 
 __all__ = ["run"]
 
@@ -91,7 +86,7 @@ def run(settings: Settings) -> Iterator[Claim]:
             yield from _without_data(table, error)
             continue
         yield from _table(table, counts, settings)
-    yield from _execution_times(settings)
+    yield from time_claims(settings, PROTOCOLS, EPSILON, PAPER_RUNS)
 
 
 def _table(table: PaperTable, counts: Counts, settings: Settings) -> Iterator[Claim]:
@@ -171,36 +166,6 @@ def _without_data(table: PaperTable, error: LdpkitError) -> Iterator[Claim]:
         Verdict.NO_DATA,
         str(error),
     )
-
-
-def _execution_times(settings: Settings) -> Iterator[Claim]:
-    """Time the whole of a table, and what threads bring."""
-    people = np.full(128, (100_000 if settings.quick else 929_669) // 128)
-    cores = os.cpu_count() or 1
-    for protocol in PROTOCOLS:
-        seconds = {threads: _users_seconds(protocol, people, threads) for threads in (1, min(2, cores))}
-        ratio = seconds[1] / seconds[max(seconds)]
-        yield Claim(
-            f"figure 3: {protocol}, more threads take less time",
-            "less",
-            f"{ratio:.2f} times as fast",
-            None,
-            Verdict.REPRODUCED if ratio > 1.2 or cores == 1 else Verdict.NOT_REPRODUCED,
-            f"n={people.sum():,}, k=128, 10 runs: {seconds[1]:.2f} s with 1 thread, "
-            f"{seconds[max(seconds)]:.2f} s with {max(seconds)}; the paper prints no numbers",
-        )
-
-
-def _users_seconds(protocol: str, people: Counts, threads: int) -> float:
-    """Return how long ten collections take when every report is made; the best of three times."""
-    oracle, source = get(protocol, len(people), epsilon=EPSILON), random.seeded(1)
-    users(oracle, people // 100, source, 1, threads)  # loads what is compiled
-    best = math.inf
-    for _ in range(3):
-        start = time.perf_counter()
-        users(oracle, people, source, PAPER_RUNS, threads)
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def _draw(table: PaperTable, experiment: Experiment, rows: Sequence[Row], settings: Settings) -> None:
