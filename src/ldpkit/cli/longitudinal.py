@@ -54,7 +54,7 @@ def longitudinal(
         str,
         typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
     ] = "0,3",
-    repeats: Annotated[int, typer.Option(help="How many devices to attack.")] = 1000,
+    repeats: Annotated[int, typer.Option(help="How many devices to attack.")] = 4000,
     figure: Annotated[
         Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
     ] = None,
