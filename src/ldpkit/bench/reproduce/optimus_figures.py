@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ldpkit.bench.figures import new_figure, save_figure
+from ldpkit.bench.figures import label_logs, new_figure, save_figure
 from ldpkit.bench.reproduce.optimus_grid import Study
 from ldpkit.planning.plan import Plan
 
-__all__ = ["grid_figures", "sweep_figure"]
+__all__ = ["grid_figures", "probability_figure", "sweep_figure"]
 
 
 def grid_figures(study: Study, plans: Mapping[tuple[str, float], Sequence[Plan]], folder: Path) -> None:
@@ -25,6 +25,10 @@ def grid_figures(study: Study, plans: Mapping[tuple[str, float], Sequence[Plan]]
                 values = [getattr(plans[protocol, tau][place], what) for tau in study.taus]
                 axes.plot(study.taus, values, marker="o", markersize=3, label=method)
             axes.set_title(protocol)
+            margin = 0.05 * (max(study.taus) - min(study.taus))
+            axes.set_xlim(
+                min(study.taus) - margin, max(study.taus) + margin
+            )  # also where some are infeasible
             axes.set_xlabel("Kendall's tau at least")
             if what == "seconds":
                 axes.set_yscale("log")
@@ -32,6 +36,29 @@ def grid_figures(study: Study, plans: Mapping[tuple[str, float], Sequence[Plan]]
         panels[0].legend(fontsize=7)
         figure.suptitle(f"figure {number}: {study.dataset}")
         save_figure(figure, folder / f"figure-{number}-{study.dataset}.png")
+
+
+def probability_figure(
+    chosen: Mapping[tuple[str, str, float], float], chances: Sequence[float], folder: Path
+) -> None:
+    """Draw the epsilon of binary search (points) and of the analytic method (lines) over pi, by protocol."""
+    folder.mkdir(parents=True, exist_ok=True)
+    figure = new_figure(6, 4)
+    axes: Any = figure.subplots()
+    for protocol in dict.fromkeys(protocol for protocol, _, _ in chosen):
+        lines = {
+            method: [chosen[protocol, method, chance] for chance in chances] for method in ("analytic", "bs")
+        }
+        (line,) = axes.plot(chances, lines["analytic"], label=protocol)
+        axes.plot(chances, lines["bs"], "o", markersize=4, color=line.get_color())
+    axes.set_yscale("log")
+    label_logs(axes.yaxis)
+    axes.set_xticks(chances)
+    axes.set_xlabel("probability pi that Kendall's tau is at least 0.3")
+    axes.set_ylabel("epsilon")
+    axes.set_title("figure 5.5: emoji; points: binary search, lines: analytic", fontsize=10)
+    figure.legend(loc="outside right upper", fontsize=8)
+    save_figure(figure, folder / "figure-5.5-emoji.png")
 
 
 def sweep_figure(

@@ -38,6 +38,10 @@ def probabilities(emoji: Counts, settings: Settings) -> Iterator[Claim]:
         (task.protocol, task.method, task.probability): epsilon_of(plan)
         for task, plan in run_all(tasks, settings.seed)
     }
+    if settings.folder is not None:
+        from ldpkit.bench.reproduce.optimus_figures import probability_figure
+
+        probability_figure(chosen, chances, settings.folder)
     for protocol in protocols:
         simulated = [chosen[protocol, "bs", chance] for chance in chances]
         exact = [chosen[protocol, "analytic", chance] for chance in chances]
