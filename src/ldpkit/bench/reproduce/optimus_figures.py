@@ -28,7 +28,7 @@ def grid_figures(study: Study, plans: Mapping[tuple[str, float], Sequence[Plan]]
             margin = 0.05 * (max(study.taus) - min(study.taus))
             axes.set_xlim(
                 min(study.taus) - margin, max(study.taus) + margin
-            )  # also where some are infeasible
+            )  # the same for all
             axes.set_xlabel("Kendall's tau at least")
             if what == "seconds":
                 axes.set_yscale("log")
