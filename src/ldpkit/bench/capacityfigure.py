@@ -18,7 +18,7 @@ from ldpkit.planning.plan import Plan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["capacity_figure", "lines_figure", "spread_figure"]
+__all__ = ["capacity_figure", "lines_figure", "methods_figure", "spread_figure"]
 
 _POINTS = 80
 
@@ -78,19 +78,49 @@ def spread_figure(chosen: Mapping[int, Sequence[float]], exact: float) -> Figure
     return figure
 
 
+def methods_figure(found: Mapping[str, Mapping[str, Mapping[float, Plan]]]) -> Figure:
+    """Return the epsilon that methods choose over a threshold, and their seconds, a column a protocol.
+
+    Parameters
+    ----------
+    found : mapping
+        By protocol, method and threshold, the plan.
+    """
+    figure = new_figure(4.5 * len(found), 6)
+    panels: Any = figure.subplots(2, len(found), squeeze=False)
+    for (protocol, methods), (above, below) in zip(found.items(), panels.T, strict=True):
+        for index, (method, plans) in enumerate(methods.items()):
+            # Side by side: the answers hardly differ, and would lie on each other.
+            places = [place + 0.15 * (index - 1.5) for place in range(len(plans))]
+            above.plot(places, [plan.epsilon or np.nan for plan in plans.values()], "o", label=method)
+            below.plot(places, [plan.seconds for plan in plans.values()], "o", label=method)
+        thresholds = [f"{threshold:g}" for threshold in next(iter(methods.values()))]
+        for axes, what in ((above, "epsilon"), (below, "seconds")):
+            axes.set_xticks(range(len(thresholds)), thresholds)
+            axes.set_ylabel(what)
+            axes.set_xlabel("least probability of a true positive")
+        below.set_yscale("log")
+        above.set_title(protocol)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
 def lines_figure(
-    panels: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]], x: str, y: str
+    panels: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]],
+    x: str | Sequence[str],
+    y: str,
 ) -> Figure:
-    """Return a figure of panels, each with named lines."""
+    """Return a figure of panels, each with named lines; x is the name of an axis, or one for each panel."""
+    names = [x] * len(panels) if isinstance(x, str) else x
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     figure = new_figure(5.5 * columns, 3.8 * rows)
     grid: Any = figure.subplots(rows, columns, squeeze=False)
-    for axes, (title, lines) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (title, lines), along in zip(grid.flat, panels.items(), names, strict=False):
         for name, (across, up) in lines.items():
             axes.plot(across, up, marker="o", markersize=3, label=name)
         axes.set_title(title, fontsize=9)
-        axes.set_xlabel(x)
+        axes.set_xlabel(along)
         axes.set_ylabel(y)
         axes.legend(fontsize=7)
     return figure

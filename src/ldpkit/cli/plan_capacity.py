@@ -92,7 +92,7 @@ def capacity(
     runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
     eps_min: Annotated[float, typer.Option("--eps-min", help="The smallest epsilon allowed.")] = 0.001,
     eps_max: Annotated[float, typer.Option("--eps-max", help="The largest epsilon allowed.")] = 10.0,
-    precision: Annotated[float, typer.Option(help="Of epsilon, for capri and capri_r.")] = 0.01,
+    precision: Annotated[float, typer.Option(help="Of epsilon; not for exact.")] = 0.01,
     delta: Annotated[float, typer.Option(help="How far capri_r goes back each time.")] = 0.05,
     outliers: Annotated[
         float | None,
@@ -132,9 +132,7 @@ def capacity(
     asked = question if capped is None else capped.question
     options: dict[str, Any] = {"epsilon_min": eps_min, "epsilon_max": eps_max}
     if method is not MethodName.exact:
-        options["runs"] = runs
-    if method in (MethodName.capri, MethodName.capri_r):
-        options["precision"] = precision
+        options |= {"runs": runs, "precision": precision}
     if method is MethodName.capri_r:
         options["delta"] = delta
     source = seeded(seed)

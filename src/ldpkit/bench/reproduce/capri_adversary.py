@@ -48,7 +48,7 @@ def adversary_claims(settings: Settings) -> Iterator[Claim]:
 
         for eta in ETAS:
             named = {PAPER_NAMES[name]: risks for name, risks in found[eta].items()}
-            save_figure(risk_figure(named), settings.folder / f"figure-6.1-{FIGURES[eta]}.png")
+            save_figure(risk_figure(named), settings.folder / f"figures-6.1-and-{FIGURES[eta]}.png")
 
 
 def _risks(eta: float) -> dict[str, list[Risk]]:

@@ -90,11 +90,14 @@ def method_claims(settings: Settings) -> Iterator[Claim]:
     counts = water(ENLARGED, 1_600_000)
     thresholds = (0.8,) if settings.quick else (0.6, 0.8, 0.9, 0.95)
     methods: dict[str, Callable[..., Plan]] = {"CAPRI": capri, "CAPRI-R": capri_r, "Bayesian": bayesian}
+    found: dict[str, dict[str, dict[float, Plan]]] = {}
     for protocol in ("grr", "sue"):
         seconds = dict.fromkeys(methods, 0.0)
+        lines = found[protocol] = {name: {} for name in ("exact", *methods)}
         for threshold in thresholds:
             question = _question(counts, 1_400_000.0, threshold)
-            reference = exact(question, protocol).epsilon or 0.0
+            lines["exact"][threshold] = exact(question, protocol)
+            reference = lines["exact"][threshold].epsilon or 0.0
             for name, method in methods.items():
                 source = seeded(settings.seed).derive(f"{name} {protocol} {threshold}")
                 claim = f"figure 6.6: {protocol}, TP threshold {threshold:g}: {name}"
@@ -103,6 +106,7 @@ def method_claims(settings: Settings) -> Iterator[Claim]:
                 except MissingDependencyError as error:
                     yield Claim(claim, None, None, None, Verdict.NO_DATA, str(error))
                     continue
+                lines[name][threshold] = plan
                 ours = plan.epsilon or 0.0
                 seconds[name] += plan.seconds
                 agrees = abs(ours - reference) <= AGREEMENT
@@ -121,6 +125,11 @@ def method_claims(settings: Settings) -> Iterator[Claim]:
             Verdict.REPRODUCED if fastest == "CAPRI" else Verdict.NOT_REPRODUCED,
             ", ".join(f"{name} {time:.2f} s" for name, time in seconds.items() if time),
         )
+    if settings.folder is not None:
+        from ldpkit.bench.capacityfigure import methods_figure
+        from ldpkit.bench.figures import save_figure
+
+        save_figure(methods_figure(found), settings.folder / "figures-6.6-and-6.7.png")
 
 
 def speed_claims(settings: Settings) -> Iterator[Claim]:

@@ -118,7 +118,8 @@ def protocol_claims(settings: Settings) -> Iterator[Claim]:
         from ldpkit.bench.figures import save_figure
 
         save_figure(
-            lines_figure(panels, "threshold or cap", "selected epsilon"), settings.folder / "figure-5.9.png"
+            lines_figure(panels, ("threshold", "threshold", "capacity", "capacity"), "selected epsilon"),
+            settings.folder / "figure-5.9.png",
         )
 
 

@@ -26,9 +26,7 @@ def grid_figures(study: Study, plans: Mapping[tuple[str, float], Sequence[Plan]]
                 axes.plot(study.taus, values, marker="o", markersize=3, label=method)
             axes.set_title(protocol)
             margin = 0.05 * (max(study.taus) - min(study.taus))
-            axes.set_xlim(
-                min(study.taus) - margin, max(study.taus) + margin
-            )  # the same for all
+            axes.set_xlim(min(study.taus) - margin, max(study.taus) + margin)  # the same for all
             axes.set_xlabel("Kendall's tau at least")
             if what == "seconds":
                 axes.set_yscale("log")

@@ -34,6 +34,7 @@ Watch = Callable[[Iterator[Trial], int], Iterable[Trial]]
 """A function that passes trials on, given about how many there will be: for a progress bar."""
 
 _FLATTEST = 0.01  # a normal quantile; below it nothing is told from one half
+_FEW_HALVINGS = 4  # about how many a Bayesian search ends with
 
 _ENGINES: dict[str, Callable[[CapacityQuestion, str, RandomSource | None], Sampler]] = {
     "collections": from_collections,
@@ -149,6 +150,7 @@ def bayesian(
     *,
     init_points: int = 8,
     iterations: int = 16,
+    precision: float = 0.01,
     runs: int = RUNS,
     epsilon_min: float = EPSILON_MIN,
     epsilon_max: float = EPSILON_MAX,
@@ -159,7 +161,8 @@ def bayesian(
     """Let a Gaussian process say where the probability of a right decision is the wanted one.
 
     It models the distance between the two, in normal quantiles, over the logarithm of
-    epsilon. The answer is the least epsilon that passed.
+    epsilon. The model is rough where it matters, so at last the gap between the least
+    epsilon that passed, which is the answer, and the next below that failed is halved.
 
     Parameters
     ----------
@@ -167,7 +170,10 @@ def bayesian(
         As in `capri`.
     init_points, iterations : int
         How many epsilons are drawn at random, and how many are then chosen.
+    precision : float
+        How narrow that gap must be.
     """
+    narrow = _check_precision(precision)
     low, high = check_range(epsilon_min, epsilon_max)
     first, more = check_whole(init_points, "init_points"), check_whole(iterations, "iterations", least=0)
     library = _library()
@@ -184,8 +190,11 @@ def bayesian(
     # Probabilities are simulated, so the process must not follow each of them exactly.
     optimizer.set_gp_params(alpha=1e-3, n_restarts_optimizer=1)
 
+    seen: list[Trial] = []
+
     def tell(log_epsilon: float) -> Trial:
         trial = search.test(min(max(math.exp(log_epsilon), low), high))
+        seen.append(trial)
         optimizer.register({"log_epsilon": log_epsilon}, -abs(_distance(trial, question.wanted)))
         return trial
 
@@ -198,8 +207,17 @@ def bayesian(
                 warnings.simplefilter("ignore")  # of a fit that has not converged: it is a guess anyway
                 wanted = optimizer.suggest()
             yield tell(float(wanted["log_epsilon"]))
+        while (gap := _gap(seen, low))[1] - gap[0] > narrow:
+            yield tell(math.log(gap[0] * gap[1]) / 2)
 
-    return search.conclude(steps, 1 + first + more, watch, last=False)
+    return search.conclude(steps, 1 + first + more + _FEW_HALVINGS, watch, last=False)
+
+
+def _gap(trials: list[Trial], low: float) -> tuple[float, float]:
+    """Return the least epsilon that passed, and before it the greatest below that did not."""
+    passed = min(trial.epsilon for trial in trials if trial.passed)
+    failed = (trial.epsilon for trial in trials if not trial.passed and trial.epsilon < passed)
+    return max(failed, default=low), passed
 
 
 class _Search:
