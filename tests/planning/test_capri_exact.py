@@ -111,7 +111,7 @@ def test_independent_collections_agree(name):
     assert abs(at.probability - 0.1) < 4.5 * error, "false alarm: 7e-6"
     assert below.epsilon == pytest.approx(0.9 * plan.epsilon)
     assert below.probability > at.probability
-    assert not below.satisfied
+    assert below.holds == "no"
 
 
 def test_verify_at_the_edge_of_the_range():

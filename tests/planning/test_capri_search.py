@@ -153,7 +153,10 @@ def test_a_delta_that_makes_no_sense(delta):
 
 @pytest.mark.parametrize(
     ("protocol", "message"),
-    [("laplace", "laplace is no frequency oracle"), ("lgrr", "planning looks for one epsilon")],
+    [
+        ("bounded_laplace", "the mean report of bounded_laplace is no line"),
+        ("lgrr", "planning looks for one"),
+    ],
 )
 def test_mechanisms_that_cannot_be_searched(protocol, message):
     with pytest.raises(InvalidParameterError, match=message):

@@ -149,7 +149,12 @@ def capacity(
         rows = _told(rows)
     show(rows, output, title=str(asked), caption=_caption(question, capped), about=about)
     if checks and output is Format.table:
-        show(checks, output, title="Independent simulation, at epsilon and at 0.9 times it")
+        show(
+            checks,
+            output,
+            title="Independent simulation, at epsilon and at 0.9 times it",
+            caption="epsilon stands on the edge, so holds is often 'open': the interval has room for both",
+        )
     for plan in plans:
         if not plan.feasible:
             note(str(plan))

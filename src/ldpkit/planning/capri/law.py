@@ -25,6 +25,7 @@ from ldpkit.mechanisms.base import MECHANISMS, Mechanism, get
 from ldpkit.mechanisms.categorical.histogram import SHE
 from ldpkit.mechanisms.categorical.longitudinal.dbitflip import DBitFlip
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.numeric.noise import NoiseMechanism
 from ldpkit.planning.capri.question import CapacityQuestion, as_exact
 from ldpkit.planning.capri.reports import Bits, Noise, ReportSum, Sets
 from ldpkit.planning.capri.saddle import saddle_point
@@ -35,6 +36,7 @@ __all__ = [
     "TotalLaw",
     "law_at",
     "mean_estimation_law",
+    "mechanism_at",
     "plannable",
     "total_law",
 ]
@@ -176,20 +178,32 @@ def total_law(oracle: FrequencyOracle, question: CapacityQuestion) -> TotalLaw:
 
 
 def law_at(protocol: str, question: CapacityQuestion) -> Callable[[float], EstimatedTotal]:
-    """Return the law of the estimated total as a function of epsilon.
+    """Return the law of the estimated total as a function of epsilon."""
+    make = mechanism_at(protocol, question)
+
+    def law(epsilon: float) -> EstimatedTotal:
+        made = make(epsilon)
+        is_oracle = isinstance(made, FrequencyOracle)
+        return total_law(made, question) if is_oracle else mean_estimation_law(made, question)
+
+    return law
+
+
+def mechanism_at(protocol: str, question: CapacityQuestion) -> Callable[[float], Any]:
+    """Return the mechanism as a function of epsilon.
 
     A frequency oracle estimates how many people hold each value, a numeric mechanism
     their mean; the latter gets the interval from the least to the greatest amount.
     """
     kind = plannable(protocol)
-    if issubclass(kind, FrequencyOracle):
-        return lambda epsilon: total_law(get(protocol, len(question.amounts), epsilon=epsilon), question)
-    if not (hasattr(kind, "variance") and hasattr(kind, "bias")):
-        raise InvalidParameterError(
-            f"{protocol} estimates neither frequencies nor a mean, so no total: see 'ldpkit mechanisms'"
-        )
-    interval: Any = (float(question.amounts.min()), float(question.amounts.max()))
-    return lambda epsilon: mean_estimation_law(get(protocol, interval, epsilon=epsilon), question)
+    domain: Any = len(question.amounts)
+    if not issubclass(kind, FrequencyOracle):
+        if not (hasattr(kind, "variance") and hasattr(kind, "bias")):
+            raise InvalidParameterError(
+                f"{protocol} estimates neither frequencies nor a mean, so no total: see 'ldpkit mechanisms'"
+            )
+        domain = (float(question.amounts.min()), float(question.amounts.max()))
+    return lambda epsilon: get(protocol, domain, epsilon=epsilon)
 
 
 def plannable(protocol: str) -> type[Mechanism]:
@@ -247,7 +261,9 @@ def mean_estimation_law(mechanism: Any, question: CapacityQuestion) -> NormalTot
     line = getattr(mechanism, "line", None)
     slope = 1.0 if line is None else float(line[1])
     bias = counts @ np.asarray(mechanism.bias(amounts), float) if line is None else 0.0
-    variance = counts @ np.asarray(mechanism.variance(amounts), float) / slope**2
+    # Added noise is the same for all amounts, and its variance takes a while.
+    at = amounts[:1] if isinstance(mechanism, NoiseMechanism) else amounts
+    variance = counts @ np.broadcast_to(mechanism.variance(at), len(amounts)) / slope**2
     return NormalTotal(question.total + float(bias), float(variance))
 
 

@@ -17,10 +17,11 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.planning.capri.law import law_at, plannable
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.planning.capri.law import law_at, mechanism_at, plannable
 from ldpkit.planning.capri.question import CapacityQuestion, as_exact
+from ldpkit.simulation.sums import sample_means
 
 __all__ = ["Sampler", "check_frequency_oracle", "from_collections", "from_law", "right_decisions"]
 
@@ -42,20 +43,19 @@ def from_collections(question: CapacityQuestion, protocol: str, rng: RandomSourc
     >>> draw(0.8, 10_000)                            # a right decision has probability 0.99476
     9943
     """
-    source = resolve(rng)
+    source, make = resolve(rng), mechanism_at(protocol, question)
     generator = source.generator()
-    check_frequency_oracle(protocol)
 
     def draw(epsilon: float, runs: int) -> int:
-        oracle = get(protocol, len(question.amounts), epsilon=epsilon)
-        limit, is_exact = _limit(oracle, question)
-        if is_exact and _is_quick(oracle, question):
+        made = make(epsilon)
+        if isinstance(made, FrequencyOracle) and _is_quick(made, question):
+            limit, _ = _limit(made, question)
             below = sum(
-                int((_sums(oracle, question, size, generator) <= limit).sum())
+                int((_sums(made, question, size, generator) <= limit).sum())
                 for size in _batches(runs, len(question.amounts))
             )
             return runs - below if question.exceeds else below
-        return right_decisions(oracle, question, runs, source)
+        return right_decisions(made, question, runs, source)
 
     return draw
 
@@ -72,13 +72,37 @@ def from_law(question: CapacityQuestion, protocol: str, rng: RandomSource | None
 
 
 def right_decisions(
-    oracle: FrequencyOracle, question: CapacityQuestion, runs: int, rng: RandomSource | None = None
+    mechanism: FrequencyOracle | NumericMechanism,
+    question: CapacityQuestion,
+    runs: int,
+    rng: RandomSource | None = None,
 ) -> int:
     """Simulate collections with the oracle's own `simulate`, and return how many decide rightly.
 
-    It shares nothing with the search but the oracle: for checking a plan.
+    It shares nothing with the search but the mechanism: for checking a plan. Of a numeric
+    mechanism the sum of all reports is drawn.
     """
     source = resolve(rng)
+    if isinstance(mechanism, NumericMechanism):
+        below = int((_mean_totals(mechanism, question, runs, source) <= question.capacity).sum())
+    else:
+        below = _oracle_below(mechanism, question, runs, source)
+    return runs - below if question.exceeds else below
+
+
+def _mean_totals(
+    mechanism: NumericMechanism, question: CapacityQuestion, runs: int, source: RandomSource
+) -> Floats:
+    """Return totals that are estimated as n times the mean."""
+    places = mechanism.domain.encode(question.amounts, steps=mechanism.grid).astype(np.int64)
+    means = sample_means(mechanism, places, question.counts, repeats=runs, rng=source)
+    return question.n * (mechanism.domain.low + mechanism.domain.width * means)
+
+
+def _oracle_below(
+    oracle: FrequencyOracle, question: CapacityQuestion, runs: int, source: RandomSource
+) -> int:
+    """Return how many totals do not exceed the capacity."""
     limit, is_exact = _limit(oracle, question)
     below = 0
     for size in _batches(runs, oracle.size):
@@ -88,14 +112,14 @@ def right_decisions(
         else:
             totals = question.n * (oracle.unbiased(supports, question.n) @ question.amounts)
             below += int((totals <= limit).sum())
-    return runs - below if question.exceeds else below
+    return below
 
 
 def check_frequency_oracle(protocol: str) -> None:
-    """Refuse a mechanism whose collections cannot be drawn without their users."""
+    """Refuse a mechanism that does not tell how many people hold each value."""
     if not issubclass(plannable(protocol), FrequencyOracle):
         raise InvalidParameterError(
-            f"{protocol} is no frequency oracle, so whole collections cannot be drawn: use the method exact"
+            f"{protocol} is no frequency oracle, so its estimate has no counts to plan the next period with"
         )
 
 
@@ -114,7 +138,9 @@ def _limit(oracle: FrequencyOracle, question: CapacityQuestion) -> tuple[float, 
 
 
 def _is_quick(oracle: FrequencyOracle, question: CapacityQuestion) -> bool:
-    """Return whether `_sums` knows how to draw the sums of supported points."""
+    """Return whether `_sums` knows how to draw the sums of supported points, and they are integers."""
+    if not _limit(oracle, question)[1]:
+        return False
     evenly_spaced = len(np.unique(np.diff(question.lattice.points))) == 1 if question.lattice else False
     return oracle.support_size is None or (oracle.support_size == 1 and evenly_spaced)
 
