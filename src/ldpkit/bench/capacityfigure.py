@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.bench.figures import new_figure
+from ldpkit.bench.figures import label_logs, new_figure
 from ldpkit.core.typing import Floats
 from ldpkit.planning.capri.bounds import cantelli, chebyshev
 from ldpkit.planning.capri.law import law_at
@@ -32,18 +32,18 @@ def capacity_figure(question: CapacityQuestion, plans: Sequence[Plan]) -> Figure
         law = law_at(plan.protocol, question)
         laws = [law(epsilon) for epsilon in epsilons]
         exact = [question.of_outcome(question.right(each.at_most(question.capacity))) for each in laws]
-        (line,) = axes.plot(epsilons, exact, label=f"{plan.protocol}, exact")
+        chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
+        (line,) = axes.plot(epsilons, exact, label=f"{plan.protocol}, exact: {chosen}")
         if len(plans) == 1:
             for name, bound in (("Chebyshev", chebyshev), ("Cantelli", cantelli)):
                 mistakes = np.array([bound(each, question) for each in laws])
                 values = mistakes if question.outcome.is_mistake else 1 - mistakes
                 axes.plot(epsilons, values, "--", linewidth=1, label=f"{plan.protocol}, {name} bound")
         if plan.epsilon is not None:
-            chosen = question.of_outcome(plan.probability)
-            axes.plot(plan.epsilon, chosen, "o", color=line.get_color())
-            axes.annotate(f"{plan.epsilon:.3g}", (plan.epsilon, chosen), (6, 6), textcoords="offset points")
+            axes.plot(plan.epsilon, question.of_outcome(plan.probability), "o", color=line.get_color())
     axes.axhline(question.bound, color="grey", linewidth=0.8, label="the wanted bound")
     axes.set_xscale("log")
+    label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel(f"probability of a {question.outcome.words}")
     axes.set_title(f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people")

@@ -22,6 +22,7 @@ Curves = Mapping[str, Mapping[str, Mapping[float, Mean]]]
 """For each panel, for each line, a mean at each place."""
 
 _MARKS = "osv^D<>P"
+_TOGETHER = 3  # densities that can be told apart in one panel
 
 
 def density_figure(
@@ -32,14 +33,33 @@ def density_figure(
     Parameters
     ----------
     densities : sequence of Density
-        What to draw, the first with a band of two standard errors.
+        What to draw: up to three in one panel, more of them in a panel each. The first of
+        a panel has a band of two standard errors.
     truth : array, optional
         The values, where a simulation knows them; drawn as a histogram in the same bins.
     quantiles : sequence of Quantile
         Drawn as vertical lines, their intervals shaded.
     """
-    figure = new_figure(8, 4.5)
-    axes: Any = figure.subplots()
+    panels = [densities] if len(densities) <= _TOGETHER else [[each] for each in densities]
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = new_figure(8 if columns == 1 else 4 * columns, 4.5 if rows == 1 else 2.8 * rows)
+    grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    for axes in grid.ravel()[len(panels) :]:
+        axes.set_axis_off()
+    for axes, shown in zip(grid.ravel(), panels, strict=False):
+        _draw_densities(axes, shown, truth)
+        for index, each in enumerate(quantiles):
+            axes.axvline(each.value, color="C3", linewidth=1, label="quantiles" if index == 0 else None)
+            axes.axvspan(each.low, each.high, color="C3", alpha=0.12, linewidth=0)
+        axes.legend(fontsize=8)
+    first = densities[0]
+    title = f"n = {first.n:,}, epsilon = {first.made_by['epsilon']:g}; band: ±2 standard errors"
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _draw_densities(axes: Any, densities: Sequence[Density], truth: Floats | None) -> None:
     first = densities[0]
     if truth is not None:
         axes.hist(truth, bins=first.edges, density=True, color="0.85", label="values")
@@ -56,17 +76,10 @@ def density_figure(
                 alpha=0.2,
                 fill=True,
             )
-    for index, each in enumerate(quantiles):
-        axes.axvline(each.value, color="C3", linewidth=1, label="quantiles" if index == 0 else None)
-        axes.axvspan(each.low, each.high, color="C3", alpha=0.12, linewidth=0)
     axes.set_xlim(first.domain.low, first.domain.high)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("value")
     axes.set_ylabel("density")
-    epsilon = first.made_by["epsilon"]
-    axes.set_title(f"n = {first.n:,}, epsilon = {epsilon:g}; band: ±2 standard errors", fontsize=10)
-    axes.legend(fontsize=8)
-    return figure
 
 
 def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str, title: str) -> Figure:
