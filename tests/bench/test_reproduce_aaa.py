@@ -96,5 +96,8 @@ def test_without_the_data_it_says_so(monkeypatch, tmp_path):
 
 
 def test_a_range_of_two_is_infeasible():
-    claims = list(aaa_settings._ranges(QUICK))
+    curves = {}
+    claims = list(aaa_settings._ranges(QUICK, curves))
     assert [claim.note.split(" cannot")[0] for claim in claims] == ["q = 2, 4", "q = 2", "q = 2"]
+    (drawn,) = curves.values()
+    assert [sorted(means) for means in drawn.values()] == [[8, 16], [4, 8, 16], [4, 8, 16]]
