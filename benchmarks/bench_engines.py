@@ -6,12 +6,16 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import ldpkit
+from ldpkit.core.typing import Counts
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.simulation import engines
 from peers import EPSILON, K, loop
 from timing import best_seconds, print_table
@@ -19,6 +23,7 @@ from timing import best_seconds, print_table
 PEOPLE = 929_669
 REPEATS = {"grr": 30, "olh": 10, "blh": 10, "oue": 4, "sue": 4, "ss": 2}  # a quarter of a second of work each
 PROTOCOLS = tuple(REPEATS)
+RUNS = 10
 METHODS = ("none", "base_pos", "norm", "norm_cut", "norm_mul", "norm_sub", "power", "power_ns")
 
 
@@ -26,7 +31,7 @@ def main() -> None:
     print_table(
         "Time of one collection, per user, on one core", [_engines(name) for name in ("grr", "oue", "olh")]
     )
-    print_table("Two threads against one, users engine", [_threads(name) for name in PROTOCOLS])
+    print_table("Two threads against one, users engine", list(_threads()))
     print_table(
         "Whole commands, process start included", [_table_one("aggregate", 3), _table_one("users", 30)]
     )
@@ -55,31 +60,42 @@ def _engines(name: str) -> dict[str, Any]:
     }
 
 
-def _threads(name: str) -> dict[str, Any]:
+def _threads() -> Iterator[dict[str, Any]]:
     """Time one and two threads in turns, so that both meet the same moods of the machine.
 
     Beside it, how much more two threads do of a compiled loop with no Python in between:
-    what the machine itself gives at the time.
+    what the machine itself gives at the time. All six together are ten runs of each.
     """
-    oracle = ldpkit.get(name, K, epsilon=EPSILON)
     counts = np.full(K, PEOPLE // K)
-    repeats = REPEATS[name]
-    works = {
-        "one": lambda: engines.users(oracle, counts, ldpkit.random.seeded(1), repeats, 1),
-        "two": lambda: engines.users(oracle, counts, ldpkit.random.seeded(1), repeats, 2),
-        "bare one": lambda: _bare(1),
-        "bare two": lambda: _bare(2),
-    }
-    best = dict.fromkeys(works, float("inf"))
-    for _ in range(20):
-        best = {each: min(best[each], best_seconds(work, 1)) for each, work in works.items()}
-    ratio, machine = best["one"] / best["two"], 2 * best["bare one"] / best["bare two"]
+    total = {"one": 0.0, "two": 0.0, "bare one": 0.0, "bare two": 0.0}
+    for name, repeats in REPEATS.items():
+        work = partial(_users, ldpkit.get(name, K, epsilon=EPSILON), counts, repeats)
+        works = {
+            "one": partial(work, 1),
+            "two": partial(work, 2),
+            "bare one": partial(_bare, 1),
+            "bare two": partial(_bare, 2),
+        }
+        best = dict.fromkeys(works, float("inf"))
+        for _ in range(20):
+            best = {each: min(best[each], best_seconds(work, 1)) for each, work in works.items()}
+        total = {each: total[each] + best[each] * RUNS / repeats for each in total}
+        yield _thread_row(name, best)
+    yield _thread_row(f"all six, {RUNS} runs", total)
+
+
+def _users(oracle: FrequencyOracle, counts: Counts, repeats: int, threads: int) -> None:
+    engines.users(oracle, counts, ldpkit.random.seeded(1), repeats, threads)
+
+
+def _thread_row(name: str, seconds: dict[str, float]) -> dict[str, Any]:
+    ratio = seconds["one"] / seconds["two"]
     return {
         "work": name,
-        "1 thread s": best["one"],
-        "2 threads s": best["two"],
+        "1 thread s": seconds["one"],
+        "2 threads s": seconds["two"],
         "ratio": f"{ratio:.2f}",
-        "bare loop's ratio": f"{machine:.2f}",
+        "bare loop's ratio": f"{2 * seconds['bare one'] / seconds['bare two']:.2f}",
         "target": f">= 1.6: {'met' if ratio >= 1.6 else 'MISSED'}",
     }
 
