@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 import sys
 import threading
@@ -116,10 +117,7 @@ class Registry(Generic[Member]):
             self._is_discovering = True
             try:
                 for room in self._rooms:
-                    package = importlib.import_module(room)
-                    for module in pkgutil.walk_packages(getattr(package, "__path__", ()), room + "."):
-                        if ".kernels" not in module.name:
-                            importlib.import_module(module.name)
+                    _load_room(room)
                 _load_entry_points()
                 self._discovered = True
             finally:
@@ -128,6 +126,15 @@ class Registry(Generic[Member]):
     def _is_of_the_house(self, member: Member) -> bool:
         home = getattr(member, "__module__", "")
         return any(home == room or home.startswith(room + ".") for room in self._rooms)
+
+
+def _load_room(name: str) -> None:
+    """Import a module, and all modules of a package or those that it names in `MEMBERS`."""
+    room = importlib.import_module(name)
+    if hasattr(room, "__path__"):
+        found = [module.name for module in pkgutil.iter_modules(room.__path__)]
+        for member in getattr(room, "MEMBERS", found):
+            _load_room(f"{name}.{member}")
 
 
 def _is_reload(old: object, new: object) -> bool:
@@ -142,6 +149,8 @@ def _load_entry_points() -> None:
     if _loaded_entry_points:
         return
     _loaded_entry_points = True
+    if not _may_have_plugins():
+        return
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=ENTRY_POINTS):
@@ -149,6 +158,23 @@ def _load_entry_points() -> None:
             entry.load()
         except Exception as error:
             raise PluginError(f"the installed plugin {entry.value!r} does not load: {error}") from error
+
+
+def _may_have_plugins() -> bool:
+    """Whether an installed package names plugins; loading Python's own machinery to ask takes longer."""
+    group = f"[{ENTRY_POINTS}]".encode()
+    for folder in sys.path:
+        try:
+            with os.scandir(folder or ".") as found:
+                packages = [each.path for each in found if each.name.endswith((".dist-info", ".egg-info"))]
+        except NotADirectoryError:  # a zip archive: let the machinery look
+            return True
+        except OSError:
+            continue
+        files = (Path(package, "entry_points.txt") for package in packages)
+        if any(file.is_file() and group in file.read_bytes() for file in files):
+            return True
+    return False
 
 
 def load_plugin(path: str | Path) -> None:

@@ -12,6 +12,8 @@ import types
 
 __all__: list[str] = []
 
+MEMBERS = ("categorical", "numeric")  # the rooms where mechanisms are
+
 
 class _Room(types.ModuleType):
     def __call__(self) -> list[str]:

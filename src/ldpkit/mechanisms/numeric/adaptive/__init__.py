@@ -19,3 +19,12 @@ compare         expected variances beside those of other mechanisms
 Citation: Wei, Bao, Xiao, Yang, Ding: AAA. PVLDB 17(8), 2024. The printed program is not
 private and not unbiased; what is solved here is the corrected one.
 """
+
+from __future__ import annotations
+
+__all__: list[str] = []
+
+MEMBERS = ("mechanism",)  # what is loaded to find mechanisms; the rest waits until it is needed
+
+TIME_LIMIT = 60.0
+"""Seconds after which a solver is stopped."""

@@ -17,8 +17,8 @@ from ldpkit.core.interval import IntervalLike
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
+from ldpkit.mechanisms.numeric.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.numeric.adaptive.descriptor import check_descriptor
-from ldpkit.mechanisms.numeric.adaptive.solve import TIME_LIMIT, fitted_table
 from ldpkit.mechanisms.numeric.adaptive.table import Table, worst_ratio
 from ldpkit.mechanisms.numeric.law import Law, Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -109,6 +109,8 @@ class AAA(NumericMechanism):
         else:
             size = INTERVALS if intervals is None else check_whole(intervals, "intervals")
             shares = np.full(size + 1, 1 / (size + 1)) if descriptor is None else check_descriptor(descriptor)
+            from ldpkit.mechanisms.numeric.adaptive.solve import fitted_table
+
             table = fitted_table(
                 shares, self.epsilon, noise_range=noise_range, time_limit=time_limit, cache=cache
             )

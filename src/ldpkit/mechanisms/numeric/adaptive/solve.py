@@ -21,6 +21,7 @@ from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
 from ldpkit.core.typing import Floats
 from ldpkit.core.wholefile import whole_file
+from ldpkit.mechanisms.numeric.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.numeric.adaptive.descriptor import check_descriptor, is_symmetric
 from ldpkit.mechanisms.numeric.adaptive.interior import Solution, minimise
 from ldpkit.mechanisms.numeric.adaptive.lattice import Lattice
@@ -28,10 +29,7 @@ from ldpkit.mechanisms.numeric.adaptive.program import solve_with_highs
 from ldpkit.mechanisms.numeric.adaptive.repair import repair
 from ldpkit.mechanisms.numeric.adaptive.table import Table
 
-__all__ = ["TIME_LIMIT", "UnfinishedWarning", "fitted_table", "solve"]
-
-TIME_LIMIT = 60.0
-"""Seconds after which a solver is stopped."""
+__all__ = ["UnfinishedWarning", "fitted_table", "solve"]
 
 _GOOD = 1e-4  # a proven gap that needs no warning
 _WIDENINGS = 3
