@@ -53,10 +53,15 @@ class RandomSource:
         self._start(key)
 
     def _start(self, key: bytes) -> None:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
         self._key, self._process = key, os.getpid()
-        self._cipher: Any = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._cipher: Any = None  # made by the thread that draws first
+
+    def _encrypt(self, zeros: memoryview, out: memoryview) -> None:
+        if self._cipher is None:
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+            self._cipher = Cipher(algorithms.AES(self._key), modes.CTR(bytes(16))).encryptor()
+        self._cipher.update_into(zeros, out)
 
     def _leave_parent(self) -> None:
         """Take a new key in a forked process, where the old one is the parent's too."""
@@ -73,7 +78,7 @@ class RandomSource:
             self._leave_parent()
             for start in range(0, count, _BLOCK):
                 size = min(_BLOCK, count - start)
-                self._cipher.update_into(memoryview(_ZEROS)[:size], view[start:])
+                self._encrypt(memoryview(_ZEROS)[:size], view[start:])
         return buffer[:count]
 
     def words(self, count: int) -> Words:

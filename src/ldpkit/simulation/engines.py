@@ -24,7 +24,8 @@ Engine = Callable[[FrequencyOracle, Counts, RandomSource, int, int], Counts]
 """A function of oracle, true counts, source, repeats and threads to counts (repeats, k)."""
 
 _Task = tuple[int, tuple[tuple[Indices, RandomSource], ...]]  # the run, and chunks of people
-_CHUNKS_A_TASK = 8  # enough work that handing it to a thread costs next to nothing
+_TASKS_A_THREAD = 8  # so few that handing them out costs nothing, so many that threads end together
+_MOST_CHUNKS = 64  # of a task, so that few results wait
 
 
 def aggregate(
@@ -47,10 +48,12 @@ def users(
     """
     people = np.repeat(np.arange(oracle.size, dtype=np.uint32), counts)
     supports = np.zeros((repeats, oracle.size), np.int64)
+    chunks = repeats * -(-len(people) // oracle.chunk_size)
+    size = min(max(1, chunks // (_TASKS_A_THREAD * threads)), _MOST_CHUNKS)
     tasks = (
         (run, batch)
         for run, stream in enumerate(source.spawn(repeats))
-        for batch in _batches(oracle.chunks(people, stream))
+        for batch in _batches(oracle.chunks(people, stream), size)
     )
 
     def work(task: _Task) -> tuple[int, Counts]:
@@ -63,9 +66,9 @@ def users(
 
 
 def _batches(
-    chunks: Iterator[tuple[Indices, RandomSource]],
+    chunks: Iterator[tuple[Indices, RandomSource]], size: int
 ) -> Iterator[tuple[tuple[Indices, RandomSource], ...]]:
-    while batch := tuple(itertools.islice(chunks, _CHUNKS_A_TASK)):
+    while batch := tuple(itertools.islice(chunks, size)):
         yield batch
 
 

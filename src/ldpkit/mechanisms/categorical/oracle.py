@@ -151,8 +151,9 @@ class FrequencyOracle(Mechanism):
 
     def chunks(self, indices: Indices, source: RandomSource) -> Iterator[tuple[Indices, RandomSource]]:
         """Yield the chunks in which reports are made, each with a random stream of its own."""
-        for start in range(0, len(indices), self.chunk_size):
-            yield indices[start : start + self.chunk_size], source.spawn(1)[0]
+        starts = range(0, len(indices), self.chunk_size)
+        for start, stream in zip(starts, source.spawn(len(starts)), strict=True):
+            yield indices[start : start + self.chunk_size], stream
 
     def collect(self, indices: Indices, source: RandomSource) -> Counts:
         """Make the reports of one chunk and return their support counts; for simulation."""
