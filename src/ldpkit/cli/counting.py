@@ -41,9 +41,10 @@ def count_files(files: list[Path]) -> Tally:
 
     parts = [open_collected(path) for path in files]
     first = parts[0].mechanism
-    remedy = ", but --method mle pools them" if isinstance(first, FrequencyOracle) else ""
     for path, part in zip(files, parts, strict=True):
         if part.mechanism != first:
+            pools = isinstance(first, FrequencyOracle) and part.mechanism.domain == first.domain
+            remedy = ", but --method mle pools them" if pools else ": estimate them apart"
             raise MismatchError(
                 f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
                 f"is of {first!r} on {first.domain}: they do not mix{remedy}"
