@@ -263,7 +263,7 @@ def _verify(question: CapacityQuestion, plan: Plan, source: RandomSource) -> Ite
     if plan.epsilon is not None:
         rng = source.derive(f"verify {plan.protocol}")
         for check in verify(question, plan.protocol, plan.epsilon, rng=rng):
-            yield {"protocol": plan.protocol, "outcome": question.outcome.value, **check.row()}
+            yield {"outcome": question.outcome.value, **check.row()}
 
 
 def _about(question: CapacityQuestion, capped: Capped | None) -> dict[str, Any]:

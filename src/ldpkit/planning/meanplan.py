@@ -27,8 +27,8 @@ from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.planning.meanbudget import smallest_epsilon
 from ldpkit.planning.meanvariance import Spread, mean_error, worst_value
-from ldpkit.planning.optimus.select import Verification
-from ldpkit.planning.plan import Plan, Trial, binomial_interval
+from ldpkit.planning.plan import Plan, Trial
+from ldpkit.planning.verification import RUNS, Verification, verify_around
 from ldpkit.simulation.sums import sample_means
 
 __all__ = ["MeanQuestion", "plan_mean", "verify_mean"]
@@ -171,7 +171,7 @@ def plan_mean(question: MeanQuestion) -> Plan:
 
 
 def verify_mean(
-    question: MeanQuestion, plan: Plan, *, rng: RandomSource, runs: int = 20_000
+    question: MeanQuestion, plan: Plan, *, rng: RandomSource, runs: int = RUNS
 ) -> Iterator[Verification]:
     """Simulate at the selected epsilon and at 0.9 times it, where the mean should be off too often.
 
@@ -189,19 +189,18 @@ def verify_mean(
     """
     if plan.epsilon is None:
         return
-    for factor, what in ((1.0, "selected"), (0.9, "0.9 times it")):
-        epsilon = factor * plan.epsilon
-        if epsilon < question.epsilon_min:
-            continue
+
+    def good_at(epsilon: float, what: str) -> int:
         mechanism = question.at(epsilon)
         places, counts = question.people(mechanism)
         means = sample_means(mechanism, places, counts, repeats=runs, rng=rng.derive(what))
         truth = float(places / mechanism.grid @ counts) / question.n
         off = np.abs(means - truth) * question.domain.width
-        good = int((off <= question.within).sum())
-        low, high = binomial_interval(good, runs)
-        verdict = "yes" if low >= plan.wanted else "no" if high < plan.wanted else "open"
-        yield Verification(plan.protocol, epsilon, what, runs, good / runs, low, high, verdict)
+        return int((off <= question.within).sum())
+
+    yield from verify_around(
+        plan.protocol, plan.epsilon, plan.wanted, good_at, runs=runs, least=question.epsilon_min
+    )
 
 
 def _scaled(counts: Counts, n: int) -> Counts:

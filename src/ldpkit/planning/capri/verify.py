@@ -3,49 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
-from ldpkit.core.checks import SMALLEST_EPSILON, check_whole
+from ldpkit.core.checks import SMALLEST_EPSILON
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.planning.capri.law import mechanism_at
 from ldpkit.planning.capri.question import CapacityQuestion
 from ldpkit.planning.capri.totals import right_decisions
-from ldpkit.planning.plan import binomial_interval
+from ldpkit.planning.verification import RUNS, Verification, verify_around
 
-__all__ = ["RUNS", "Check", "verify"]
-
-RUNS = 20_000
-
-
-@dataclass(frozen=True)
-class Check:
-    """What simulated collections say of an epsilon.
-
-    Parameters
-    ----------
-    epsilon : float
-        The budget.
-    runs : int
-        How many collections there were.
-    probability : float
-        How often the outcome occurred that the question bounds.
-    low, high : float
-        The exact 95% interval of its probability (Clopper and Pearson).
-    holds : str
-        Whether the constraint holds: "yes", "no", or "open" if the interval has room for both.
-    """
-
-    epsilon: float
-    runs: int
-    probability: float
-    low: float
-    high: float
-    holds: str
-
-    def row(self) -> dict[str, Any]:
-        """Return the record."""
-        return dict(self.__dict__)
+__all__ = ["verify"]
 
 
 def verify(
@@ -55,7 +22,7 @@ def verify(
     *,
     runs: int = RUNS,
     rng: RandomSource | None = None,
-) -> Iterator[Check]:
+) -> Iterator[Verification]:
     """Yield a check at an epsilon, where the constraint should hold, and at 0.9 times it.
 
     The collections come from the oracle's own `simulate`, with support counts for every
@@ -70,13 +37,13 @@ def verify(
     >>> [(round(check.epsilon, 3), check.holds) for check in checks]
     [(0.57, 'yes'), (0.513, 'no')]
     """
-    make = mechanism_at(protocol, question)
-    count, source = check_whole(runs, "runs"), resolve(rng)
-    for each in (epsilon, 0.9 * epsilon):
-        if each < SMALLEST_EPSILON:
-            continue
-        right = right_decisions(make(each), question, count, source)
-        least, most = binomial_interval(right, count)
-        low, high = sorted(map(question.of_outcome, (least, most)))
-        holds = "yes" if question.satisfied(least) else "open" if question.satisfied(most) else "no"
-        yield Check(each, count, question.of_outcome(right / count), low, high, holds)
+    make, source = mechanism_at(protocol, question), resolve(rng)
+
+    def right_at(tried: float, _: str) -> int:
+        return right_decisions(make(tried), question, runs, source)
+
+    for check in verify_around(
+        protocol, epsilon, question.wanted, right_at, runs=runs, least=SMALLEST_EPSILON
+    ):
+        low, high = sorted(map(question.of_outcome, (check.low, check.high)))
+        yield replace(check, probability=question.of_outcome(check.probability), low=low, high=high)

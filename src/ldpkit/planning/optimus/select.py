@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.optimus import SEARCHES, Search, Selection
 from ldpkit.planning.optimus.laboratory import Laboratory
 from ldpkit.planning.plan import Plan, binomial_interval
+from ldpkit.planning.verification import RUNS, Verification, verify_around
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.planning.optimus.question import Question
 
-__all__ = ["Verification", "make_search", "plan_budget", "verify"]
+__all__ = ["make_search", "plan_budget", "verify"]
 
 CONFIRMATION = 1000
 """Runs that judge the answer of a method that does not judge it itself."""
@@ -114,44 +114,8 @@ def _judge(laboratory: Laboratory, selection: Selection) -> Selection:
     )
 
 
-@dataclass(frozen=True)
-class Verification:
-    """What independent simulations say of a budget.
-
-    Parameters
-    ----------
-    protocol : str
-        The protocol.
-    epsilon : float
-        The budget.
-    what : str
-        Where it comes from: "selected", or a fraction of that.
-    runs : int
-        How many collections were simulated.
-    probability : float
-        The share that satisfies the constraint.
-    low, high : float
-        The exact 95% interval of the probability (Clopper and Pearson).
-    holds : str
-        "yes", "no", or "open" if the interval has room for both.
-    """
-
-    protocol: str
-    epsilon: float
-    what: str
-    runs: int
-    probability: float
-    low: float
-    high: float
-    holds: str
-
-    def row(self) -> dict[str, Any]:
-        """Return the record."""
-        return dict(self.__dict__)
-
-
 def verify(
-    question: Question, plan: Plan, *, rng: RandomSource | None = None, runs: int = 20_000
+    question: Question, plan: Plan, *, rng: RandomSource | None = None, runs: int = RUNS
 ) -> Iterator[Verification]:
     """Simulate anew at the selected epsilon and at 0.9 times it, where the constraint should fail.
 
@@ -164,15 +128,13 @@ def verify(
     runs : int
         How many collections for each of the two.
     """
-    check_whole(runs, "runs")
     if plan.epsilon is None:
         return
     laboratory = Laboratory(question, rng)
-    for factor, what in ((1.0, "selected"), (0.9, "0.9 times it")):
-        epsilon = factor * plan.epsilon
-        if epsilon < question.epsilon_min:
-            continue
-        good = int(question.constraint.holds(laboratory.draw(epsilon, runs)).sum())
-        low, high = binomial_interval(good, runs)
-        verdict = "yes" if low >= plan.wanted else "no" if high < plan.wanted else "open"
-        yield Verification(plan.protocol, epsilon, what, runs, good / runs, low, high, verdict)
+
+    def good_at(epsilon: float, _: str) -> int:
+        return int(question.constraint.holds(laboratory.draw(epsilon, runs)).sum())
+
+    yield from verify_around(
+        plan.protocol, plan.epsilon, plan.wanted, good_at, runs=runs, least=question.epsilon_min
+    )
