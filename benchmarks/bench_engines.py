@@ -21,7 +21,7 @@ from peers import EPSILON, K, loop
 from timing import best_seconds, print_table
 
 PEOPLE = 929_669
-REPEATS = {"grr": 30, "olh": 10, "blh": 10, "oue": 4, "sue": 4, "ss": 2}  # a quarter of a second of work each
+REPEATS = {"grr": 90, "olh": 10, "blh": 10, "oue": 4, "sue": 4, "ss": 2}  # a quarter of a second of work each
 PROTOCOLS = tuple(REPEATS)
 RUNS = 10
 METHODS = ("none", "base_pos", "norm", "norm_cut", "norm_mul", "norm_sub", "power", "power_ns")

@@ -26,7 +26,7 @@ from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
 
-_CHUNK_BYTES = 1 << 20  # randomness for one chunk: small enough for the cache, large enough to amortise
+_CHUNK_BYTES = 1 << 22  # randomness for one chunk: so much that threads seldom wait for the interpreter
 _TALLY_CHUNK = 1 << 16  # reports counted at a time, so that their working arrays stay small
 
 
