@@ -84,7 +84,7 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(tmp_path, monkeypatch, ru
     with monkeypatch.context() as patch:
         patch.setattr(Experiment, "run_cell", interrupted_at_the_third)
         stopped = run(*options, "rows.csv", code=130)
-    assert "wrote 4 rows" in stopped.err
+    assert "wrote 4 rows to rows.csv; go on with --resume" in stopped.err
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 1 + 2 * 2
     assert not list(tmp_path.glob(".*.part"))
     resumed = run(*options, "rows.csv", "--resume")

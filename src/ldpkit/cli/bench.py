@@ -221,14 +221,16 @@ def _run(experiment: Experiment, output: Path | None, resume: bool) -> list[Row]
         rows = [row for row in old if Cell(row.epsilon, row.protocol) in done]
         note(f"{len(done)} of {len(experiment.cells())} cells were finished before")
     missing = len(set(experiment.cells()) - set(done))
+    finished_all = False
     try:
         with closing(track(experiment.run(done), missing, "simulating")) as results:
             for result in results:
                 rows += result.rows
+        finished_all = True
     finally:
         if output is not None and rows:
             save(output, rows, experiment)
-            note(f"wrote {len(rows)} rows to {output}")
+            note(f"wrote {len(rows)} rows to {output}{'' if finished_all else '; go on with --resume'}")
     order = {cell: place for place, cell in enumerate(experiment.cells())}
     wanted = [row for row in rows if Cell(row.epsilon, row.protocol) in order]
     return sorted(wanted, key=lambda row: order[Cell(row.epsilon, row.protocol)])

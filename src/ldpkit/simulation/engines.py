@@ -8,6 +8,7 @@ to measure what a collection costs. Both take and return the same things.
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
@@ -56,9 +57,14 @@ def users(
         for batch in _batches(oracle.chunks(people, stream), size)
     )
 
-    def work(task: _Task) -> tuple[int, Counts]:
+    def work(task: _Task, stop: threading.Event) -> tuple[int, Counts]:
         run, batch = task
-        return run, np.sum([oracle.collect(chunk, stream) for chunk, stream in batch], axis=0)
+        counted = np.zeros(oracle.size, np.int64)
+        for chunk, stream in batch:
+            if stop.is_set():
+                break
+            counted += oracle.collect(chunk, stream)
+        return run, counted
 
     for run, counted in _in_threads(work, tasks, threads):
         supports[run] += counted
@@ -73,20 +79,26 @@ def _batches(
 
 
 def _in_threads(
-    work: Callable[[_Task], tuple[int, Counts]], tasks: Iterator[_Task], threads: int
+    work: Callable[[_Task, threading.Event], tuple[int, Counts]], tasks: Iterator[_Task], threads: int
 ) -> Iterator[tuple[int, Counts]]:
     """Yield results as they come, with few tasks under way, so that few wait in memory."""
+    stop = threading.Event()
     if threads == 1:
-        yield from map(work, tasks)
+        yield from (work(task, stop) for task in tasks)
         return
     with ThreadPoolExecutor(threads) as pool:
         waiting: set[Future[tuple[int, Counts]]] = set()
-        for task in tasks:
-            waiting.add(pool.submit(work, task))
-            if len(waiting) >= 2 * threads:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        yield from (future.result() for future in waiting)
+        try:
+            for task in tasks:
+                waiting.add(pool.submit(work, task, stop))
+                if len(waiting) >= 2 * threads:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    yield from (future.result() for future in done)
+            yield from (future.result() for future in waiting)
+        except BaseException:  # Ctrl-C above all: what runs ends with its chunk, what waits never begins
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 ENGINES: dict[str, Engine] = {"aggregate": aggregate, "users": users}
