@@ -129,19 +129,18 @@ def contest(
     lengths = (len(grid.distributions), len(sizes), len(grid.epsilons), len(mechanisms))
     errors = {name: np.empty((len(METRICS), *lengths, runs)) for name in (MLE, *RIVALS)}
 
-    def fill(place: int) -> None:
-        distribution = grid.distributions[place]
-        for at_k, at_epsilon in np.ndindex(lengths[1:3]):
-            k, epsilon = sizes[at_k], grid.epsilons[at_epsilon]
-            people = grid.histograms(distribution, n, k, epsilon)
-            for at_name, name in enumerate(mechanisms):
-                label = f"reports {distribution} {k} {epsilon} {name}"
-                found = _cell(name, epsilon, people, random.seeded(seed).derive(label))
-                for estimator, values in found.items():
-                    errors[estimator][:, place, at_k, at_epsilon, at_name] = values
+    def fill(place: tuple[int, int, int]) -> None:
+        i, at_k, at_epsilon = place
+        distribution, k, epsilon = grid.distributions[i], sizes[at_k], grid.epsilons[at_epsilon]
+        people = grid.histograms(distribution, n, k, epsilon)
+        for at_name, name in enumerate(mechanisms):
+            label = f"reports {distribution} {k} {epsilon} {name}"
+            found = _cell(name, epsilon, people, random.seeded(seed).derive(label))
+            for estimator, values in found.items():
+                errors[estimator][:, *place, at_name] = values
 
     with ThreadPoolExecutor(threads()) as pool:
-        list(pool.map(fill, range(lengths[0])))
+        list(pool.map(fill, np.ndindex(lengths[:3])))
     return Contest(grid, errors)
 
 

@@ -91,9 +91,9 @@ class Grid:
         return np.array([bucketise(sample(distribution, n, generator), k) for _ in range(self.runs)])
 
     def run(self) -> Study:
-        """Run everything, one distribution and n at a time on each processor."""
+        """Run everything, one data set at a time on each processor."""
         study = Study(self)
-        places = list(np.ndindex(len(self.distributions), len(self.people)))
+        places = list(np.ndindex(self.axes[:4]))
         with ThreadPoolExecutor(threads()) as pool:
             list(pool.map(study.fill, places))
         return study
@@ -122,19 +122,18 @@ class Study:
         object.__setattr__(self, "errors", {name: np.empty(shape) for name in ESTIMATORS})
         object.__setattr__(self, "capped", np.empty(self.grid.axes, np.bool_))
 
-    def fill(self, place: tuple[int, int]) -> None:
-        """Run one distribution with one n."""
-        grid, (i, j) = self.grid, place
+    def fill(self, place: tuple[int, int, int, int]) -> None:
+        """Run all mechanisms on the data of one distribution, n, k and epsilon."""
+        grid, (i, j, at_k, at_epsilon) = self.grid, place
         distribution, n = grid.distributions[i], grid.people[j]
-        for at_k, at_epsilon in np.ndindex(len(grid.sizes), len(grid.epsilons)):
-            k, epsilon = grid.sizes[at_k], grid.epsilons[at_epsilon]
-            people = grid.histograms(distribution, n, k, epsilon)
-            for at_name, name in enumerate(grid.mechanisms):
-                label = f"{distribution} {n} {k} {epsilon} {name}"
-                errors, capped = _cell(name, epsilon, people, random.seeded(grid.seed).derive(label))
-                for estimator, values in errors.items():
-                    self.errors[estimator][:, i, j, at_k, at_epsilon, at_name] = values
-                self.capped[i, j, at_k, at_epsilon, at_name] = capped
+        k, epsilon = grid.sizes[at_k], grid.epsilons[at_epsilon]
+        people = grid.histograms(distribution, n, k, epsilon)
+        for at_name, name in enumerate(grid.mechanisms):
+            label = f"{distribution} {n} {k} {epsilon} {name}"
+            errors, capped = _cell(name, epsilon, people, random.seeded(grid.seed).derive(label))
+            for estimator, values in errors.items():
+                self.errors[estimator][:, *place, at_name] = values
+            self.capped[*place, at_name] = capped
 
     def gains(self, better: str, than: str) -> Floats:
         """Return the gain of Eq. (1) of every run in percent, clipped as the paper clips it: each run."""
