@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def _ibu(size: int, n: int, epsilon: float) -> list[dict[str, Any]]:
     for way in ("scoring", "squarem"):
         rules = Rules(10_000, way, largest_change=1e-14)
         run = update(counts, p, q, rules=rules)[0]
-        seconds = best_seconds(lambda rules=rules: update(counts, p, q, rules=rules), 3)
+        seconds = best_seconds(partial(update, counts, p, q, rules=rules), 3)
         rows.append(_row(way, run.iterations, seconds, closed, np.abs(run.frequencies - top).max()))
     update(counts, p, q, rules=Rules(1))  # compiles
     begin, steps, reached, error = time.perf_counter(), 0, None, np.inf
@@ -69,7 +70,7 @@ def _steps() -> list[dict[str, Any]]:
     top = maximise(evidence)
     whole = best_seconds(lambda: maximise(evidence), 2)
     with_errors = best_seconds(lambda: evidence.estimate("mle"), 1)
-    packed = sum(part.supports.nbytes for part in evidence.parts)
+    packed = sum(part.supports.nbytes for part in evidence.parts if part.supports is not None)
     peak = peak_megabytes()
     cores = f"{os.cpu_count()} cores"
     return [

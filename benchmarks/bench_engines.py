@@ -18,7 +18,7 @@ from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.simulation import engines
 from peers import EPSILON, K, loop
-from timing import best_seconds, print_table
+from timing import best_in_turns, print_table
 
 PEOPLE = 929_669
 REPEATS = {"grr": 90, "olh": 10, "blh": 10, "oue": 4, "sue": 4, "ss": 2}  # a quarter of a second of work each
@@ -45,9 +45,13 @@ def _engines(name: str) -> dict[str, Any]:
     few = 2000
     device, collector = loop(name)
     values = [user % K for user in range(few)]
-    looped = best_seconds(lambda: collector(device(values)), 9) / few
-    made = best_seconds(lambda: engines.users(oracle, counts, source, 1, 1), 9) / counts.sum()
-    drawn = best_seconds(lambda: engines.aggregate(oracle, counts, source, 10), 9) / (10 * counts.sum())
+    works = {
+        "looped": lambda: collector(device(values)),
+        "made": lambda: engines.users(oracle, counts, source, 1, 1),
+        "drawn": lambda: engines.aggregate(oracle, counts, source, 10),
+    }
+    users = {"looped": few, "made": counts.sum(), "drawn": 10 * counts.sum()}
+    looped, made, drawn = (seconds / users[each] for each, seconds in best_in_turns(works, 15).items())
     met = looped / made >= 100 and looped / drawn >= 10_000
     return {
         "work": name,
@@ -61,7 +65,7 @@ def _engines(name: str) -> dict[str, Any]:
 
 
 def _threads() -> Iterator[dict[str, Any]]:
-    """Time one and two threads in turns, so that both meet the same moods of the machine.
+    """Time one and two threads.
 
     Beside it, how much more two threads do of a compiled loop with no Python in between:
     what the machine itself gives at the time. All six together are ten runs of each.
@@ -76,9 +80,7 @@ def _threads() -> Iterator[dict[str, Any]]:
             "bare one": partial(_bare, 1),
             "bare two": partial(_bare, 2),
         }
-        best = dict.fromkeys(works, float("inf"))
-        for _ in range(20):
-            best = {each: min(best[each], best_seconds(work, 1)) for each, work in works.items()}
+        best = best_in_turns(works, 20)
         total = {each: total[each] + best[each] * RUNS / repeats for each in total}
         yield _thread_row(name, best)
     yield _thread_row(f"all six, {RUNS} runs", total)

@@ -108,13 +108,14 @@ def _pure(name: str) -> Peer:
     from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
     from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
-    kinds, options = {
+    known: dict[str, tuple[tuple[Any, Any], dict[str, Any]]] = {
         "grr": ((DEClient, DEServer), {}),
         "sue": ((UEClient, UEServer), {"use_oue": False}),
         "oue": ((UEClient, UEServer), {"use_oue": True}),
         "blh": ((LHClient, LHServer), {"g": 2}),
         "olh": ((LHClient, LHServer), {"use_olh": True}),
-    }[name]
+    }
+    kinds, options = known[name]
     client, server = (kind(EPSILON, K, index_mapper=lambda value: value, **options) for kind in kinds)
     return (
         lambda values: [client.privatise(value) for value in values],

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["RandomSource", "resolve", "secure", "seeded"]
 
 _KEY_BYTES = 32
-_BLOCK = 1 << 22  # encrypted at a time; untouched zeros are one page, so they cost no memory
+_BLOCK = 1 << 21  # encrypted at a time; untouched zeros are one page, so they cost no memory
 _OVERHANG = 15  # the cipher asks for one block less a byte of room behind its output
 _ZEROS = bytes(_BLOCK)
 

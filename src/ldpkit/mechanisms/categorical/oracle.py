@@ -26,7 +26,9 @@ from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
 
-_CHUNK_BYTES = 1 << 22  # randomness for one chunk: so much that threads seldom wait for the interpreter
+# Randomness for one chunk: little enough for the cache of a core, and so much that threads
+# seldom wait for the interpreter.
+_CHUNK_BYTES = 1 << 21
 _TALLY_CHUNK = 1 << 16  # reports counted at a time, so that their working arrays stay small
 
 
