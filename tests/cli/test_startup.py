@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from ldpkit.cli.main import COMMANDS
+
 SCRIPT = """
 import sys
 sys.argv = ["ldpkit", *sys.argv[1:]]
@@ -30,8 +32,8 @@ def test_nothing_heavy_is_imported(arguments):
     assert done.stdout
 
 
-def test_help_imports_no_numpy():
-    script = SCRIPT.replace('"numba"', '"numba", "numpy"')
+def test_help_imports_neither_numpy_nor_rich():
+    script = SCRIPT.replace('"numba"', '"numba", "numpy", "rich"')
     done = subprocess.run(
         [sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=False
     )
@@ -53,8 +55,15 @@ def test_an_option_is_still_converted_and_refused(run):
     assert "--epsilon" in refusal.err
 
 
-@pytest.mark.parametrize("command", ["mechanisms", "privatize", "estimate", "inspect"])
+def test_help_lists_the_commands_in_their_order_with_whole_sentences(run):
+    listed = run("--help").out.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    assert tuple(line.split()[0] for line in listed) == COMMANDS
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed)
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "plan"])
 def test_every_command_has_help_with_examples(run, command):
     out = run(command, "--help").out
-    assert "Examples" in out
-    assert f"ldpkit {command}" in out
+    assert "Examples:" in out
+    assert f"    ldpkit {command}" in out
+    assert "[bold]" not in out

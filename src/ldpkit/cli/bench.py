@@ -49,19 +49,14 @@ class EngineName(enum.StrEnum):
     users = "users"
 
 
-_EPILOG = """
+_EXAMPLES = """
+\b
 Examples:
-
   ldpkit bench
-
   ldpkit bench -d kosarak -e 0.5 1 2 -p all -m all -r 10 -u mae kl
-
   ldpkit bench -d values.csv --column city -e 1 --report report.html --figure figure.png
-
   ldpkit bench -d zipf:k=1024,n=1000000 -e 1 --engine users -t 2 -o results.csv --resume
-
   ldpkit bench --task mean -e 0.5 1 2 4 -r 100 -u mse expected
-
   ldpkit bench --task density -d bimodal:n=50000 -e 1 -p sw -m all --figure density.png
 
 Several values may follow an option, be separated by commas, or the option be repeated.
@@ -70,18 +65,26 @@ Several values may follow an option, be separated by commas, or the option be re
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("bench", cls=ManyValuesCommand, epilog=_EPILOG)(bench)
+    app.command("bench", cls=ManyValuesCommand, epilog=_EXAMPLES)(bench)
 
 
 def bench(
-    epsilon: Annotated[list[str], typer.Option("--epsilon", "-e", help="Privacy budgets.")] = ["1"],
+    epsilon: Annotated[
+        list[str], typer.Option("--epsilon", "-e", metavar="EPS...", help="Privacy budgets.")
+    ] = ["1"],
     protocol: Annotated[
-        list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'; or mechanisms for numbers.")
+        list[str],
+        typer.Option(
+            "--protocol", "-p", metavar="NAME...", help="Protocols, or 'all'; or mechanisms for numbers."
+        ),
     ] = DEFAULT_PROTOCOLS,
     method: Annotated[
         list[str],
         typer.Option(
-            "--method", "-m", help="Post-processing methods, 'none', or 'all' (which includes none)."
+            "--method",
+            "-m",
+            metavar="NAME...",
+            help="Post-processing methods, 'none', or 'all' (which includes none).",
         ),
     ] = ["all"],
     repeat: Annotated[int, typer.Option("--repeat", "-r", help="Collections to simulate.")] = 10,
@@ -96,7 +99,9 @@ def bench(
             help="A file, the name of a known set (see 'ldpkit datasets'), or a population.",
         ),
     ] = DEFAULT_DATA,
-    metric: Annotated[list[str], typer.Option("--metric", "-u", help="Utility metrics.")] = ["mae"],
+    metric: Annotated[
+        list[str], typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.")
+    ] = ["mae"],
     column: Annotated[str | None, typer.Option("--column", help="The column of a table to read.")] = None,
     engine: Annotated[
         EngineName, typer.Option(help="Draw aggregates from their exact law, or make every user's report.")
@@ -115,7 +120,8 @@ def bench(
         Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
     ] = None,
     plugin: Annotated[
-        list[Path] | None, typer.Option("--plugin", help="A Python file with protocols, methods or metrics.")
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE", help="A Python file with protocols, methods or metrics."),
     ] = None,
     task: Annotated[
         Task, typer.Option(help="What is estimated: frequencies, or the mean or density of numbers.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.quick import make_group
 
 if TYPE_CHECKING:
     from ldpkit.simulation.datasets import Dataset
@@ -15,41 +16,37 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit datasets
-
-ldpkit datasets show kosarak
-
-ldpkit datasets show zipf:k=128,n=100000,s=1.1
-
-ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
+\b
+Examples:
+  ldpkit datasets
+  ldpkit datasets show kosarak
+  ldpkit datasets show zipf:k=128,n=100000,s=1.1
+  ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
 """
 
 _SHOW_EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit datasets show bms_pos --top 5
-
-ldpkit datasets show people.csv --column city
+\b
+Examples:
+  ldpkit datasets show bms_pos --top 5
+  ldpkit datasets show people.csv --column city
 """
 
 _TRANSACTIONS_EXAMPLES = """
-[bold]Example[/bold]
-
-ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
+\b
+Example:
+  ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
 """
 
 _GRID_EXAMPLES = """
-[bold]Example[/bold]
-
-ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 --columns 15 -o cells.csv
+\b
+Example:
+  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 --columns 15 -o cells.csv
 """
 
 _VALUES_EXAMPLES = """
-[bold]Example[/bold]
-
-ldpkit datasets prepare values people.csv --column city -o cities.csv
+\b
+Example:
+  ldpkit datasets prepare values people.csv --column city -o cities.csv
 """
 
 OutputOption = Annotated[
@@ -63,11 +60,11 @@ ColumnOption = Annotated[str | None, typer.Option("--column", help="The column o
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    prepare = typer.Typer(help="Make a table of counts from raw data.", no_args_is_help=True)
+    prepare = make_group(help="Make a table of counts from raw data.", no_args_is_help=True)
     prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
     prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
     prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
-    datasets = typer.Typer(epilog=_EXAMPLES)
+    datasets = make_group(epilog=_EXAMPLES)
     datasets.callback(invoke_without_command=True)(list_by_default)
     datasets.command("list")(list_known)
     datasets.command("show", epilog=_SHOW_EXAMPLES)(show_one)
@@ -76,7 +73,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def list_by_default(context: typer.Context, output: FormatOption = Format.table) -> None:
-    """List the known public data sets, look into one, or prepare your own.
+    """List known data sets, look into one, or prepare your own.
 
     Nothing is downloaded: a known set is found in the directory that LDPKIT_DATA names,
     or in the cache directory.

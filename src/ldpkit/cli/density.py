@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit density ages.csv --low 0 --high 120 --epsilon 1
-
-ldpkit density ages.csv --low 0 --high 120 --epsilon 2 --bins 64 --figure ages.png
-
-ldpkit density monday.ldp tuesday.ldp --quantile 0.1,0.5,0.9 --format json
+\b
+Examples:
+  ldpkit density ages.csv --low 0 --high 120 --epsilon 1
+  ldpkit density ages.csv --low 0 --high 120 --epsilon 2 --bins 64 --figure ages.png
+  ldpkit density monday.ldp tuesday.ldp --quantile 0.1,0.5,0.9 --format json
 """
 
 
@@ -60,7 +58,8 @@ def density(
     bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
     method: Annotated[str, typer.Option(help="ems (smooth), em, or inversion.")] = "ems",
     quantile: Annotated[
-        list[str], typer.Option("--quantile", "-q", help="Quantiles to tell, with commas between.")
+        list[str],
+        typer.Option("--quantile", "-q", metavar="Q", help="Quantiles to tell, with commas between."),
     ] = ["0.25,0.5,0.75"],
     level: Annotated[float, typer.Option(help="The coverage of their intervals.")] = 0.95,
     column: ColumnOption = None,

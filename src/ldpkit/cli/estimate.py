@@ -26,19 +26,14 @@ __all__ = ["add_to"]
 
 _ROWS = 20  # of a table, unless --top says otherwise
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit estimate reports.ldp
-
-ldpkit estimate monday.ldp tuesday.ldp --consistency norm_sub --top 10
-
-ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
-
-ldpkit estimate north.ldp --save-tally north.tally
-
-ldpkit estimate north.tally south.tally --format json
-
-ldpkit estimate ages.ldp --level 0.99
+\b
+Examples:
+  ldpkit estimate reports.ldp
+  ldpkit estimate monday.ldp tuesday.ldp --consistency norm_sub --top 10
+  ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
+  ldpkit estimate north.ldp --save-tally north.tally
+  ldpkit estimate north.tally south.tally --format json
+  ldpkit estimate ages.ldp --level 0.99
 """
 
 
@@ -92,7 +87,7 @@ def estimate(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Estimate how frequent each value is, with error bars, from one or more report files.
+    """Estimate frequencies with error bars from report files.
 
     Intervals belong to the unbiased estimate, also where --consistency moves the frequency.
     From reports of numbers it estimates their mean and variance.

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit inspect reports.ldp
-
-ldpkit inspect monday.ldp tuesday.ldp --format csv
+\b
+Examples:
+  ldpkit inspect reports.ldp
+  ldpkit inspect monday.ldp tuesday.ldp --format csv
 """
 
 
@@ -36,7 +35,7 @@ def inspect(
     files: Annotated[list[Path], typer.Argument(help="Report files or tallies.")],
     output: FormatOption = Format.table,
 ) -> None:
-    """Show what made the reports of a file, and verify every checksum."""
+    """Show what made a report file, and verify every checksum."""
     facts = [_facts(path, with_labels=output is Format.json) for path in files]
     if output is not Format.table:
         show(facts, output)

@@ -21,22 +21,19 @@ __all__ = ["add_to"]
 
 _BATCHES = 20
 
-_EPILOG = """
+_EXAMPLES = """
+\b
 Examples:
-
   ldpkit longitudinal --mechanism lgrr --domain 16 --epsilon-inf 2 --epsilon-1 1
-
   ldpkit longitudinal --mechanism lolh --domain 100 --epsilon-inf 4 --epsilon-1 1 --changes 0,2,9
-
   ldpkit longitudinal --reports 1000 --figure attack.png
-
   ldpkit longitudinal --mechanism dbitflip --epsilon-inf 2 --parameter d=4
 """
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("longitudinal", epilog=_EPILOG)(longitudinal)
+    app.command("longitudinal", epilog=_EXAMPLES)(longitudinal)
 
 
 def longitudinal(
@@ -62,7 +59,7 @@ def longitudinal(
     seed: Annotated[int, typer.Option(help="Makes the attack repeatable.")] = 0,
     output: FormatOption = Format.table,
 ) -> None:
-    """Show the exact privacy loss of repeated reports and how often an attack finds the value.
+    """Show what repeated reports cost, and attack them.
 
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.

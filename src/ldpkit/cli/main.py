@@ -8,12 +8,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from ldpkit import __version__
-from ldpkit.cli.quick import QuickGroup
+from ldpkit.cli.quick import QuickGroup, make_group
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["COMMANDS", "main", "make_app"]
@@ -26,18 +26,24 @@ COMMANDS = (
 """The commands in the order of --help; each is a module of this room."""
 
 
+class _Commands(QuickGroup):
+    """The commands in their order; Typer lists groups such as `plan` last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for name in COMMANDS if name in self.commands]
+
+
 def make_app(words: Sequence[str] = ()) -> typer.Typer:
     """Return the command line, with the one command that some words call, or with all of them.
 
     A command that is not called is not even imported: that halves the time to start.
     """
-    app = typer.Typer(
+    app = make_group(
         name="ldpkit",
-        cls=QuickGroup,
+        cls=_Commands,
         help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
         epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
         no_args_is_help=True,
-        rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -70,7 +76,11 @@ def _options(
     ] = False,
     plugin: Annotated[
         list[Path] | None,
-        typer.Option("--plugin", help="A Python file that adds mechanisms, methods or metrics. Repeatable."),
+        typer.Option(
+            "--plugin",
+            metavar="FILE",
+            help="A Python file that adds mechanisms, methods or metrics. Repeatable.",
+        ),
     ] = None,
 ) -> None:
     if plugin:

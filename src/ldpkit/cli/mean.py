@@ -33,13 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit mean ages.csv --low 0 --high 120 --epsilon 1
-
-ldpkit mean ages.csv --low 0 --high 120 --epsilon 1 --mechanism hm --clip --format json
-
-ldpkit mean monday.ldp tuesday.ldp
+\b
+Examples:
+  ldpkit mean ages.csv --low 0 --high 120 --epsilon 1
+  ldpkit mean ages.csv --low 0 --high 120 --epsilon 1 --mechanism hm --clip --format json
+  ldpkit mean monday.ldp tuesday.ldp
 """
 
 
@@ -79,7 +77,7 @@ def mean(
     seed: SeedOption = None,
     output: FormatOption = Format.table,
 ) -> None:
-    """Estimate the mean of numbers, with its standard error and interval.
+    """Estimate the mean of numbers, with its error and interval.
 
     From a file of values the whole collection is simulated, every person reporting once
     with the whole epsilon. From report files it is the collector's half.

@@ -18,15 +18,12 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit mechanisms
-
-ldpkit mechanisms --kind numeric --epsilon 2
-
-ldpkit mechanisms --epsilon 0.5 --domain 1000 --n 1000000
-
-ldpkit mechanisms --format json
+\b
+Examples:
+  ldpkit mechanisms
+  ldpkit mechanisms --kind numeric --epsilon 2
+  ldpkit mechanisms --epsilon 0.5 --domain 1000 --n 1000000
+  ldpkit mechanisms --format json
 """
 
 _FITTED = "aaa"  # its table is made for some data: there is nothing to tell without
@@ -57,7 +54,7 @@ def mechanisms(
     ] = None,
     output: FormatOption = Format.table,
 ) -> None:
-    """List the mechanisms with their exact epsilon, their error and the length of a report.
+    """List the mechanisms: exact epsilon, error, report length.
 
     The standard error is that of the frequency of a value that nobody holds; n times its
     square does not depend on n. Longitudinal mechanisms send many reports about one

@@ -12,6 +12,7 @@ from ldpkit.cli.arguments import ClipOption, ParameterOption, parse_parameters
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.plan_mean import MeanOptions, plan_mean_budget, refuse
+from ldpkit.cli.quick import make_group
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -24,21 +25,15 @@ __all__ = ["add_to"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
 
-_EPILOG = """
+_EXAMPLES = """
+\b
 Examples:
-
   ldpkit plan budget -d counts.csv -p oue -u mae --at-most 0.005
-
   ldpkit plan budget -d msnbc -p grr sue oue blh olh -u kendall_tau --at-least 0.5 --probability 0.95
-
   ldpkit plan budget -d counts.csv -p olh -u max_error --at-most 0.01 --consistency norm_sub --verify
-
   ldpkit plan budget -d counts.csv -p all -u mae --at-most 0.01 -m analytic --figure budget.png
-
   ldpkit plan budget -d counts.csv -p grr -u mae --at-most 0.01 -m rbs --parameter g=6 --format json
-
   ldpkit plan budget --low 0 --high 100 --within 0.5 --n 100000 -p all --verify
-
   ldpkit plan budget -d ages.csv --column age --low 0 --high 120 --within 1 -p hm pm --figure budget.png
 
 Several values may follow -p and -m, be separated by commas, or the option be repeated. The exit code
@@ -48,8 +43,8 @@ is 1 if no protocol can do what is wanted.
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    plan = typer.Typer(help="Choose the budget before collecting.", no_args_is_help=True)
-    plan.command("budget", cls=ManyValuesCommand, epilog=_EPILOG)(budget)
+    plan = make_group(help="Choose the budget before collecting.", no_args_is_help=True)
+    plan.command("budget", cls=ManyValuesCommand, epilog=_EXAMPLES)(budget)
     plan_capacity.add_to(plan)
     app.add_typer(plan, name="plan")
 
@@ -67,7 +62,13 @@ def budget(
     ] = None,
     protocol: Annotated[
         list[str] | None,
-        typer.Option("--protocol", "-p", help="Protocols, or 'all'.", show_default="oue; for a mean: hm"),
+        typer.Option(
+            "--protocol",
+            "-p",
+            metavar="NAME...",
+            help="Protocols, or 'all'.",
+            show_default="oue; for a mean: hm",
+        ),
     ] = None,
     metric: Annotated[
         str | None, typer.Option("--metric", "-u", help="What must be accurate.", show_default="mae")
@@ -119,6 +120,7 @@ def budget(
         typer.Option(
             "--method",
             "-m",
+            metavar="NAME...",
             help="Search methods, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
             show_default="sequential",
         ),
@@ -145,11 +147,11 @@ def budget(
     seed: Annotated[int, typer.Option(help="Makes the answer repeatable.")] = 0,
     output: FormatOption = Format.table,
 ) -> None:
-    """Find the smallest epsilon that gives a wanted accuracy, often enough.
+    """Find the smallest epsilon that gives a wanted accuracy.
 
-    Collections are simulated on a stand-in for the people, whole ones at a time; nobody is
-    asked. For the mean of numbers give --low, --high and --within. CSV has the plans, JSON
-    also every epsilon that was tried.
+    It gives it as often as --probability says. Collections are simulated on a stand-in for
+    the people, whole ones at a time; nobody is asked. For the mean of numbers give --low,
+    --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
     if figure is not None:
         from ldpkit.bench.figures import check_figure_path

@@ -43,15 +43,12 @@ class MethodName(enum.StrEnum):
     bayes = "bayes"
 
 
-_EPILOG = """
+_EXAMPLES = """
+\b
 Examples:
-
   ldpkit plan capacity water.csv --capacity 1400000 --constraint fn --at-most 0.05
-
   ldpkit plan capacity water.csv --capacity 1800000 --constraint tn --at-least 0.99 -p grr,oue,ss --verify
-
   ldpkit plan capacity water.csv --capacity 1400000 --constraint fn --at-most 0.05 -m capri --runs 50000
-
   ldpkit plan capacity poisson:k=41,n=98511,mean=16 --capacity 1500000 --constraint fn --at-most 0.1 \
 --figure plan.png
 
@@ -62,7 +59,7 @@ protocol can do what is wanted.
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("capacity", epilog=_EPILOG)(capacity)
+    app.command("capacity", epilog=_EXAMPLES)(capacity)
 
 
 def capacity(
@@ -86,7 +83,8 @@ def capacity(
         typer.Option("--at-least", help="The least probability of tp or tn.", show_default=False),
     ] = None,
     protocol: Annotated[
-        list[str], typer.Option("--protocol", "-p", help="Mechanisms, with commas between.")
+        list[str],
+        typer.Option("--protocol", "-p", metavar="NAME...", help="Mechanisms, with commas between."),
     ] = ["grr"],
     method: Annotated[MethodName, typer.Option("--method", "-m", help="How to look.")] = MethodName.exact,
     runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
@@ -111,10 +109,10 @@ def capacity(
     ] = None,
     output: FormatOption = Format.table,
 ) -> None:
-    """Find the smallest epsilon with which the estimated total decides rightly, often enough.
+    """Find the smallest epsilon with which a total decides rightly.
 
     The collector adds up the estimated amounts of all people and says that the capacity is
-    exceeded if that total lies above it.
+    exceeded if that total lies above it; that must be right often enough.
     """
     from ldpkit.core.random import seeded
     from ldpkit.planning.capri.outliers import cap_at_quantile

@@ -31,19 +31,14 @@ from ldpkit.core.errors import InvalidParameterError
 __all__ = ["add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit privatize values.csv --mechanism olh --epsilon 1 --domain 128 -o reports.ldp
-
-ldpkit privatize people.parquet --column city --mechanism grr --epsilon 2 --domain @cities.txt -o reports.ldp
-
-seq 0 9 | ldpkit privatize - --mechanism oue --epsilon 1 --domain 10 -o reports.ldp
-
-ldpkit privatize ages.csv --low 0 --high 120 --mechanism pm --epsilon 1 -o ages.ldp
-
-ldpkit privatize some.csv --low 0 --high 120 --bins 16 --mechanism grr --epsilon 1 -o first.ldp
-
-ldpkit privatize rest.csv --low 0 --high 120 --mechanism auto --descriptor first.ldp --epsilon 1 -o second.ldp
+\b
+Examples:
+  ldpkit privatize values.csv --mechanism olh --epsilon 1 --domain 128 -o reports.ldp
+  ldpkit privatize people.parquet --column city -m grr -e 2 --domain @cities.txt -o reports.ldp
+  ldpkit privatize ages.csv --low 0 --high 120 --mechanism pm --epsilon 1 -o ages.ldp
+  ldpkit privatize some.csv --low 0 --high 120 --bins 16 --mechanism grr --epsilon 1 -o first.ldp
+  ldpkit privatize rest.csv --low 0 --high 120 -m auto --descriptor first.ldp -e 1 -o second.ldp
+  seq 0 9 | ldpkit privatize - --mechanism oue --epsilon 1 --domain 10 -o reports.ldp
 """
 
 
@@ -80,7 +75,7 @@ def privatize(
     """Randomise one value for each person into a report file.
 
     Each report is epsilon-differentially private by itself, so that the report file can
-    be given away. Read it with [bold]ldpkit estimate[/bold] or [bold]ldpkit inspect[/bold].
+    be given away. Read it with 'ldpkit estimate' or 'ldpkit inspect'.
     Categories have a --domain; numbers have a --low and a --high.
     """
     from ldpkit.core import random

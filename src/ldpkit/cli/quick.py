@@ -1,4 +1,7 @@
-"""Commands that start at once: what has its type already is not converted.
+"""Commands that start at once: nothing is drawn around their help, and what has its type is not converted.
+
+Help and refusals are plain text, which wraps as it should; what draws boxes around them
+takes longer to load than all the rest of --help.
 
 Typer converts every option, defaults too, through pydantic, and to load that takes longer
 than most commands do. A default or a word that is wanted as text needs no conversion;
@@ -9,9 +12,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["QuickCommand", "QuickGroup"]
+__all__ = ["QuickCommand", "QuickGroup", "make_group"]
+
+
+def make_group(**settings: Any) -> typer.Typer:
+    """Return a group of commands with plain help."""
+    return typer.Typer(**{"cls": QuickGroup, "rich_markup_mode": None, **settings})
 
 
 class QuickCommand(TyperCommand):

@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _EXAMPLES = """
-[bold]Examples[/bold]
-
-ldpkit recommend -d answers.csv -e 1
-
-ldpkit recommend --n 100000 --k 64 -u mae --at-most 0.002
-
-ldpkit recommend -d zipf:k=128,n=1000000 -u kendall_tau --at-least 0.8 --probability 0.9
-
-ldpkit recommend --n 100000 --low 0 --high 100 --within 0.5
+\b
+Examples:
+  ldpkit recommend -d answers.csv -e 1
+  ldpkit recommend --n 100000 --k 64 -u mae --at-most 0.002
+  ldpkit recommend -d zipf:k=128,n=1000000 -u kendall_tau --at-least 0.8 --probability 0.9
+  ldpkit recommend --n 100000 --low 0 --high 100 --within 0.5
 """
 
 
@@ -73,7 +70,9 @@ def recommend(
         float | None,
         typer.Option(help="How often it must hold; 0.9, of means 0.95.", show_default=False),
     ] = None,
-    protocol: Annotated[list[str], typer.Option("--protocol", "-p", help="Protocols, or 'all'.")] = ["all"],
+    protocol: Annotated[
+        list[str], typer.Option("--protocol", "-p", metavar="NAME...", help="Protocols, or 'all'.")
+    ] = ["all"],
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
     top: Annotated[int, typer.Option(min=1, help="How many to show in a table.")] = 12,
     seed: Annotated[int, typer.Option(help="Makes the simulations repeatable.")] = 0,
@@ -82,7 +81,10 @@ def recommend(
     ] = None,
     output: FormatOption = Format.table,
 ) -> None:
-    """Rank protocols, estimators and post-processing for your data, and say why the first is first."""
+    """Rank protocols and methods for your data, and say why.
+
+    The ranking is of protocols, estimators and post-processing together.
+    """
     if low is not None or high is not None:
         refuse(at_most=at_most, at_least=at_least, k=size)
         if data is not None or figure is not None:

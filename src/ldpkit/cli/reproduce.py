@@ -11,18 +11,17 @@ from ldpkit.cli.output import Format, FormatOption, note, show
 
 __all__ = ["add_to"]
 
-_EPILOG = """
+_EXAMPLES = """
+\b
 Examples:
-
   ldpkit reproduce ldp3 --quick
-
   LDPKIT_DATA=data ldpkit reproduce ldp3 --out ldp3-results --format csv
 """
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("reproduce", epilog=_EPILOG)(reproduce)
+    app.command("reproduce", epilog=_EXAMPLES)(reproduce)
 
 
 def reproduce(
@@ -34,7 +33,7 @@ def reproduce(
     seed: Annotated[int, typer.Option(help="Makes the run repeatable.")] = 0,
     output: FormatOption = Format.table,
 ) -> None:
-    """Run a paper's claims and print one row for each: published, ours, verdict."""
+    """Run a paper's claims: published, ours and a verdict each."""
     from ldpkit.bench.reproduce import REPRODUCTIONS, Settings, save
 
     if name == "list":

@@ -22,33 +22,32 @@ if TYPE_CHECKING:
 __all__ = ["add_to"]
 
 _UNIFORM = "uniform"
-_EPILOG = """
+_EXAMPLES = """
+\b
 Examples:
-
   ldpkit risk -m grr -e 1 --domain 10
-
   ldpkit risk -d water.csv -e 0.5 1 2 4 --eta 5 --figure risk.png
-
   ldpkit risk -d water.csv --prior uniform -m grr oue ss -e 1 --format json
-
   ldpkit risk -m oue -e 0.5 --domain 10 --reports 20
-
   ldpkit risk -m lgrr --parameter epsilon_inf=2 --parameter epsilon_1=1 --domain 10 --reports 20
 """
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("risk", cls=ManyValuesCommand, epilog=_EPILOG)(risk)
+    app.command("risk", cls=ManyValuesCommand, epilog=_EXAMPLES)(risk)
 
 
 def risk(
     mechanism: Annotated[
-        list[str], typer.Option("--mechanism", "-m", help="Frequency oracles, several if you like.")
+        list[str],
+        typer.Option("--mechanism", "-m", metavar="NAME...", help="Frequency oracles, several if you like."),
     ] = ["grr", "sue", "oue", "olh", "ss"],
     epsilon: Annotated[
         list[str] | None,
-        typer.Option("--epsilon", "-e", help="Privacy budgets; 1 unless --parameter says otherwise."),
+        typer.Option(
+            "--epsilon", "-e", metavar="EPS...", help="Privacy budgets; 1 unless --parameter says otherwise."
+        ),
     ] = None,
     domain: DomainOption = None,
     data: Annotated[
@@ -79,7 +78,7 @@ def risk(
     ] = None,
     output: FormatOption = Format.table,
 ) -> None:
-    """Show how often an adversary guesses a person's value from their report.
+    """Show how often an adversary guesses a value from its report.
 
     The adversary knows the mechanism and has a prior, and no guess is right more often.
     """
