@@ -27,7 +27,7 @@ def reference(noise, spare, values, oracle):
 
 
 def sample(oracle, noise, spare, values):
-    source = ScriptedSource(noise, spare)
+    source = ScriptedSource(noise, spare, spare)  # the second for more ties than are expected
     reports = oracle._randomise(values, source)
     assert reports.shape == (len(values), (oracle.size + 7) // 8)
     bits = np.unpackbits(reports, axis=1, bitorder="little")
@@ -61,7 +61,7 @@ def test_bits_follow_the_thresholds_with_ties_and_without(kind, size, epsilon):
 
 @both
 def test_a_chunk_of_nothing_but_ties_is_right(kind):
-    """Far more ties than one in 256, so that a list of them with an expected length is too short."""
+    """Far more ties than one in 256, so that the spare words drawn at first are too few."""
     oracle = kind(67, 1.0)
     own, other = oracle.thresholds
     values = (np.arange(300) % 67).astype(np.uint32)
@@ -81,7 +81,9 @@ def test_each_tie_gets_a_spare_word_of_its_own(kind):
     noise[:, 0] = own >> 56
     ties = noise.size
     words = ldpkit.random.seeded(1).words(ties)
-    reports = oracle._randomise(values, ScriptedSource(noise, words))  # refuses to give fewer or more
+    expected = 64 + ties // 200
+    source = ScriptedSource(noise, words[:expected], words[expected:])  # refuses to give fewer or more
+    reports = oracle._randomise(values, source)
     bits = np.unpackbits(reports, axis=1, count=40, bitorder="little")[:, 1:]
     chance = (
         ((other & ((1 << 56) - 1)) / (1 << 56)) if kind is ldpkit.SUE else (other % (1 << 56)) / (1 << 56)

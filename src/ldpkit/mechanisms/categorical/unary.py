@@ -72,17 +72,14 @@ class UnaryEncoding(FrequencyOracle):
         return np.asarray(reports[:, -1] >> (8 - unused) == 0) if unused else np.ones(len(reports), np.bool_)
 
     def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
-        from ldpkit.mechanisms.kernels.unary import break_ties, randomise
+        from ldpkit.mechanisms.kernels.unary import randomise
 
         own, other = (np.uint64(threshold) for threshold in self.thresholds)
         noise = source.bytes(len(indices) * self.size).reshape(len(indices), self.size)
+        spare = source.words(64 + noise.size // 200)  # one byte in 256 takes one
         reports = np.empty((len(indices), (self.size + 7) // 8), np.uint8)
-        ties = np.empty((64 + noise.size // 200, 2), np.int32)  # one byte in 256 ties
-        found = randomise(noise, indices, own, other, reports, ties)
-        if found > len(ties):
-            ties = np.empty((found, 2), np.int32)
-            randomise(noise, indices, own, other, reports, ties)
-        break_ties(ties[:found], source.words(found), indices, own, other, reports)
+        while (wanted := randomise(noise, spare, indices, own, other, reports)) > len(spare):
+            spare = np.concatenate([spare, source.words(wanted - len(spare))])
         return reports
 
     def _supports(self, reports: Reports) -> Counts:
