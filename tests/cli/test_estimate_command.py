@@ -59,7 +59,7 @@ def test_consistency_level_and_simultaneous(run, collected):
 def test_a_table_shows_the_most_frequent_and_says_what_it_is(run, collected):
     first, second, tally = collected
     lines = run("estimate", first, second).out.splitlines()
-    shown = [line.split("│")[1].strip() for line in lines if line.startswith("│")]
+    shown = [line.split()[0] for line in lines[2:-1]]
     assert shown == [str(index) for index in np.argsort(-tally.estimate().values, kind="stable")[:20]]
     caption = " ".join(lines[-2:])
     for fact in (
@@ -91,7 +91,7 @@ def test_output_goes_to_a_file_in_the_form_of_its_ending(run, collected, tmp_pat
     run("estimate", first, second, "-o", tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text())["n"] == 4000
     run("estimate", first, second, "-o", tmp_path / "out.txt")
-    assert "┃ value ┃" in (tmp_path / "out.txt").read_text()
+    assert (tmp_path / "out.txt").read_text().startswith("value  frequency ")
 
 
 def test_tallies_are_saved_and_estimated_like_reports(run, collected, tmp_path):

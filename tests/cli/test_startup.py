@@ -32,10 +32,15 @@ def test_nothing_heavy_is_imported(arguments):
     assert done.stdout
 
 
-def test_help_imports_neither_numpy_nor_rich():
-    script = SCRIPT.replace('"numba"', '"numba", "numpy", "rich"')
+@pytest.mark.parametrize(
+    ("command", "lights"),
+    [("--help", '"numpy", "rich"'), ("mechanisms", '"rich"')],
+    ids=["help", "mechanisms"],
+)
+def test_even_what_others_load_is_left_out(command, lights):
+    script = SCRIPT.replace('"numba"', f'"numba", {lights}')
     done = subprocess.run(
-        [sys.executable, "-c", script, "--help"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, command], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
 

@@ -74,6 +74,7 @@ def mechanisms(
     if output is Format.table:
         for row in rows:
             del row["aliases"], row["citation"], row["variance_times_n"]
+            row["details"] = {name: f"{value:.4g}" for name, value in (row["details"] or {}).items()}
     show(
         rows,
         output,

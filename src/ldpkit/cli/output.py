@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import enum
 import json
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TextIO
@@ -69,32 +70,33 @@ def show(
 def _show_table(
     rows: Sequence[Mapping[str, Any]], title: str, caption: str, best: Mapping[int, str], target: TextIO
 ) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from ldpkit.cli.texttable import text_table, wrapped
 
-    table = Table(
-        title=Text(title) if title else None,  # Text, so that a label with brackets is no markup
-        caption=Text(caption) if caption else None,
-        title_justify="left",
-        caption_justify="left",
-    )
-    for name in rows[0] if rows else []:
-        numeric = all(isinstance(row[name], (int, float)) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left")
-    for index, row in enumerate(rows):
-        cells = {name: Text(_cell(value)) for name, value in row.items()}
-        if index in best:
-            cells[best[index]] = Text(f"{cells[best[index]]}*", style="bold")
-        table.add_row(*cells.values())
-    Console(file=target, width=None if target.isatty() else WIDTH).print(table)
+    width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
+    header = list(rows[0]) if rows else []
+    cells = [
+        [_cell(value) + ("*" if best.get(index) == name else "") for name, value in row.items()]
+        for index, row in enumerate(rows)
+    ]
+    right = [_is_numeric([row[name] for row in rows]) for name in header]
+    for line in title.splitlines():
+        print(*wrapped(line, width), sep="\n", file=target)
+    if rows:
+        print(*text_table(header, cells, right=right, width=width), sep="\n", file=target)
+    for line in caption.splitlines():
+        print(*wrapped(line, width), sep="\n", file=target)
+
+
+def _is_numeric(values: Sequence[Any]) -> bool:
+    return all(value is None or isinstance(value, (int, float)) for value in values)
 
 
 def _cell(value: Any) -> str:
+    """Return a value as short text that cannot steer the terminal, as a label could."""
     if isinstance(value, float):
         return f"{value:.4g}"
     text = "" if value is None else str(_flat(value))
-    return text if text.isprintable() else repr(text)[1:-1]  # a label must not steer the terminal
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def _flat(value: Any) -> Any:

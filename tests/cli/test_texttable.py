@@ -1,0 +1,64 @@
+"""Plain tables: they fit, they are aligned, and nothing of a cell is lost."""
+
+from __future__ import annotations
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ldpkit.cli.output import Format, show
+from ldpkit.cli.texttable import display_width, text_table, wrapped
+
+words = st.text("abcdefgh", max_size=12)
+cells = st.lists(words, max_size=6).map(" ".join)
+
+
+def lines_of(header, rows, width, right=None):
+    return list(text_table(header, rows, right=right or [False] * len(header), width=width))
+
+
+@given(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=5), st.integers(30, 90))
+def test_a_table_fits_its_width_and_loses_nothing(rows, width):
+    lines = lines_of(["one", "two", "three"], rows, width)
+    assert all(display_width(line) <= width for line in lines)  # three columns of 8 always fit
+    shown = sorted("".join(lines[2:]).replace(" ", ""))
+    assert shown == sorted("".join("".join(row) for row in rows).replace(" ", ""))
+
+
+@given(cells, st.integers(1, 30))
+def test_wrapping_keeps_every_letter_and_the_width(text, width):
+    lines = wrapped(text, width)
+    assert all(display_width(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_words_are_cut_only_if_they_must_be():
+    header, row = ["name", "title"], ["bounded_laplace", "a rather long title of many words"]
+    assert any("bounded_laplace" in line for line in lines_of(header, [row], 30))
+    assert not any("bounded_laplace" in line for line in lines_of(header, [row], 16))
+
+
+def test_numbers_stand_on_the_right_and_wide_letters_count_twice():
+    lines = lines_of(["city", "n"], [["東京", "5"], ["Rome", "12"]], 40, [False, True])
+    assert lines == ["city   n", "────────", "東京   5", "Rome  12"]
+
+
+def test_show_marks_the_best_and_says_what_stands_above_and_below():
+    target = io.StringIO()
+    rows = [{"name": "a", "error": 0.123456}, {"name": "b\x1b[1m", "error": None}]
+    show(rows, Format.table, title="above", caption="below", best={0: "error"}, file=target)
+    assert target.getvalue().splitlines() == [
+        "above",
+        "name        error",
+        "─────────────────",
+        "a         0.1235*",
+        r"b\x1b[1m",
+        "below",
+    ]
+
+
+def test_show_without_rows_prints_no_table():
+    target = io.StringIO()
+    show([], Format.table, title="nothing", file=target)
+    assert target.getvalue() == "nothing\n"
