@@ -27,6 +27,26 @@ def test_threads_change_nothing(threads):
     assert np.array_equal(one, several)
 
 
+def test_streams_are_made_as_they_are_needed_and_are_the_same():
+    """All streams of a large population at once would fill the memory."""
+    spawned = []
+
+    class Counting(ldpkit.random.RandomSource):
+        def spawn(self, count):
+            spawned.append(count)
+            return super().spawn(count)
+
+    people = np.zeros(1000 * CHUNK, np.uint32)
+    chunks = Small(2, 1.0).chunks(people, Counting(bytes(32), is_secure=False))
+    words = [next(chunks)[1].words(1)[0]]
+    assert len(spawned) == 1
+    assert spawned[0] < 1000
+    words += [stream.words(1)[0] for _, stream in chunks]
+    assert sum(spawned) == 1000
+    expected = ldpkit.random.RandomSource(bytes(32), is_secure=False).spawn(1000)
+    assert words == [stream.words(1)[0] for stream in expected]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interruption_ends_running_tasks_with_their_chunk(threads):
     """A task has 20 chunks here; one that went on to its end would show."""

@@ -50,7 +50,7 @@ def text_table(
         max(display_width(line) for lines in column for line in lines) for column in zip(*cells, strict=True)
     ]
     for number, row in enumerate(cells):
-        for line in range(max(map(len, row), default=0)):
+        for line in range(max(map(len, row))):
             texts = [part[line] if line < len(part) else "" for part in row]
             yield _GAP.join(map(_aligned, texts, widths, right)).rstrip()
         if number == 0:

@@ -29,6 +29,7 @@ __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
 # Randomness for one chunk: little enough for the cache of a core, and so much that threads
 # seldom wait for the interpreter.
 _CHUNK_BYTES = 1 << 21
+_STREAMS = 256  # made at a time: few calls, and no more memory for more people
 _TALLY_CHUNK = 1 << 16  # reports counted at a time, so that their working arrays stay small
 
 
@@ -154,8 +155,10 @@ class FrequencyOracle(Mechanism):
     def chunks(self, indices: Indices, source: RandomSource) -> Iterator[tuple[Indices, RandomSource]]:
         """Yield the chunks in which reports are made, each with a random stream of its own."""
         starts = range(0, len(indices), self.chunk_size)
-        for start, stream in zip(starts, source.spawn(len(starts)), strict=True):
-            yield indices[start : start + self.chunk_size], stream
+        for first in range(0, len(starts), _STREAMS):
+            some = starts[first : first + _STREAMS]
+            for start, stream in zip(some, source.spawn(len(some)), strict=True):
+                yield indices[start : start + self.chunk_size], stream
 
     def collect(self, indices: Indices, source: RandomSource) -> Counts:
         """Make the reports of one chunk and return their support counts; for simulation."""
