@@ -1,0 +1,168 @@
+"""Provenance: how reports came about, as far as it bears on their promise.
+
+Epsilon speaks of one report of a person whose value lies in a public domain, made with
+secret coins. Whether that is so cannot be seen from the reports, so it is recorded where
+they are made and stays with them: in the report file, in its tally, in the estimate.
+Where nothing is recorded, the word is "unknown", never the best case.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ldpkit.core.errors import InvalidInputError, MismatchError
+
+__all__ = ["Provenance", "Span", "new_batch"]
+
+_BATCH_BYTES = 16
+# From the best case to the worst: what was put together is as bad as its worst part.
+_RANDOMNESS = ("secure", "unknown", "seeded")
+_DOMAIN = ("stated", "unknown", "data")
+_DEVICES = ("kept", "new", "unknown")
+
+
+def new_batch() -> str:
+    """Return a random id of 128 bits for reports that are written together.
+
+    Examples
+    --------
+    >>> len(new_batch()), new_batch() == new_batch()
+    (32, False)
+    """
+    return secrets.token_hex(_BATCH_BYTES)
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """The reports from `start` up to `stop` of the batch with an id."""
+
+    batch: str
+    start: int
+    stop: int
+
+    def __post_init__(self) -> None:
+        is_id = isinstance(self.batch, str) and len(self.batch) == 2 * _BATCH_BYTES
+        if not is_id or set(self.batch) - set("0123456789abcdef"):
+            raise InvalidInputError(f"a batch id is 32 hexadecimal digits, got {str(self.batch)[:50]!r}")
+        whole = type(self.start) is int and type(self.stop) is int
+        if not whole or not 0 <= self.start <= self.stop < 1 << 63:
+            raise InvalidInputError(f"reports {self.start!r} to {self.stop!r} are no part of a batch")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What is recorded of how some reports were made.
+
+    Parameters
+    ----------
+    randomness : {"secure", "unknown", "seeded"}
+        Where the coins came from. Who knows a seed can undo the reports.
+    domain : {"stated", "unknown", "data"}
+        Whether the domain was public, or taken from the values, which tells that these
+        values are there.
+    devices : {"kept", "new", "unknown"} or None
+        For mechanisms with memory: whether the reports come from devices that keep their
+        permanent reports, or each from a device that never answered before; None for
+        mechanisms without memory.
+    spans : tuple of Span
+        Which reports of which batches these are; empty where it is unknown.
+
+    Examples
+    --------
+    >>> batch = "0" * 32
+    >>> first = Provenance("secure", "stated", spans=(Span(batch, 0, 60),))
+    >>> rest = Provenance("seeded", "stated", spans=(Span(batch, 60, 100),))
+    >>> first + rest == Provenance("seeded", "stated", spans=(Span(batch, 0, 100),))
+    True
+    >>> first + first
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.MismatchError: reports 0 to 59 of batch 00000000 are there twice: \
+count a file and its copy or its tally only once
+    """
+
+    randomness: str = "unknown"
+    domain: str = "unknown"
+    devices: str | None = None
+    spans: tuple[Span, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", (*_DEVICES, None))):
+            if getattr(self, name) not in known:
+                words = ", ".join(filter(None, known))
+                raise InvalidInputError(f"{name} is one of {words}, got {str(getattr(self, name))[:50]!r}")
+        object.__setattr__(self, "spans", _joined(self.spans))
+
+    def __add__(self, other: Provenance) -> Provenance:
+        """Return the provenance of both together; refuse reports that are in both."""
+        return Provenance(
+            _worse(_RANDOMNESS, self.randomness, other.randomness),
+            _worse(_DOMAIN, self.domain, other.domain),
+            self.devices if self.devices == other.devices else _worse_devices(self.devices, other.devices),
+            (*self.spans, *other.spans),
+        )
+
+    @property
+    def batches(self) -> tuple[str, ...]:
+        """The ids of the batches that the reports come from, each once."""
+        return tuple(dict.fromkeys(span.batch for span in self.spans))
+
+    def warnings(self) -> list[str]:
+        """Return a sentence for each thing recorded that weakens the promise."""
+        said = []
+        if self.randomness == "seeded":
+            said.append("made with a seed: who knows it can undo the reports, so they protect nobody")
+        if self.domain == "data":
+            said.append("the domain was taken from the values: that these values exist is not protected")
+        if self.devices == "new":
+            said.append("made by devices that never answered before: asking them again costs more")
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form, as files keep it."""
+        made: dict[str, Any] = {"randomness": self.randomness, "domain_source": self.domain}
+        if self.devices is not None:
+            made["devices"] = self.devices
+        if self.spans:
+            made["spans"] = [[span.batch, span.start, span.stop] for span in self.spans]
+        return made
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Provenance:
+        """Return the provenance of a JSON form; what is missing is unknown."""
+        try:
+            spans = tuple(Span(batch, start, stop) for batch, start, stop in record.get("spans", ()))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InvalidInputError):
+                raise
+            raise InvalidInputError("spans are triples of batch id, first and last report") from None
+        randomness, domain = record.get("randomness", "unknown"), record.get("domain_source", "unknown")
+        return cls(randomness, domain, record.get("devices"), spans)
+
+
+def _worse(order: tuple[str, ...], one: str, other: str) -> str:
+    return max(one, other, key=order.index)
+
+
+def _worse_devices(one: str | None, other: str | None) -> str | None:
+    return other if one is None else one if other is None else _worse(_DEVICES, one, other)
+
+
+def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Return spans in order, neighbours as one; refuse any that overlap."""
+    made: list[Span] = []
+    for span in sorted(each for each in spans if each.start < each.stop):
+        if made and made[-1].batch == span.batch and span.start <= made[-1].stop:
+            if span.start < made[-1].stop:
+                last = min(span.stop, made[-1].stop) - 1
+                raise MismatchError(
+                    f"reports {span.start} to {last} of batch {span.batch[:8]} are there twice: "
+                    "count a file and its copy or its tally only once"
+                )
+            made[-1] = Span(span.batch, made[-1].start, span.stop)
+        else:
+            made.append(span)
+    return tuple(made)
