@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
-    from ldpkit.mechanisms.device import Device, FileMemo, PrivacyLoss, sequence_epsilon
+    from ldpkit.mechanisms.device import Device, FileMemo
+    from ldpkit.mechanisms.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
     from ldpkit.mechanisms.numeric.duchi import Duchi
@@ -106,6 +107,7 @@ __all__ = [
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
+    "device_loss",
     "errors",
     "get",
     "load_plugin",
@@ -142,7 +144,8 @@ _HOMES = {
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
-    "mechanisms.device": ("Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"),
+    "mechanisms.device": ("Device", "FileMemo"),
+    "mechanisms.history": ("PrivacyLoss", "device_loss", "sequence_epsilon"),
     "mechanisms.numeric.adaptive.mechanism": ("AAA",),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
     "mechanisms.numeric.duchi": ("Duchi",),

@@ -61,6 +61,9 @@ def longitudinal(
 ) -> None:
     """Show what repeated reports cost, and attack them.
 
+    Memoization protects a value that never changes. Whether and when it changed shows in
+    the reports, and what they give away against every history grows with each of them.
+
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
@@ -86,11 +89,13 @@ def longitudinal(
     show(
         rows,
         output,
-        title=f"{oracle!r}: exact epsilon of a device's reports, and the attack on {attack.repeats} devices",
-        caption="epsilon: of all reports together, memoized; never_above: however many follow about the same "
-        "values. found: share of devices whose value the attack names, memoized and not; bound: the largest "
-        "chance that any attack has, memoized, which a share of few devices may miss by its stderr. "
-        "Memoization hides which values there were, not when they changed.",
+        title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
+        caption="every_history: epsilon of all reports together against every history of the same length, "
+        "whenever its values change; a bound unless exact. same_pattern: against histories that change and "
+        "come back at the same times only; it does not cover whether and when the value changed. fixed: for a "
+        "device that reports its first value for ever. found: share of devices whose unchanging value the "
+        "attack names, memoized and not; bound: the largest chance that any attack has, memoized, which a "
+        "share of few devices may miss by its stderr.",
         about=about,
     )
     if figure is not None:
@@ -161,15 +166,18 @@ def _rows(exposure: Exposure, changes: int, attack: Attack) -> list[dict[str, An
         {
             "changes": changes,
             "reports": loss.reports,
-            "permanent_reports": loss.states,
-            "epsilon": loss.epsilon,
-            "is_exact": loss.is_exact,
-            "never_above": loss.permanent_bound,
+            "permanent_reports": loss.permanent_reports,
+            "every_history": loss.epsilon,
+            "exact": loss.is_exact,
+            "same_pattern": loss.same_pattern,
+            "fixed": fixed.epsilon,
             "without_memo": loss.without_memo,
             "found": float(kept) if changes == 0 else None,
             "found_stderr": float(attack.stderr(kept)) if changes == 0 else None,
             "found_without_memo": float(fresh) if changes == 0 else None,
             "bound": attack.bound if changes == 0 else None,
         }
-        for loss, (kept, fresh) in zip(exposure.losses(changes), found, strict=True)
+        for loss, fixed, (kept, fresh) in zip(
+            exposure.losses(changes), exposure.losses(0, fixed=True), found, strict=True
+        )
     ]

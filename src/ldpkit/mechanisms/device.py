@@ -12,21 +12,20 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import math
 import os
 import secrets
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve, secure
 from ldpkit.core.typing import Label, Reports, Values
 from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.history import PrivacyLoss, device_loss
 
-__all__ = ["Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"]
+__all__ = ["Device", "FileMemo"]
 
 _LEAST_SECRET = 16
 _REMEDY = "make one with secrets.token_bytes(32) and keep it on the device"
@@ -184,8 +183,8 @@ class Device:
         return self._permanent([value])[1]
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return what the reports of this object have cost so far, exactly."""
-        return _loss(self.mechanism, list(self._used.values()))
+        """Return what the reports of this object have cost so far."""
+        return device_loss(self.mechanism, self._used, coins=self._coins)
 
     def _permanent(self, values: Values) -> tuple[int, Reports]:
         states = self.mechanism.states(self._coins, self.mechanism.domain.encode(values))
@@ -202,104 +201,3 @@ class Device:
 
     def __repr__(self) -> str:
         return f"<Device {self.mechanism!r}, {self._used.total()} reports>"
-
-
-@dataclass(frozen=True)
-class PrivacyLoss:
-    """What a sequence of reports of one device tells about its values, at worst.
-
-    Memoization hides which values a device had. It does not hide whether and when the
-    value changed: `epsilon` compares sequences that change at the same times.
-
-    Parameters
-    ----------
-    reports : int
-        How many were sent.
-    states : int
-        How many permanent reports they were made from.
-    epsilon : float
-        The epsilon of the whole sequence, rounded up.
-    is_exact : bool
-        Whether `epsilon` is reached by some sequence of reports; else it is a bound.
-    permanent_bound : float
-        What `epsilon` cannot exceed, however many reports follow from the same states.
-    ceiling : float
-        What `epsilon` cannot exceed, whatever values follow.
-    with_changes : float
-        A bound that also covers whether and when the value changed.
-    without_memo : float
-        What as many reports cost if each had a permanent report of its own.
-    """
-
-    reports: int
-    states: int
-    epsilon: float
-    is_exact: bool
-    permanent_bound: float
-    ceiling: float
-    with_changes: float
-    without_memo: float
-
-    def __str__(self) -> str:
-        kind = "exactly" if self.is_exact else "at most"
-        return (
-            f"{self.reports} sent, {self.states} permanent: epsilon {kind} {self.epsilon:.6g}, "
-            f"never above {self.permanent_bound:.6g}; without memoization {self.without_memo:.6g}"
-        )
-
-
-def sequence_epsilon(mechanism: MemoizedOracle, values: Values) -> PrivacyLoss:
-    """Return what it costs a device to report a sequence of values, before it does.
-
-    It is exact for mechanisms without public coins and for a value that never changes.
-    Otherwise which values share a permanent report depends on the device's coins, and the
-    epsilon is a bound; `Device.privacy_loss` knows the coins and is exact.
-
-    Examples
-    --------
-    >>> import ldpkit
-    >>> oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
-    >>> print(sequence_epsilon(oracle, [3] * 1000))
-    1000 sent, 1 permanent: epsilon exactly 2, never above 2; without memoization 1000
-    >>> print(sequence_epsilon(oracle, [3, 3, 5]))
-    3 sent, 2 permanent: epsilon exactly 2.7998, never above 4; without memoization 3
-    """
-    times = list(Counter(mechanism.domain.encode(values).tolist()).values())
-    if len(times) == 1 or mechanism.states_are_values:
-        return _loss(mechanism, times)
-    states = min(len(times), mechanism.state_count)
-    return _loss(mechanism, times, bound=_times(states, mechanism.exact_permanent_epsilon()))
-
-
-def _loss(mechanism: MemoizedOracle, times: list[int], bound: float | None = None) -> PrivacyLoss:
-    """Return the loss when state after state was reported so many times.
-
-    Different states have independent permanent reports, so the worst ratio is a product.
-    It is reached by exchanging all states at once, if any two are as hard to tell apart or
-    one that is easier to hide can stay out of it.
-    """
-    reports, permanent = sum(times), mechanism.exact_permanent_epsilon()
-    states = len(times) if bound is None else min(len(times), mechanism.state_count)
-    instant, first = mechanism.exact_instant_epsilon(), mechanism.exact_epsilon()
-    parts = [mechanism.repeated_epsilon(count) for count in times]
-    exact = parts[0] if len(parts) == 1 else _up(math.fsum(parts))
-    return PrivacyLoss(
-        reports=reports,
-        states=states,
-        epsilon=exact if bound is None else bound,
-        is_exact=bound is None and (mechanism.states_are_alike or states < mechanism.state_count),
-        permanent_bound=_times(states, permanent),
-        ceiling=_times(mechanism.state_count, permanent),
-        with_changes=first if reports == 1 else _times(reports, instant) if reports else 0.0,
-        without_memo=_times(reports, first),
-    )
-
-
-def _up(epsilon: float) -> float:
-    """Return the next float above a sum or product that was rounded to the nearest."""
-    return math.nextafter(epsilon, math.inf) if epsilon else 0.0
-
-
-def _times(count: int, epsilon: float) -> float:
-    """Return a multiple of an epsilon, rounded up; one times it is itself."""
-    return epsilon if count == 1 else _up(count * epsilon)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -96,10 +97,9 @@ class DBitFlip(MemoizedOracle):
     def states_are_values(self) -> bool:
         return self.d >= self.size - 1
 
-    @property
-    def states_are_alike(self) -> bool:
+    def is_worst(self, state: int) -> bool:
         # Two bits tell two of its buckets apart, but one bit a bucket from 'none of these'.
-        return self.d in (1, self.size)
+        return self.d == 1 or state < self.d
 
     @cached_property
     def _bits(self) -> _Bits:
@@ -123,6 +123,10 @@ class DBitFlip(MemoizedOracle):
 
     def repeated_epsilon(self, times: int) -> float:
         return self.exact_epsilon()
+
+    def history_epsilon(self, times: Sequence[int], states: int) -> float | None:
+        # Two reports that differ are possible if the value changed, and impossible if it did not.
+        return self.exact_instant_epsilon()
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         check_enumerable(1 << min(self.d, 60), repr(self))

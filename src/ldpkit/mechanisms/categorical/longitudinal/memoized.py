@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.exact import exp_bounds, log_up
+from ldpkit.core.exact import exp_bounds, float_up, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedBits, ChainedResponse
@@ -42,9 +44,8 @@ class MemoizedOracle(FrequencyOracle):
         """Whether different values are different states, whatever the coins."""
         return True
 
-    @property
-    def states_are_alike(self) -> bool:
-        """Whether any two states are as hard to tell apart as any other two."""
+    def is_worst(self, state: int) -> bool:
+        """Whether one report can tell this state from another as well as it ever tells two apart."""
         return True
 
     def public_coins(self, count: int, source: RandomSource) -> Reports:
@@ -85,6 +86,34 @@ class MemoizedOracle(FrequencyOracle):
     @abc.abstractmethod
     def repeated_epsilon(self, times: int) -> float:
         """Return the exact epsilon of `times` reports of one device about one value, rounded up."""
+
+    def history_epsilon(self, times: Sequence[int], states: int) -> float | None:
+        """Return the exact epsilon of a history against every other of its length, rounded up.
+
+        Parameters
+        ----------
+        times : sequence of int
+            How many reports, in all at least two, were made from each state of the history.
+        states : int
+            How many states the device can be in, at least two.
+
+        Returns
+        -------
+        float or None
+            None if only `history_bound` is known, as by default.
+        """
+        return None
+
+    def history_bound(self, reports: int) -> float:
+        """Return a bound on the epsilon of any history of so many reports against any other, at least one.
+
+        By default the epsilon of the first report, and that of the second stage for each that follows:
+        whatever came before, the next report is made from some permanent report.
+        """
+        first, instant = self.exact_epsilon(), self.exact_instant_epsilon()
+        if reports == 1 or math.isinf(instant):
+            return first if reports == 1 else instant
+        return float_up(Fraction(first) + (reports - 1) * Fraction(instant))
 
     def log_likelihood(self, reports: Reports, *, memoized: bool = True) -> Floats:
         """Return what the first 1, 2, ... of some reports about one value say of that value.
