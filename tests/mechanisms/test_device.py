@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import stat
 
@@ -14,7 +13,7 @@ import pytest
 import ldpkit
 from contract.checks import SAID, z_limit
 from ldpkit.core.errors import FileFormatError, InvalidParameterError, OutOfDomainError
-from ldpkit.mechanisms.device import Device, FileMemo, sequence_epsilon
+from ldpkit.mechanisms.device import Device, FileMemo
 
 NAMES = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh", "dbitflip"]
 SECRET = bytes(range(32))
@@ -185,73 +184,3 @@ def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
         Device(make("lgrr"), memo).permanent(2)
     assert memo.path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["memo.json"]
-
-
-# --- what it costs ----------------------------------------------------------------------
-
-
-@every_name
-def test_a_thousand_reports_of_one_value_cost_epsilon_inf(name):
-    mechanism = make(name)
-    loss = sequence_epsilon(mechanism, [3] * 1000)
-    assert loss.is_exact
-    assert (loss.reports, loss.states) == (1000, 1)
-    assert loss.epsilon <= mechanism.exact_permanent_epsilon()
-    assert loss.epsilon == pytest.approx(2, abs=1e-3)
-    assert loss.without_memo == pytest.approx(1000 * mechanism.exact_epsilon())
-
-
-@pytest.mark.parametrize("name", ["lgrr", "lsue", "loue", "lsoue", "losue"])
-def test_a_changing_value_costs_the_sum_over_its_values(name):
-    mechanism = make(name)
-    loss = sequence_epsilon(mechanism, [0, 1, 0, 2, 0, 1])
-    parts = [mechanism.repeated_epsilon(times) for times in (3, 2, 1)]
-    assert loss.is_exact
-    assert loss.epsilon == pytest.approx(sum(parts), rel=1e-12)
-    assert loss.epsilon >= math.fsum(parts)
-    assert loss.epsilon <= loss.permanent_bound <= loss.ceiling
-    assert loss.permanent_bound == pytest.approx(6, abs=1e-5)
-    assert loss.ceiling == pytest.approx(32, abs=1e-5)
-
-
-def test_hashing_bounds_what_many_values_cost():
-    mechanism = make("lblh", 100)
-    loss = sequence_epsilon(mechanism, range(100))
-    assert not loss.is_exact
-    assert loss.states == 2
-    assert loss.epsilon == pytest.approx(4, abs=1e-5)
-    device = Device(mechanism, SECRET)
-    for value in range(100):
-        device.report(value)
-    realised = device.privacy_loss()
-    assert realised.is_exact
-    assert realised.epsilon <= loss.epsilon
-
-
-def test_dbitflip_is_exact_until_every_state_was_used():
-    mechanism = ldpkit.get("dbitflip", 6, epsilon=1, d=2)
-    device = Device(mechanism, SECRET)
-    chosen = device._coins["buckets"][0].tolist()
-    for value in chosen:
-        device.report(value)
-    assert device.privacy_loss().is_exact
-    assert device.privacy_loss().epsilon == pytest.approx(2, abs=1e-6)
-    device.report(next(value for value in range(6) if value not in chosen))
-    assert not device.privacy_loss().is_exact
-    assert device.privacy_loss().ceiling == pytest.approx(3, abs=1e-6)
-
-
-def test_changes_are_not_hidden_and_the_loss_says_so():
-    loss = sequence_epsilon(make("lgrr"), [3] * 10)
-    assert loss.with_changes == pytest.approx(10 * make("lgrr").exact_instant_epsilon())
-    assert loss.with_changes > loss.epsilon
-    assert sequence_epsilon(make("lgrr"), [3]).with_changes == make("lgrr").exact_epsilon()
-    assert sequence_epsilon(make("dbitflip"), [3, 3]).with_changes == math.inf
-
-
-def test_the_device_counts_what_it_sends():
-    device = Device(make("lgrr"), SECRET)
-    for value in (1, 1, 2):
-        device.report(value)
-    assert device.privacy_loss() == sequence_epsilon(make("lgrr"), [1, 1, 2])
-    assert "exactly" in str(device.privacy_loss())

@@ -163,17 +163,17 @@ class Exposure:
         self._draw_headline(axes, changes, steps)
         for colour, count in enumerate((count for count in changes if count), start=1):
             epsilons = [loss.same_pattern for loss in self.losses(count, steps)]
-            label = f"against the same pattern of states, {_plural(count, 'change')}"
+            label = f"memoized, against the same pattern of states, {_plural(count, 'change')}"
             axes.plot(steps, epsilons, color=f"C{colour}", linewidth=2, label=label)
         fixed = [loss.epsilon for loss in self.losses(0, steps, fixed=True)]
-        axes.plot(steps, fixed, color="C0", linewidth=2, label="fixed to the first value, for ever")
+        axes.plot(steps, fixed, color="C0", linewidth=2, label="memoized, fixed to the first value for ever")
         permanent = self.mechanism.exact_permanent_epsilon()
         axes.axhline(
             permanent, color="grey", linewidth=1, linestyle=":", label=f"epsilon_inf = {permanent:.4g}"
         )
         axes.set(xscale="log", yscale="log", xlabel="reports", ylabel="epsilon of all reports together")
-        axes.set_title("privacy loss")
-        axes.legend(fontsize=8)
+        axes.set_title("privacy loss (against every history: at most)")
+        axes.legend(fontsize=8, framealpha=1)
 
     def _draw_headline(self, axes: Any, changes: Sequence[int], steps: Sequence[int]) -> None:
         """Draw the loss against every history; it hardly depends on how often the own value changes."""
@@ -181,14 +181,14 @@ class Exposure:
         for count in changes:
             curves.setdefault(tuple(loss.epsilon for loss in self.losses(count, steps)), []).append(count)
         for style, (epsilons, counts) in zip(("-", "-.", ":"), curves.items(), strict=False):
-            label = f"against every history, {' or '.join(map(str, counts))} changes"
-            finite = [math.isfinite(epsilon) for epsilon in epsilons]
-            if not all(finite):
-                first = steps[finite.index(False)]
-                label += f": infinite from report {first}"
-                axes.axvline(first, color="tab:red", linestyle=style, linewidth=2)
-            shown = [epsilon if known else math.nan for epsilon, known in zip(epsilons, finite, strict=True)]
-            axes.plot(steps, shown, linestyle=style, color="tab:red", linewidth=2, label=label)
+            label = f"memoized, against every history, {' or '.join(map(str, counts))} changes"
+            finite = sum(math.isfinite(epsilon) for epsilon in epsilons)
+            if finite < len(steps):
+                label += f": infinite from report {steps[finite]}"
+                axes.axvline(steps[finite], color="tab:red", linestyle=style, linewidth=2)
+            axes.plot(
+                steps[:finite], epsilons[:finite], linestyle=style, color="tab:red", linewidth=2, label=label
+            )
 
     def _draw_success(self, axes: Any, attack: Attack) -> None:
         steps = np.arange(1, self.reports + 1)

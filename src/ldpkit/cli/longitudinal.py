@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,9 +92,10 @@ def longitudinal(
         output,
         title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
         caption="every_history: epsilon of all reports together against every history of the same length, "
-        "whenever its values change; a bound unless exact. same_pattern: against histories that change and "
-        "come back at the same times only; it does not cover whether and when the value changed. fixed: for a "
-        "device that reports its first value for ever. found: share of devices whose unchanging value the "
+        "whenever its values change; at most, unless exact. same_pattern: at most, against only those that "
+        "change and come back when this one does, so it does not cover whether and when the value changed. "
+        "fixed: exact, for a device that reports its first value for ever. without_memo: against every "
+        "history, with a new permanent report each time. found: share of devices whose unchanging value the "
         "attack names, memoized and not; bound: the largest chance that any attack has, memoized, which a "
         "share of few devices may miss by its stderr.",
         about=about,
@@ -167,7 +169,8 @@ def _rows(exposure: Exposure, changes: int, attack: Attack) -> list[dict[str, An
             "changes": changes,
             "reports": loss.reports,
             "permanent_reports": loss.permanent_reports,
-            "every_history": loss.epsilon,
+            # JSON has no number for infinity
+            "every_history": "infinite" if math.isinf(loss.epsilon) else loss.epsilon,
             "exact": loss.is_exact,
             "same_pattern": loss.same_pattern,
             "fixed": fixed.epsilon,
