@@ -30,6 +30,8 @@ __all__ = ["Attack", "Exposure"]
 
 _MOST_ENTRIES = 50_000_000  # of a table reports x values, which the attack keeps for each device
 _POINTS = 150  # of a curve
+# Below the axes: curves that grow for ever and curves that do not leave no corner free.
+_LEGEND: dict[str, Any] = {"fontsize": 8, "loc": "upper left", "bbox_to_anchor": (0, -0.15)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ class Exposure:
     >>> exposure.checkpoints()
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
     >>> [round(loss.epsilon, 1) for loss in exposure.losses(changes=1)]
-    [1.0, 2.7, 9.9, 21.0, 43.2, 107.3, 211.6, 420.0, 1045.4, 2087.6]
+    [1.0, 2.7, 9.9, 21.0, 43.2, 107.6, 211.8, 420.2, 1045.5, 2087.6]
     >>> [round(loss.same_pattern, 3) for loss in exposure.losses(changes=1)]
     [1.0, 1.8, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0]
     """
@@ -149,7 +151,7 @@ class Exposure:
 
     def figure(self, changes: Sequence[int], attack: Attack) -> Figure:
         """Draw the privacy loss and the attack's success over the number of reports."""
-        figure = new_figure(12, 4.8)
+        figure = new_figure(12, 5.8)
         loss, success = figure.subplots(1, 2)
         self._draw_loss(loss, changes)
         self._draw_success(success, attack)
@@ -163,7 +165,7 @@ class Exposure:
         self._draw_headline(axes, changes, steps)
         for colour, count in enumerate((count for count in changes if count), start=1):
             epsilons = [loss.same_pattern for loss in self.losses(count, steps)]
-            label = f"memoized, against the same pattern of states, {_plural(count, 'change')}"
+            label = f"memoized, against histories with the same pattern of states, {_plural(count, 'change')}"
             axes.plot(steps, epsilons, color=f"C{colour}", linewidth=2, label=label)
         fixed = [loss.epsilon for loss in self.losses(0, steps, fixed=True)]
         axes.plot(steps, fixed, color="C0", linewidth=2, label="memoized, fixed to the first value for ever")
@@ -173,7 +175,7 @@ class Exposure:
         )
         axes.set(xscale="log", yscale="log", xlabel="reports", ylabel="epsilon of all reports together")
         axes.set_title("privacy loss (against every history: at most)")
-        axes.legend(fontsize=8, framealpha=1)
+        axes.legend(**_LEGEND)
 
     def _draw_headline(self, axes: Any, changes: Sequence[int], steps: Sequence[int]) -> None:
         """Draw the loss against every history; it hardly depends on how often the own value changes."""
@@ -205,9 +207,7 @@ class Exposure:
         axes.set(xscale="log", xlabel="reports", ylabel="share of devices whose value is found")
         axes.set_ylim(0, 1.03)
         axes.set_title(f"longitudinal attack on {attack.repeats} devices (95 % bands)")
-        axes.legend(
-            fontsize=8, loc="center left" if math.isclose(attack.fresh[-1], 1, abs_tol=0.2) else "best"
-        )
+        axes.legend(**_LEGEND)
 
 
 def _plural(count: int, noun: str) -> str:

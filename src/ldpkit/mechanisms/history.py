@@ -88,7 +88,7 @@ class PrivacyLoss:
             return "no reports, no loss"
         made = f"{_count(self.reports, 'report')} from {_count(self.permanent_reports, 'permanent report')}"
         lines = [f"{made}: epsilon {_amount(self.epsilon, self.is_exact)} against {self.comparison}"]
-        if not self.fixed:
+        if not self.fixed and self.reports > 1:
             same = _amount(self.same_pattern, self.same_pattern_is_exact)
             lines.append(f"{same} against histories with the same pattern of states")
         ceiling = f"{self.fixed_ceiling:.6g}"
@@ -181,7 +181,7 @@ def sequence_epsilon(mechanism: MemoizedOracle, values: Values, *, fixed: bool =
 exactly 2.7998 against histories with the same pattern of states; \
 never above 2 for a fixed value; 3 without memoization
     >>> print(sequence_epsilon(oracle, [3, 3, 5], fixed=True))
-    3 reports from 1 permanent report: epsilon exactly 1.97486 against any other fixed value; \
+    3 reports from 1 permanent report: epsilon exactly 1.97579 against any other fixed value; \
 never above 2; 3 without memoization
     """
     _check_memoized(mechanism)
