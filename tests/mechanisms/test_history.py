@@ -327,6 +327,9 @@ def test_only_counts_matter_and_the_order_must_agree_with_them():
         device_loss(mechanism, {0: 2, 1: 1}, fixed=True)
     with pytest.raises(InvalidParameterError, match="keeps no permanent report"):
         sequence_epsilon(ldpkit.GRR(4, epsilon=1), [0])
+    for times in ({4: 1}, {0: -1}):
+        with pytest.raises(InvalidParameterError, match="are impossible"):
+            device_loss(mechanism, times)
     assert str(device_loss(mechanism, {})) == "no reports, no loss"
     assert device_loss(mechanism, {}).epsilon == 0
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -150,12 +150,18 @@ never above 2; 1000 without memoization
             f"order has {len(order)} reports that do not match the {sum(used.values())} in times: "
             "give the state of each report"
         )
-    states = mechanism.state_count
+    states: Collection[int] = range(mechanism.state_count)
     if coins is not None:
         every = np.arange(mechanism.size, dtype=np.uint32)
-        states = len(np.unique(mechanism.states(np.repeat(coins, mechanism.size, axis=0), every)))
+        states = set(mechanism.states(np.repeat(coins, mechanism.size, axis=0), every).tolist())
+    for state, count in used.items():
+        if state not in states or count < 0:
+            raise InvalidParameterError(
+                f"{count} reports from state {state} are impossible: the device has no such state, "
+                "or times is damaged"
+            )
     are_known = coins is not None or mechanism.states_are_values
-    return _loss(mechanism, used, states, fixed=fixed, are_known=are_known)
+    return _loss(mechanism, used, len(states), fixed=fixed, are_known=are_known)
 
 
 def sequence_epsilon(mechanism: MemoizedOracle, values: Values, *, fixed: bool = False) -> PrivacyLoss:

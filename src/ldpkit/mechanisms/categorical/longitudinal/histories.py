@@ -95,9 +95,10 @@ def response_epsilon(chain: ChainedResponse, times: tuple[int, ...], states: int
         pairs: dict[int, Counter[int]] = {}
         for state, answer in zip(history, sent, strict=True):
             pairs.setdefault(state, Counter())[answer] += 1
-        return prod(
+        parts = (
             part(counts.pop(state, 0), tuple(sorted(counts.values()))) for state, counts in pairs.items()
         )
+        return prod(parts, start=Fraction(1))
 
     reports, history = sum(times), _history(times)
     own = [range(state, state + 1) for state in range(len(times))]
