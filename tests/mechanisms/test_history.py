@@ -189,6 +189,7 @@ def test_before_the_coins_are_drawn_the_claim_holds_for_all_of_them(mechanism):
         for values, truth in reached.items():
             loss = sequence_epsilon(mechanism, values)
             assert loss.epsilon >= truth
+            assert loss.epsilon >= loss.same_pattern
             assert loss.epsilon == truth or not loss.is_exact
             assert loss.is_exact or not mechanism.states_are_values
 

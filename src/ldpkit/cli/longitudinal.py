@@ -42,7 +42,7 @@ def longitudinal(
     domain: Annotated[
         str, typer.Option(metavar="SPEC", help="A size, labels with commas between, or @FILE.")
     ] = "16",
-    epsilon_inf: Annotated[float, typer.Option(help="For all reports about one value together.")] = 2.0,
+    epsilon_inf: Annotated[float, typer.Option(help="For all reports of a value that never changes.")] = 2.0,
     epsilon_1: Annotated[
         float | None,
         typer.Option("--epsilon-1", help="For the first report; half of epsilon-inf unless given."),

@@ -209,7 +209,7 @@ never above 2; 3 without memoization
         permanent_reports=states,
         epsilon=epsilon,
         is_exact=math.isinf(epsilon),
-        same_pattern=float_up(states * Fraction(mechanism.exact_permanent_epsilon())),
+        same_pattern=min(epsilon, float_up(states * Fraction(mechanism.exact_permanent_epsilon()))),
         same_pattern_is_exact=False,
     )
 

@@ -76,7 +76,7 @@ class MemoizedOracle(FrequencyOracle):
     def exact_permanent_epsilon(self) -> float:
         """Return the realised epsilon of the permanent report, rounded up.
 
-        However many reports a device sends about one value, they say no more than this.
+        However many reports a device sends about a value that never changes, they say no more.
         """
 
     @abc.abstractmethod
@@ -149,7 +149,7 @@ class LongitudinalOracle(MemoizedOracle):
     domain : int or sequence of labels
         The values.
     epsilon_inf : float
-        What all reports about one value together may cost.
+        What all reports together may cost, of a device whose value never changes.
     epsilon_1 : float
         What the first report may cost, less than epsilon_inf.
     """
