@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ldpkit.assurance.audit import Audit, audit
     from ldpkit.core import errors, random
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.errors import LdpkitError
@@ -78,6 +79,7 @@ __all__ = [
     "SW",
     "THE",
     "AdaptiveMean",
+    "Audit",
     "BoundedLaplace",
     "CategoricalDomain",
     "ClippedWarning",
@@ -107,6 +109,7 @@ __all__ = [
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
+    "audit",
     "device_loss",
     "errors",
     "get",
@@ -122,6 +125,7 @@ __all__ = [
 # command line's --help load nothing that they do not need.
 _HOMES = {
     "": ("mechanisms",),
+    "assurance.audit": ("Audit", "audit"),
     "core": ("errors", "random"),
     "core.domain": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),

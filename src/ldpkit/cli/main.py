@@ -19,7 +19,7 @@ from ldpkit.core.errors import LdpkitError
 __all__ = ["COMMANDS", "main", "make_app"]
 
 COMMANDS = (
-    *("recommend", "plan", "risk", "mechanisms"),
+    *("recommend", "plan", "risk", "audit", "mechanisms"),
     *("privatize", "estimate", "inspect", "longitudinal", "mean", "density"),
     *("bench", "datasets", "reproduce"),
 )

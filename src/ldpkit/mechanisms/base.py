@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,10 @@ class Mechanism(abc.ABC):
     def spec(self) -> dict[str, Any]:
         """Return a JSON-ready description from which `from_spec` makes an equal mechanism."""
         return {"mechanism": self.name, "parameters": self.parameters(), "domain": self.domain.to_json()}
+
+    @abc.abstractmethod
+    def sibling(self, size: int) -> Self:
+        """Return the same mechanism with so many values, or so many steps of its grid, for listing."""
 
     @abc.abstractmethod
     def exact_epsilon(self) -> float:

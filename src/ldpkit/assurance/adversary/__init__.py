@@ -13,6 +13,15 @@ is right more often.
 
 from ldpkit.assurance.adversary.closed_form import confusion
 from ldpkit.assurance.adversary.measure import Risk, blind_guess, check_prior, risk
-from ldpkit.assurance.adversary.words import in_words, suspicion
+from ldpkit.assurance.adversary.words import in_words, suspicion, suspicion_in_words
 
-__all__ = ["Risk", "blind_guess", "check_prior", "confusion", "in_words", "risk", "suspicion"]
+__all__ = [
+    "Risk",
+    "blind_guess",
+    "check_prior",
+    "confusion",
+    "in_words",
+    "risk",
+    "suspicion",
+    "suspicion_in_words",
+]

@@ -6,7 +6,7 @@ import math
 
 from ldpkit.assurance.adversary.measure import Risk
 
-__all__ = ["in_words", "suspicion"]
+__all__ = ["in_words", "suspicion", "suspicion_in_words"]
 
 
 def suspicion(prior: float, epsilon: float) -> float:
@@ -20,6 +20,20 @@ def suspicion(prior: float, epsilon: float) -> float:
     (0.731, 0.027)
     """
     return prior / (prior + (1 - prior) * math.exp(-epsilon))
+
+
+def suspicion_in_words(epsilon: float, whatever: str = "the report is") -> str:
+    """Return what an epsilon means to a suspicion, which holds for every mechanism.
+
+    Examples
+    --------
+    >>> suspicion_in_words(1.0)
+    'Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.'
+    """
+    half, rare = (_percent(suspicion(prior, epsilon)) for prior in (0.5, 0.01))
+    return (
+        f"Whatever {whatever}, a suspicion of 50% grows to at most {half}, and one of 1% to at most {rare}."
+    )
 
 
 def in_words(risk: Risk) -> list[str]:
@@ -48,11 +62,7 @@ def in_words(risk: Risk) -> list[str]:
         f"Who guesses from {what} is right in {_percent(risk.success)} of all cases; "
         f"without {them}, in {_percent(risk.blind)}: {gain}."
     )
-    sentences.append(
-        f"Whatever {what} {'is' if alone else 'are'}, a suspicion of 50% grows to at most "
-        f"{_percent(suspicion(0.5, risk.epsilon))}, and one of 1% to at most "
-        f"{_percent(suspicion(0.01, risk.epsilon))}."
-    )
+    sentences.append(suspicion_in_words(risk.epsilon, f"{what} {'is' if alone else 'are'}"))
     if risk.f_score is not None:
         found, sure = _percent(risk.recall or 0.0), _percent(risk.precision or 0.0)
         sentences.append(

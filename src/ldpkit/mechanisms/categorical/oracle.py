@@ -11,7 +11,7 @@ import abc
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -57,6 +57,11 @@ class FrequencyOracle(Mechanism):
     def size(self) -> int:
         """The number of values in the domain."""
         return len(self.domain)
+
+    def sibling(self, size: int) -> Self:
+        kind: Any = type(self)
+        made: Self = kind(size, **self.parameters())
+        return made
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:

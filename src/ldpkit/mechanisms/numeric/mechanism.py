@@ -13,7 +13,7 @@ import abc
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -70,6 +70,11 @@ class NumericMechanism(Mechanism):
     def parameters(self) -> dict[str, float]:
         shown = {} if self.grid == self.default_grid else {"grid": self.grid}
         return {"epsilon": self.epsilon, **shown}
+
+    def sibling(self, size: int) -> Self:
+        kind: Any = type(self)
+        made: Self = kind(self.domain, **{**self.spec()["parameters"], "grid": size})
+        return made
 
     # --- what a subclass gives ---------------------------------------------------------
 

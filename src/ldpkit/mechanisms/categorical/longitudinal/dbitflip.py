@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -88,6 +88,9 @@ class DBitFlip(MemoizedOracle):
 
     def parameters(self) -> dict[str, float]:
         return {"epsilon": self.epsilon, "d": self.d}
+
+    def sibling(self, size: int) -> Self:
+        return type(self)(size, self.epsilon, min(self.d, size))
 
     @property
     def state_count(self) -> int:
