@@ -11,9 +11,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldpkit.core.errors import InvalidInputError, MismatchError
+
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
 
 __all__ = ["Provenance", "Span", "new_batch"]
 
@@ -90,11 +93,23 @@ count a file and its copy or its tally only once
     spans: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", (*_DEVICES, None))):
-            if getattr(self, name) not in known:
-                words = ", ".join(filter(None, known))
-                raise InvalidInputError(f"{name} is one of {words}, got {str(getattr(self, name))[:50]!r}")
+        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", _DEVICES)):
+            word = getattr(self, name)
+            if word not in known and not (name == "devices" and word is None):
+                raise InvalidInputError(f"{name} is one of {', '.join(known)}, got {str(word)[:50]!r}")
         object.__setattr__(self, "spans", _joined(self.spans))
+
+    @classmethod
+    def of(cls, rng: RandomSource, *, domain: str = "unknown", devices: str | None = None) -> Provenance:
+        """Return the provenance of reports that are made with a source of randomness.
+
+        Examples
+        --------
+        >>> from ldpkit.core import random
+        >>> Provenance.of(random.secure(), domain="stated")
+        Provenance(randomness='secure', domain='stated', devices=None, spans=())
+        """
+        return cls("secure" if rng.is_secure else "seeded", domain, devices)
 
     def __add__(self, other: Provenance) -> Provenance:
         """Return the provenance of both together; refuse reports that are in both."""
@@ -104,6 +119,11 @@ count a file and its copy or its tally only once
             self.devices if self.devices == other.devices else _worse_devices(self.devices, other.devices),
             (*self.spans, *other.spans),
         )
+
+    @property
+    def known(self) -> int:
+        """How many reports the spans hold."""
+        return sum(span.stop - span.start for span in self.spans)
 
     @property
     def batches(self) -> tuple[str, ...]:
@@ -133,12 +153,14 @@ count a file and its copy or its tally only once
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Provenance:
         """Return the provenance of a JSON form; what is missing is unknown."""
+        if not isinstance(record, Mapping):
+            raise InvalidInputError(f"a provenance is an object with fields, got {str(record)[:50]!r}")
         try:
             spans = tuple(Span(batch, start, stop) for batch, start, stop in record.get("spans", ()))
         except (TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):
                 raise
-            raise InvalidInputError("spans are triples of batch id, first and last report") from None
+            raise InvalidInputError("spans are triples of a batch id, the first report and the one behind the last") from None
         randomness, domain = record.get("randomness", "unknown"), record.get("domain_source", "unknown")
         return cls(randomness, domain, record.get("devices"), spans)
 

@@ -53,6 +53,7 @@ class NumericMechanism(Mechanism):
         a small grid lets an audit list the whole channel.
     """
 
+    parameter_names = ("epsilon", "grid")
     domain: IntervalDomain
     grid: int
     default_estimator: ClassVar[str] = "mean"
@@ -68,8 +69,8 @@ class NumericMechanism(Mechanism):
         self._freeze(domain=as_interval(domain), epsilon=check_epsilon(epsilon), grid=steps)
 
     def parameters(self) -> dict[str, float]:
-        shown = {} if self.grid == self.default_grid else {"grid": self.grid}
-        return {"epsilon": self.epsilon, **shown}
+        told = super().parameters()
+        return {name: told[name] for name in told if name != "grid" or self.grid != self.default_grid}
 
     # --- what a subclass gives ---------------------------------------------------------
 

@@ -75,6 +75,7 @@ class DBitFlip(MemoizedOracle):
     title = "dBitFlipPM"
     citation = "Ding, Kulkarni, Yekhanin: Collecting telemetry data privately. NeurIPS 2017"
     pure = False
+    parameter_names = ("epsilon", "d")
 
     d: int
 
@@ -84,9 +85,6 @@ class DBitFlip(MemoizedOracle):
         if chosen > self.size:
             raise InvalidParameterError(f"d must be at most the {self.size} values of the domain, got {d}")
         self._freeze(d=chosen)
-
-    def parameters(self) -> dict[str, float]:
-        return {"epsilon": self.epsilon, "d": self.d}
 
     @property
     def state_count(self) -> int:
