@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "mechanisms", "register"]
 
+_BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
+
 MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism", "ldpkit.mechanisms")
 
 
@@ -147,6 +149,8 @@ class Mechanism(abc.ABC):
     def check_counts(self, n: int, counts: Counts) -> None:
         """Refuse the integers of a tally that n reports cannot give."""
         least, greatest = self.count_range(n)
+        if least < -_BEYOND or greatest >= _BEYOND:  # else a sum could wrap around to something plausible
+            raise InvalidInputError(f"{n} reports of {self!r} sum to more than integers of 64 bits hold")
         if n < 0 or (counts < least).any() or (counts > greatest).any():
             raise InvalidInputError(f"counts of {n} reports must lie between {least} and {greatest}")
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
+from ldpkit.core.checks import check_whole, exact_sum
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import log_up
@@ -138,7 +138,7 @@ class DBitFlip(MemoizedOracle):
         for report in bits:
             own = [p if bit else 1 - p for place, bit in enumerate(report) if place == state]
             other = [q if bit else 1 - q for place, bit in enumerate(report) if place != state]
-            row.append(prod([*own, *other], start=Fraction(1)))
+            row.append(math.prod([*own, *other], start=Fraction(1)))
         return row
 
     @cached_property
@@ -220,6 +220,22 @@ class DBitFlip(MemoizedOracle):
 
     def count_range(self, n: int) -> tuple[int, int]:
         return -n * self._zero_score, n * (_SCORE - self._zero_score)
+
+    def check_counts(self, n: int, counts: Counts) -> None:
+        super().check_counts(n, counts)
+        # Over all buckets it is known how often was asked; where d = k, for each of them too.
+        ones = exact_sum(counts) + n * self.d * self._zero_score
+        if ones % _SCORE or not 0 <= ones <= n * self.d * _SCORE or self._is_uneven(n, counts):
+            raise InvalidInputError(
+                f"these are no sums of scores of {n} reports of {self!r}: "
+                "the tally is damaged or of another mechanism"
+            )
+
+    def _is_uneven(self, n: int, counts: Counts) -> bool:
+        """Whether some bucket has a sum that no number of ones gives."""
+        if self.d < self.size:
+            return bool((counts % math.gcd(_SCORE, self._zero_score)).any())
+        return bool(((counts + n * self._zero_score) % _SCORE).any())
 
     def _supports(self, reports: Reports) -> Counts:
         buckets, ones = self._buckets(reports), self._ones(reports).astype(np.bool_)
