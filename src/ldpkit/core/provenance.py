@@ -8,10 +8,12 @@ Where nothing is recorded, the word is "unknown", never the best case.
 
 from __future__ import annotations
 
+import functools
+import operator
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ldpkit.core.errors import InvalidInputError, MismatchError
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
 
 __all__ = ["Provenance", "Span", "new_batch"]
+
+Result = TypeVar("Result")
 
 _BATCH_BYTES = 16
 # From the best case to the worst: what was put together is as bad as its worst part.
@@ -120,6 +124,12 @@ count a file and its copy or its tally only once
             (*self.spans, *other.spans),
         )
 
+    @classmethod
+    def merge(cls, provenances: Iterable[Provenance]) -> Provenance:
+        """Return the provenance of all together; unknown if there are none."""
+        every = list(provenances)
+        return functools.reduce(operator.add, every) if every else cls()
+
     @property
     def known(self) -> int:
         """How many reports the spans hold."""
@@ -141,6 +151,14 @@ count a file and its copy or its tally only once
             said.append("made by devices that never answered before: asking them again costs more")
         return said
 
+    def sign(self, estimate: Result) -> Result:
+        """Return an estimate whose `made_by` tells what is recorded of its reports, if anything is."""
+        if self == Provenance() or not (is_dataclass(estimate) and hasattr(estimate, "made_by")):
+            return estimate
+        recorded = replace(self, spans=()).to_json()
+        made: Any = replace(estimate, made_by={**estimate.made_by, **recorded})  # type: ignore[type-var]
+        return cast("Result", made)
+
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, as files keep it."""
         made: dict[str, Any] = {"randomness": self.randomness, "domain_source": self.domain}
@@ -160,7 +178,9 @@ count a file and its copy or its tally only once
         except (TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):
                 raise
-            raise InvalidInputError("spans are triples of a batch id, the first report and the one behind the last") from None
+            raise InvalidInputError(
+                "spans are triples of a batch id, the first report and the one behind the last"
+            ) from None
         randomness, domain = record.get("randomness", "unknown"), record.get("domain_source", "unknown")
         return cls(randomness, domain, record.get("devices"), spans)
 
