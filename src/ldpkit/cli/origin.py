@@ -31,12 +31,12 @@ def origin_facts(provenance: Provenance) -> dict[str, Any]:
 
 
 def origin_lines(provenance: Provenance) -> list[str]:
-    """Return the lines for a caption: what is recorded, and what weakens the promise.
+    r"""Return the lines for a caption: what is recorded, and what weakens the promise.
 
     Examples
     --------
     >>> from ldpkit.core.provenance import Provenance
-    >>> print(*origin_lines(Provenance("seeded", "stated")), sep="\\n")
+    >>> print(*origin_lines(Provenance("seeded", "stated")), sep="\n")
     randomness seeded, domain stated, batch unknown
     warning: made with a seed: who knows it can undo the reports, so they protect nobody
     """

@@ -65,7 +65,7 @@ class Work:
 
 
 def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from_data: bool = False) -> Work:
-    """Return the work on categories, whose domain is public, or taken from the values if that is asked for."""
+    """Return the work on categories; their domain is public, or taken from the values if that is asked."""
     oracle = None if public is None else _oracle(asked, public)
     if oracle is None and is_numeric(asked.mechanism):
         raise InvalidParameterError(f"{asked.mechanism} is for numbers: give --low and --high")
@@ -78,10 +78,11 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from
     notes: tuple[str, ...] = ()
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
-        notes = (
-            f"note: the domain {oracle.domain} was taken from the values and stands in the file: epsilon does "
-            "not protect that these values exist, so nobody's rare value is hidden",
+        note = (
+            f"note: the domain {oracle.domain} was taken from the values and stands in the file: "
+            "epsilon does not protect that these values exist, so a rare one is not hidden"
         )
+        notes = (note,)
     chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=asked.rng)
     source = "data" if public is None else "stated"
     return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), notes, domain_source=source)

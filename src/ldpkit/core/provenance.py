@@ -20,7 +20,7 @@ from ldpkit.core.errors import InvalidInputError, MismatchError
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
 
-__all__ = ["Provenance", "Span", "new_batch"]
+__all__ = ["UNKNOWN", "Provenance", "Span", "new_batch"]
 
 Result = TypeVar("Result")
 
@@ -153,7 +153,7 @@ count a file and its copy or its tally only once
 
     def sign(self, estimate: Result) -> Result:
         """Return an estimate whose `made_by` tells what is recorded of its reports, if anything is."""
-        if self == Provenance() or not (is_dataclass(estimate) and hasattr(estimate, "made_by")):
+        if self == UNKNOWN or not (is_dataclass(estimate) and hasattr(estimate, "made_by")):
             return estimate
         recorded = replace(self, spans=()).to_json()
         made: Any = replace(estimate, made_by={**estimate.made_by, **recorded})  # type: ignore[type-var]
@@ -208,3 +208,7 @@ def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             made.append(span)
     return tuple(made)
+
+
+UNKNOWN = Provenance()
+"""The provenance of reports about which nothing is recorded."""

@@ -67,7 +67,7 @@ class _Raw(io.FileIO):
 
     target: str
 
-    def write(self, data: Any, /) -> int | None:
+    def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
         except OSError as error:

@@ -20,7 +20,7 @@ import numpy as np
 from ldpkit.core.domain import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, MismatchError
 from ldpkit.core.limits import check_memory
-from ldpkit.core.provenance import Provenance
+from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Bytes, Counts, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.likelihood import count_supports
@@ -132,7 +132,7 @@ class Evidence:
     """
 
     parts: tuple[Part, ...]
-    provenance: Provenance = Provenance()
+    provenance: Provenance = UNKNOWN
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -145,9 +145,9 @@ class Evidence:
                 )
 
     @classmethod
-    def of(cls, oracle: FrequencyOracle, reports: Reports, provenance: Provenance | None = None) -> Evidence:
+    def of(cls, oracle: FrequencyOracle, reports: Reports, provenance: Provenance = UNKNOWN) -> Evidence:
         """Return the evidence in some reports of an oracle."""
-        return cls((Part.of(_likely(oracle), reports),), provenance or Provenance())
+        return cls((Part.of(_likely(oracle), reports),), provenance)
 
     @classmethod
     def from_file(cls, file: ReportFile, chunks: Iterable[Reports] | None = None) -> Evidence:

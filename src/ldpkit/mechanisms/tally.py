@@ -25,7 +25,7 @@ from ldpkit.core.errors import (
     LdpkitError,
     MismatchError,
 )
-from ldpkit.core.provenance import Provenance
+from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.base import Mechanism, from_spec
@@ -39,7 +39,6 @@ _MAGIC = b"LDPT"
 _VERSION = 1
 _HEAD = struct.Struct("<4sHI")  # magic, version, length of the JSON header
 _TAIL = struct.Struct("<I")  # CRC-32 of all before it
-_UNKNOWN = Provenance()
 
 
 class Tally:
@@ -76,7 +75,7 @@ class Tally:
     provenance: Provenance
 
     def __init__(
-        self, mechanism: Mechanism, n: int, counts: Counts, provenance: Provenance = _UNKNOWN
+        self, mechanism: Mechanism, n: int, counts: Counts, provenance: Provenance = UNKNOWN
     ) -> None:
         if (
             isinstance(n, bool)
@@ -157,7 +156,7 @@ class Tally:
 
     def to_bytes(self) -> bytes:
         """Return a portable form with a version and a checksum."""
-        made = {} if self.provenance == _UNKNOWN else {"provenance": self.provenance.to_json()}
+        made = {} if self.provenance == UNKNOWN else {"provenance": self.provenance.to_json()}
         header = json.dumps({**self.mechanism.spec(), "n": self.n, **made}).encode()
         body = _HEAD.pack(_MAGIC, _VERSION, len(header)) + header + self.counts.astype("<i8").tobytes()
         return body + _TAIL.pack(zlib.crc32(body))

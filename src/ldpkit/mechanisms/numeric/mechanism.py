@@ -53,7 +53,7 @@ class NumericMechanism(Mechanism):
         a small grid lets an audit list the whole channel.
     """
 
-    parameter_names = ("epsilon", "grid")
+    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon", "grid")
     domain: IntervalDomain
     grid: int
     default_estimator: ClassVar[str] = "mean"
