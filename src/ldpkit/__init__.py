@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.interval import ClippedWarning, IntervalDomain
+    from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
     from ldpkit.estimation.adaptive import AdaptiveMean
     from ldpkit.estimation.attributes import SampledAttributes
@@ -100,6 +101,7 @@ __all__ = [
     "NumericEstimate",
     "NumericMechanism",
     "PrivacyLoss",
+    "Provenance",
     "Quantile",
     "ReportFile",
     "ReportWriter",
@@ -130,6 +132,7 @@ _HOMES = {
     "core.domain": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
     "core.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
     "estimation.adaptive": ("AdaptiveMean",),
     "estimation.attributes": ("SampledAttributes",),

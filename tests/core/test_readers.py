@@ -296,3 +296,20 @@ def test_transactions(make, text, delimiter, expected):
 
 def test_a_missing_file_of_transactions_is_refused_at_once(tmp_path):
     assert "does not exist" in refusal(read_transactions, tmp_path / "no.dat")
+
+
+def test_packed_text_does_not_unpack_without_bounds(tmp_path, monkeypatch):
+    """A packed file of 292 kB took 3.9 GB."""
+    bomb = tmp_path / "bomb.txt.gz"
+    bomb.write_bytes(gzip.compress(b"0\n" * 10_000_000))
+    with pytest.raises(
+        InvalidInputError, match=r"unpacks to more than 16 MiB: .* unpack it first, or set LDPKIT_MEMORY"
+    ):
+        read_column(bomb)
+    fair = tmp_path / "fair.txt.gz"
+    fair.write_bytes(gzip.compress(b"0\n" * 1_000_000))
+    monkeypatch.setattr("ldpkit.core.limits._DEFAULT", 1)
+    with pytest.raises(InvalidInputError, match="unpacks to more than 0 MiB"):
+        read_column(fair)
+    monkeypatch.setenv("LDPKIT_MEMORY", "32M")
+    assert len(read_column(fair)) == 1_000_000

@@ -18,6 +18,7 @@ from ldpkit.cli.arguments import (
 )
 from ldpkit.cli.manyvalues import split
 from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, without_nan
+from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidParameterError
 
@@ -32,7 +33,7 @@ _EXAMPLES = """
 Examples:
   ldpkit density ages.csv --low 0 --high 120 --epsilon 1
   ldpkit density ages.csv --low 0 --high 120 --epsilon 2 --bins 64 --figure ages.png
-  ldpkit density monday.ldp tuesday.ldp --quantile 0.1,0.5,0.9 --format json
+  ldpkit density north.ldp south.ldp --quantile 0.1,0.5,0.9 --format json
 """
 
 
@@ -153,6 +154,9 @@ def _print(
         "level": level,
         "quantiles": facts,
     }
+    if numbers is None:  # from files, which tell how their reports were made
+        about["provenance"] = origin_facts(tally.provenance)
+        caption = "\n".join([caption, *origin_lines(tally.provenance)])
     show([without_nan(row) for row in found.rows()], output, caption=caption, about=about)
     if output is Format.table and facts:
         show(facts, output, title="Quantiles", caption=f"{100 * level:g}% intervals")

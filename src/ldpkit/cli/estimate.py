@@ -13,6 +13,7 @@ from ldpkit.cli.arguments import ForceOption, check_output
 from ldpkit.cli.counting import count_files, refuse_twins
 from ldpkit.cli.likelihood import describe, estimate_likelihood
 from ldpkit.cli.numbers import is_about_numbers, number_table
+from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, note, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
@@ -29,7 +30,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit estimate reports.ldp
-  ldpkit estimate monday.ldp tuesday.ldp --consistency norm_sub --top 10
+  ldpkit estimate north.ldp south.ldp --consistency norm_sub --top 10
   ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
   ldpkit estimate north.ldp --save-tally north.tally
   ldpkit estimate north.tally south.tally --format json
@@ -110,6 +111,7 @@ def estimate(
     style = style or _style_of(output)
     diagnostics: Mapping[str, Any] = {}
     tally = None if method == "mle" else count_files(files)
+    provenance = None if tally is None else tally.provenance
     if tally is not None and is_about_numbers(tally):
         if consistency is not None or simultaneous or top is not None or sort is not None:
             raise InvalidParameterError(
@@ -124,7 +126,7 @@ def estimate(
         elif save_tally is not None:
             raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
         else:
-            made, mechanisms = estimate_likelihood(files, consistency)
+            made, mechanisms, provenance = estimate_likelihood(files, consistency)
         diagnostics = made.diagnostics
         about = {
             "n": made.n,
@@ -137,6 +139,9 @@ def estimate(
         }
         rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
         caption = _caption(about, mechanisms, len(rows), len(made))
+    if provenance is not None:
+        about = {**about, "provenance": origin_facts(provenance)}
+        caption = "\n".join([caption, *origin_lines(provenance)])
     text = io.StringIO()
     show(rows, style, caption=caption, about=about, file=None if output is None else text)
     if output is not None:

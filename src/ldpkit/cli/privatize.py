@@ -56,6 +56,12 @@ def privatize(
     output: Annotated[Path, typer.Option("--output", "-o", help="The report file to write.")],
     epsilon: EpsilonOption = None,
     domain: DomainOption = None,
+    domain_from_data: Annotated[
+        bool,
+        typer.Option(
+            "--domain-from-data", help="Take the domain from the values, which tells that they exist."
+        ),
+    ] = False,
     low: LowOption = None,
     high: HighOption = None,
     clip: ClipOption = False,
@@ -88,13 +94,16 @@ def privatize(
     if interval is None:
         if clip or bins is not None or descriptor is not None:
             raise InvalidParameterError("--clip, --bins, --descriptor are for numbers: add --low and --high")
-        work = randomise_categories(asked, None if domain is None else parse_domain(domain))
-    elif domain is not None:
+        if domain is not None and domain_from_data:
+            raise InvalidParameterError("--domain and --domain-from-data exclude each other: give one")
+        public = None if domain is None else parse_domain(domain)
+        work = randomise_categories(asked, public, from_data=domain_from_data)
+    elif domain is not None or domain_from_data:
         raise InvalidParameterError("--domain is for categories, --low and --high are for numbers: give one")
     else:
         work = randomise_numbers(asked, interval, clip=clip, bins=bins, descriptor=descriptor)
     with (
-        ReportWriter(output, work.mechanism) as writer,
+        ReportWriter(output, work.mechanism, provenance=work.provenance(rng)) as writer,
         contextlib.closing(track(work.chunks, work.pieces, "privatizing")) as watched,
     ):
         for reports in watched:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.provenance import Provenance
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Floats, Reports
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -53,23 +54,38 @@ class Work:
     chunks: Iterator[Reports]
     pieces: int
     notes: tuple[str, ...] = ()
+    devices: str | None = None
+    domain_source: str = "stated"
+
+    def provenance(self, rng: RandomSource) -> Provenance:
+        """Return what is recorded of how the reports are made."""
+        from ldpkit.core.provenance import Provenance
+
+        return Provenance.of(rng, domain=self.domain_source, devices=self.devices)
 
 
-def randomise_categories(asked: Asked, public: CategoricalDomain | None) -> Work:
-    """Return the work on categories; without a public domain it is taken from the values, with a warning."""
+def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from_data: bool = False) -> Work:
+    """Return the work on categories; their domain is public, or taken from the values if that is asked."""
     oracle = None if public is None else _oracle(asked, public)
     if oracle is None and is_numeric(asked.mechanism):
         raise InvalidParameterError(f"{asked.mechanism} is for numbers: give --low and --high")
+    if oracle is None and not from_data:
+        raise InvalidParameterError(
+            "the domain is missing: give the public list of values with --domain, or accept that the file "
+            "tells which values exist, with --domain-from-data"
+        )
     data = asked.read()
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
-        notes.append(
-            f"note: the domain {oracle.domain} was taken from the values, which tells who is among them: "
-            "a real collection fixes a public domain in advance, with --domain"
+        note = (
+            f"note: the domain {oracle.domain} was taken from the values and stands in the file: "
+            "epsilon does not protect that these values exist, so a rare one is not hidden"
         )
+        notes = (note,)
     chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=asked.rng)
-    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), tuple(notes))
+    source = "data" if public is None else "stated"
+    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), notes, domain_source=source)
 
 
 def randomise_numbers(

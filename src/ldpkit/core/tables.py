@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
+from ldpkit.core.limits import VARIABLE, allowed_memory
 
 __all__ = ["LONGEST_LABEL", "STANDARD_INPUT", "Table", "is_number", "open_table", "read_text", "shortened"]
 
@@ -23,6 +24,7 @@ LONGEST_LABEL = 256
 """Longer text is no label: an array of labels is as wide as the longest of them."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
+_TAKES = 16  # so many bytes of memory a byte of text takes until it is an array, at the most
 _INTEGER = frozenset("0123456789+-")
 _DECIMAL = _INTEGER | frozenset(".eE")
 _NOT_FINITE = frozenset("nNaAiIfFtTyY")  # the letters of nan, inf and infinity
@@ -204,9 +206,7 @@ def read_text(path: str | Path) -> str:
         else:
             file = Path(path)
             _check_file(file, title)
-            data = file.read_bytes()
-            if file.suffix.lower() == ".gz":
-                data = gzip.decompress(data)
+            data = _unpacked(file, title) if file.suffix.lower() == ".gz" else file.read_bytes()
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InvalidInputError(f"{title} is no whole gzip file: copy it again") from None
     except OSError as error:
@@ -224,6 +224,20 @@ def read_text(path: str | Path) -> str:
     if not text.strip():
         raise InvalidInputError(f"{title} is empty: give at least one value")
     return text
+
+
+def _unpacked(file: Path, title: str) -> bytes:
+    """Return the bytes of a packed file, unless they are suspiciously many."""
+    with gzip.open(file) as stream:
+        length = file.stat().st_size
+        allowed = allowed_memory(_TAKES * length) // _TAKES
+        data = stream.read(allowed + 1)
+    if len(data) > allowed:
+        raise InvalidInputError(
+            f"{title} has {length} bytes and unpacks to more than {allowed >> 20} MiB: if you trust it, "
+            f"unpack it first, or set {VARIABLE} to {_TAKES} times its text, such as {_TAKES}G for a gigabyte"
+        )
+    return data
 
 
 def _typed(table: Table, cells: list[str]) -> np.ndarray[Any, Any]:

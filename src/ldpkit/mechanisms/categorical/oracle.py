@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from ldpkit.core.checks import check_counts, check_epsilon, check_whole
+from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.domain import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
@@ -107,6 +107,10 @@ class FrequencyOracle(Mechanism):
     def _supports(self, reports: Reports) -> Counts:
         """Return how many of some valid reports support each value."""
 
+    def _add_supports(self, reports: Reports, supports: Counts) -> None:
+        """Add the supports of some valid reports; to be overridden where that takes no array of its own."""
+        supports += self._supports(reports)
+
     def _sample_supports(self, counts: Counts, repeats: int, generator: np.random.Generator) -> Counts:
         """Draw the support counts of whole collections; the default has independent values."""
         own = generator.binomial(counts, self.p, (repeats, self.size))
@@ -174,8 +178,17 @@ class FrequencyOracle(Mechanism):
         checked = self.check_reports(reports)
         supports = np.zeros(self.size, np.int64)
         for start in range(0, len(checked), _TALLY_CHUNK):
-            supports += self._supports(checked[start : start + _TALLY_CHUNK])
+            self._add_supports(checked[start : start + _TALLY_CHUNK], supports)
         return Tally(self, len(checked), supports)
+
+    def check_counts(self, n: int, counts: Counts) -> None:
+        super().check_counts(n, counts)
+        each = self.support_size
+        if each is not None and exact_sum(counts) != n * each:
+            raise InvalidInputError(
+                f"{n} reports of {self!r} support {each} value{'s' * (each > 1)} each, {n * each} in all, "
+                f"got {exact_sum(counts)}: the tally is damaged or of another mechanism"
+            )
 
     def packed_supports(self, reports: Reports) -> Bytes:
         """Return which values each report supports, a bit for each value.

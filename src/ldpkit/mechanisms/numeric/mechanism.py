@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
+from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import GRID, IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.random import RandomSource, resolve
@@ -53,6 +53,7 @@ class NumericMechanism(Mechanism):
         a small grid lets an audit list the whole channel.
     """
 
+    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon", "grid")
     domain: IntervalDomain
     grid: int
     default_estimator: ClassVar[str] = "mean"
@@ -68,8 +69,8 @@ class NumericMechanism(Mechanism):
         self._freeze(domain=as_interval(domain), epsilon=check_epsilon(epsilon), grid=steps)
 
     def parameters(self) -> dict[str, float]:
-        shown = {} if self.grid == self.default_grid else {"grid": self.grid}
-        return {"epsilon": self.epsilon, **shown}
+        told = super().parameters()
+        return {name: told[name] for name in told if name != "grid" or self.grid != self.default_grid}
 
     def sibling(self, size: int) -> Self:
         kind: Any = type(self)
@@ -295,9 +296,13 @@ class NumericMechanism(Mechanism):
         return self.bins + len(self.atom_points) + 1
 
     def check_counts(self, n: int, counts: Counts) -> None:
-        if n < 0 or (counts < 0).any() or counts[:-1].sum() != n:
+        if n < 0 or (counts < 0).any() or exact_sum(counts[:-1]) != n:
             raise InvalidInputError(f"the bins of {n} reports must not be negative and sum to {n}")
-        if counts[-1] > int(counts[: self.bins].sum()) * ((1 << self.bin_shift) - 1):
+        # All bins are equally wide but the last one, which may be cut short.
+        farthest = exact_sum(counts[: self.bins]) * ((1 << self.bin_shift) - 1)
+        if self.bins:
+            farthest -= int(counts[self.bins - 1]) * (-self.cells & ((1 << self.bin_shift) - 1))
+        if counts[-1] > farthest:
             raise InvalidInputError(f"the sum of places, {counts[-1]}, is more than {n} reports can give")
 
     def tally(self, reports: Reports) -> Tally:

@@ -154,6 +154,7 @@ class LongitudinalOracle(MemoizedOracle):
         What the first report may cost, less than epsilon_inf.
     """
 
+    parameter_names = ("epsilon_inf", "epsilon_1")
     epsilon_inf: float
 
     def __init__(self, domain: DomainLike, epsilon_inf: float, epsilon_1: float) -> None:
@@ -180,9 +181,6 @@ class LongitudinalOracle(MemoizedOracle):
     def epsilon_1(self) -> float:
         """The epsilon of the first report, also called `epsilon`."""
         return self.epsilon
-
-    def parameters(self) -> dict[str, float]:
-        return {"epsilon_inf": self.epsilon_inf, "epsilon_1": self.epsilon}
 
     def repeated_epsilon(self, times: int) -> float:
         return self._chain.repeated_epsilon(times)
