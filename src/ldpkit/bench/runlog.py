@@ -31,8 +31,8 @@ _DIGEST = 64  # hexadecimal digits of SHA-256
 
 
 def log_path(results: Path) -> Path:
-    """Return where the log of a result file is."""
-    target = check_target(results)
+    """Return where the log of a result file is; a link has none, but the file that it leads to."""
+    target = check_target(results) if results.is_symlink() else results
     return target.with_name(target.name + ".run")
 
 
@@ -81,6 +81,7 @@ class RunLog:
         force : bool
             Overwrite the result file, and without `resume` the log.
         """
+        check_target(results)
         path = log_path(results)
         if results.exists() and not path.exists() and not force:
             raise FileFormatError(

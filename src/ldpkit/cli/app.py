@@ -127,14 +127,13 @@ def run(words: Sequence[str]) -> NoReturn:
         try:
             make_app(words)(list(words))
         finally:
-            sys.stdout.flush()
+            _flush()
     except LdpkitError as error:
         _refuse(str(error))
     except BrokenPipeError:  # the reader of a pipe has seen enough
-        _drop_output()
         sys.exit(1)
     except OSError as error:
-        _refuse(f"{error.filename or _failing_stream()}: {error.strerror or error}")
+        _refuse(f"{error.filename or 'standard input or output'}: {error.strerror or error}")
     except MemoryError:
         _refuse("the work does not fit into the memory: use a smaller domain or fewer values at a time")
     except KeyboardInterrupt:
@@ -166,21 +165,16 @@ def _open_standard_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _failing_stream() -> str:
+def _flush() -> None:
+    """Print what is still to be printed, or let it go nowhere: Python would try again at its end."""
     try:
         sys.stdout.flush()
-    except (OSError, ValueError):
-        return "standard output"
-    return "input or output"
-
-
-def _drop_output() -> None:
-    """Let what is still to be printed go nowhere: Python would try again at its end, and complain."""
-    with contextlib.suppress(OSError, ValueError):
-        sys.stdout.flush()
-        return
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 def _say(message: str) -> None:
@@ -189,6 +183,5 @@ def _say(message: str) -> None:
 
 
 def _refuse(message: str) -> NoReturn:
-    _drop_output()
     _say(f"error: {message}")
     sys.exit(2)
