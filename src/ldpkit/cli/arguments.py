@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,8 @@ import typer
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
 
     from ldpkit.core.domain import CategoricalDomain
@@ -27,13 +30,16 @@ __all__ = [
     "ColumnOption",
     "DomainOption",
     "EpsilonOption",
+    "FigureOption",
     "ForceOption",
     "HighOption",
     "LowOption",
     "ParameterOption",
     "SeedOption",
     "as_numbers",
+    "check_figure",
     "check_output",
+    "check_outputs",
     "is_numeric",
     "make_numeric",
     "make_oracle",
@@ -60,6 +66,9 @@ ParameterOption = Annotated[
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+FigureOption = Annotated[
+    Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False)
+]
 LowOption = Annotated[
     float | None,
     typer.Option(
@@ -283,11 +292,38 @@ def open_collected(path: Path) -> ReportFile | Tally:
     return ReportFile.open(path)
 
 
-def check_output(path: Path, *, force: bool, inputs: list[Path]) -> None:
-    """Refuse to write over a file that exists, unless told to, and over an input ever."""
-    if not path.exists():
+def check_output(path: Path, *, force: bool, inputs: Sequence[str | Path | None]) -> None:
+    """Refuse a place that cannot be written to, a file that exists, unless told to, and an input ever."""
+    from ldpkit.core.wholefile import check_target
+
+    target = check_target(path)
+    if not target.exists():
         return
-    if any(each.exists() and each.samefile(path) for each in inputs):
+    if any(each is not None and os.path.exists(each) and target.samefile(each) for each in inputs):  # noqa: PTH110
         raise InvalidInputError(f"{str(path)!r} is also the input: choose another name for the output")
     if not force:
         raise InvalidInputError(f"{str(path)!r} exists: choose another name or add --force")
+
+
+def check_outputs(
+    outputs: Mapping[str, Path | None], *, force: bool, inputs: Sequence[str | Path | None]
+) -> None:
+    """Check the files that options name, and that no two options name the same."""
+    from ldpkit.core.wholefile import check_target
+
+    taken: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is not None:
+            check_output(path, force=force, inputs=inputs)
+            other = taken.setdefault(check_target(path), option)
+            if other != option:
+                raise InvalidInputError(f"{str(path)!r} is both {other} and {option}: choose two names")
+
+
+def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
+    """Refuse a figure that could not be drawn or written, before any work is done."""
+    if figure is not None:
+        from ldpkit.bench.figures import check_figure_path
+
+        check_figure_path(figure)
+        check_output(figure, force=force, inputs=inputs)

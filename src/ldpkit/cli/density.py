@@ -11,9 +11,12 @@ from ldpkit.cli.arguments import (
     ClipOption,
     ColumnOption,
     EpsilonOption,
+    FigureOption,
+    ForceOption,
     HighOption,
     LowOption,
     SeedOption,
+    check_figure,
     make_numeric,
 )
 from ldpkit.cli.manyvalues import split
@@ -66,10 +69,8 @@ def density(
     column: ColumnOption = None,
     clip: ClipOption = False,
     seed: SeedOption = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False),
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
@@ -86,10 +87,7 @@ def density(
     shares = [_share(text) for text in split(quantile)]
     if method not in ALGORITHMS:
         raise InvalidParameterError(f"unknown method {method!r}: choose from {', '.join(ALGORITHMS)}")
-    if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
-
-        check_figure_path(figure)
+    check_figure(figure, force=force, inputs=files)
     numbers = read_numbers(files, column, low, high, clip=clip)
     if numbers is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ForceOption, check_output
+from ldpkit.cli.arguments import ForceOption, check_outputs
 from ldpkit.cli.counting import count_files, refuse_twins
 from ldpkit.cli.likelihood import describe, estimate_likelihood
 from ldpkit.cli.numbers import is_about_numbers, number_table
@@ -94,7 +94,7 @@ def estimate(
     From reports of numbers it estimates their mean and variance.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.core.wholefile import whole_file
+    from ldpkit.core.wholefile import whole_file, whole_text
     from ldpkit.estimation.consistency import CONSISTENCY
     from ldpkit.mechanisms.tally import ESTIMATORS
 
@@ -103,10 +103,7 @@ def estimate(
         ESTIMATORS.get(method)
     if consistency is not None:
         CONSISTENCY.get(consistency)
-    for path in filter(None, (output, save_tally)):
-        check_output(path, force=force, inputs=files)
-    if output is not None and output == save_tally:
-        raise InvalidInputError(f"{str(output)!r} is both --output and --save-tally: choose two names")
+    check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
     refuse_twins(files)
     style = style or _style_of(output)
     diagnostics: Mapping[str, Any] = {}
@@ -145,8 +142,7 @@ def estimate(
     text = io.StringIO()
     show(rows, style, caption=caption, about=about, file=None if output is None else text)
     if output is not None:
-        with whole_file(output) as stream:
-            stream.write(text.getvalue().encode())
+        whole_text(output, text.getvalue())
     if save_tally is not None and tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())

@@ -5,12 +5,19 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ParameterOption, make_oracle, parse_domain, parse_parameters
+from ldpkit.cli.arguments import (
+    FigureOption,
+    ForceOption,
+    ParameterOption,
+    check_figure,
+    make_oracle,
+    parse_domain,
+    parse_parameters,
+)
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
@@ -53,9 +60,8 @@ def longitudinal(
         typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
     ] = "0,3",
     repeats: Annotated[int, typer.Option(help="How many devices to attack.")] = 4000,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     parameter: ParameterOption = None,
     seed: Annotated[int, typer.Option(help="Makes the attack repeatable.")] = 0,
     output: FormatOption = Format.table,
@@ -68,11 +74,10 @@ def longitudinal(
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
-    from ldpkit.bench.figures import check_figure_path, save_figure
+    from ldpkit.bench.figures import save_figure
     from ldpkit.bench.longitudinalfigure import Exposure
 
-    if figure is not None:
-        check_figure_path(figure)
+    check_figure(figure, force=force)
     oracle = _make(mechanism, domain, epsilon_inf, epsilon_1, parse_parameters(parameter))
     exposure = Exposure(oracle, reports)
     counts = _whole_numbers(changes)

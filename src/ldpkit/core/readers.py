@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.spreadsheet import original_cell
 from ldpkit.core.tables import STANDARD_INPUT, Table, is_number, open_table, read_text, shortened
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def read_counts(
         A CSV, TSV or Parquet table, or `-` for CSV on standard input.
     value : str or sequence of str, optional
         The column of labels, by default `value` or the other one of two. Several columns
-        make joint labels, such as `2/7`.
+        make joint labels, such as `2/7`. An apostrophe before =, +, - or @ is a spreadsheet's
+        mark of text, not part of the label.
     count : str, optional
         The column of counts, by default `count` or the second of two.
     """
@@ -91,6 +93,8 @@ def read_counts(
         value = others[0] if len(others) == 1 else "value"
     columns = [value] if isinstance(value, str) else list(value)
     parts = [table.column(_pick(table, name)).tolist() for name in columns]
+    if not str(path).endswith(".parquet"):
+        parts = [[original_cell(label) for label in part] for part in parts]
     labels = parts[0] if len(parts) == 1 else ["/".join(map(str, row)) for row in zip(*parts, strict=True)]
     _refuse_twins(table, labels)
     return labels, _whole_counts(table, _pick(table, count))

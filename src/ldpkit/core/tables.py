@@ -114,9 +114,13 @@ class _Parquet:
         self.title, self._arrow = title, pyarrow
         try:
             self._file = pyarrow.parquet.ParquetFile(path)
+            self.names = list(self._file.schema_arrow.names)
+        except UnicodeDecodeError:
+            raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
         except (pyarrow.ArrowException, OSError) as error:
             raise InvalidInputError(f"{title} is no Parquet file: {_first_line(error)}") from None
-        self.names = list(self._file.schema_arrow.names)
+        if not self.names:
+            raise InvalidInputError(f"{title} has no columns: give at least one")
 
     def column(self, name: str | None) -> np.ndarray[Any, Any]:
         arrow, name = self._arrow, name or self.names[0]
@@ -191,10 +195,13 @@ def _title(path: str | Path) -> str:
 
 
 def _check_file(file: Path, title: str) -> None:
-    if file.is_dir():
-        raise InvalidInputError(f"{title} is a directory: give a file")
-    if not file.exists():
-        raise InvalidInputError(f"{title} does not exist: check the path")
+    try:
+        if file.is_dir():
+            raise InvalidInputError(f"{title} is a directory: give a file")
+        if "\0" in str(file) or not file.exists():
+            raise InvalidInputError(f"{title} does not exist: check the path")
+    except OSError as error:  # too long for a name, or in a folder that may not be entered
+        raise InvalidInputError(f"{title} cannot be read: {error.strerror or error}") from None
 
 
 def read_text(path: str | Path) -> str:
