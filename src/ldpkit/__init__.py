@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
-    from ldpkit.mechanisms.device import Device, FileMemo, PrivacyLoss, sequence_epsilon
+    from ldpkit.mechanisms.device import Device, PrivacyLoss, sequence_epsilon
     from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
     from ldpkit.mechanisms.numeric.duchi import Duchi
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
+    from ldpkit.mechanisms.store import DeviceStore
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -85,10 +86,10 @@ __all__ = [
     "DBitFlip",
     "Density",
     "Device",
+    "DeviceStore",
     "Duchi",
     "Estimate",
     "Evidence",
-    "FileMemo",
     "FrequencyOracle",
     "IntervalDomain",
     "Laplace",
@@ -142,7 +143,7 @@ _HOMES = {
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
-    "mechanisms.device": ("Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"),
+    "mechanisms.device": ("Device", "PrivacyLoss", "sequence_epsilon"),
     "mechanisms.numeric.adaptive.mechanism": ("AAA",),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
     "mechanisms.numeric.duchi": ("Duchi",),
@@ -153,6 +154,7 @@ _HOMES = {
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
     "mechanisms.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "mechanisms.store": ("DeviceStore",),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ldpkit.cli.arguments import as_numbers, is_numeric, make_numeric, make_oracle, open_collected
+from ldpkit.cli.memory import Memory
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Asked:
     values: Path
     column: str | None
     rng: RandomSource
+    memory: Memory
 
     def read(self) -> np.ndarray[Any, Any]:
         """Return the column."""
@@ -53,6 +55,8 @@ class Work:
     chunks: Iterator[Reports]
     pieces: int
     notes: tuple[str, ...] = ()
+    devices: str | None = None
+    """What is recorded about devices with memory: "new" or "kept"."""
 
 
 def randomise_categories(asked: Asked, public: CategoricalDomain | None) -> Work:
@@ -68,8 +72,8 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None) -> Work
             f"note: the domain {oracle.domain} was taken from the values, which tells who is among them: "
             "a real collection fixes a public domain in advance, with --domain"
         )
-    chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=asked.rng)
-    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), tuple(notes))
+    chunks = asked.memory.chunks(oracle, _as_labels(data, oracle.domain), asked.values, asked.rng)
+    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), tuple(notes), asked.memory.devices)
 
 
 def randomise_numbers(
@@ -79,13 +83,16 @@ def randomise_numbers(
     if bins is not None:
         return _describe(asked, interval, bins, clip=clip)
     mechanism = _numeric(asked, interval, descriptor)
+    asked.memory.check(type(mechanism), mechanism.name)
     numbers, moved = as_numbers(asked.read(), interval, clip=clip)
     pieces = -(-len(numbers) // mechanism.chunk_size)
     return Work(mechanism, mechanism.privatize_chunks(numbers, rng=asked.rng), pieces, _moved(moved, numbers))
 
 
 def _oracle(asked: Asked, domain: CategoricalDomain) -> FrequencyOracle:
-    return make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+    made = make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+    asked.memory.check(type(made), made.name)
+    return made
 
 
 def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) -> Work:
@@ -94,11 +101,16 @@ def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) 
     from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
 
     oracle = _oracle(asked, CategoricalDomain(bins + 1))
+    if asked.memory.ids is not None:
+        raise InvalidParameterError(
+            "--bins rounds at random at every run, which no memory follows: leave out --ids"
+        )
     numbers, moved = as_numbers(asked.read(), interval, clip=clip)
     rounded = round_at_random(interval, numbers, bins, asked.rng)
     meaning = f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"
-    chunks = oracle.privatize_chunks(rounded, rng=asked.rng)
-    return Work(oracle, chunks, -(-len(numbers) // oracle.chunk_size), (meaning, *_moved(moved, numbers)))
+    chunks = asked.memory.chunks(oracle, rounded, asked.values, asked.rng)
+    notes, pieces = (meaning, *_moved(moved, numbers)), -(-len(numbers) // oracle.chunk_size)
+    return Work(oracle, chunks, pieces, notes, asked.memory.devices)
 
 
 def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
