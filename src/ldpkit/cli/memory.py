@@ -107,7 +107,7 @@ class Memory:
         return "new" if self.new_devices else "kept" if self.ids is not None else None
 
     def chunks(
-        self, oracle: FrequencyOracle, values: Values, table: Path, rng: RandomSource
+        self, oracle: FrequencyOracle, values: Values, rng: RandomSource, table: Path, column: str | None
     ) -> Iterator[Reports]:
         """Return the reports in chunks, refusing everything that can be refused first."""
         from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
@@ -117,6 +117,8 @@ class Memory:
             return oracle.privatize_chunks(values, rng=rng)
         if self.ids is None or self.secret_file is None:
             return oracle.privatize_chunks(values, rng=rng, new_devices=self.new_devices)
+        if self.ids == column:
+            raise InvalidParameterError(f"the column {column!r} has the values: ids stand in another")
         return oracle.privatize_chunks(
             values,
             rng=rng,

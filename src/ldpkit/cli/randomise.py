@@ -72,7 +72,9 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None) -> Work
             f"note: the domain {oracle.domain} was taken from the values, which tells who is among them: "
             "a real collection fixes a public domain in advance, with --domain"
         )
-    chunks = asked.memory.chunks(oracle, _as_labels(data, oracle.domain), asked.values, asked.rng)
+    chunks = asked.memory.chunks(
+        oracle, _as_labels(data, oracle.domain), asked.rng, asked.values, asked.column
+    )
     return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), tuple(notes), asked.memory.devices)
 
 
@@ -108,7 +110,7 @@ def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) 
     numbers, moved = as_numbers(asked.read(), interval, clip=clip)
     rounded = round_at_random(interval, numbers, bins, asked.rng)
     meaning = f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"
-    chunks = asked.memory.chunks(oracle, rounded, asked.values, asked.rng)
+    chunks = asked.memory.chunks(oracle, rounded, asked.rng, asked.values, asked.column)
     notes, pieces = (meaning, *_moved(moved, numbers)), -(-len(numbers) // oracle.chunk_size)
     return Work(oracle, chunks, pieces, notes, asked.memory.devices)
 

@@ -62,9 +62,9 @@ def pack(*fields: bytes) -> bytes:
     return b"".join(len(field).to_bytes(8, "big") + field for field in fields)
 
 
-def derive(secret: bytes, *fields: bytes) -> bytes:
-    """Return the 32 bytes that belong to a list of fields; the first of them names the use."""
-    return hmac.digest(secret, pack(*fields), "sha256")
+def derive(secret: bytes, packed: bytes) -> bytes:
+    """Return the 32 bytes that belong to packed fields, of which the first names the use."""
+    return hmac.digest(secret, packed, "sha256")
 
 
 def domain_field(domain: CategoricalDomain) -> bytes:
@@ -135,8 +135,7 @@ def person_keys(people: Values) -> list[bytes]:
     ldpkit.core.errors.InvalidInputError: the id 'ann' at position 2 is also at position 0: people who \
 share an id would share their noise, so give each their own
     """
-    array = as_array(people)
-    ids: Sequence[object] = array.tolist()
+    ids: Sequence[object] = people if isinstance(people, (list, tuple)) else as_array(people).tolist()
     keys: dict[bytes, int] = {}
     for position, person in enumerate(ids):
         key = _person_key(person, position)

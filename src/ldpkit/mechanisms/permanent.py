@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PermanentReports"]
 
+_NONE = RandomSource(bytes(32), is_secure=False)  # for what draws nothing
 _COINS, _STATE, _FIRST = b"coins", b"state %d", b"first"
 
 
@@ -75,7 +76,7 @@ class PermanentReports:
             )
         if self.secret is None and self.store is None:
             raise InvalidParameterError(
-                "permanent reports need a memory: give a secret that stays the same, or store=DeviceStore(path)"
+                "permanent reports need a memory: give a secret that stays, or store=DeviceStore(path)"
             )
 
     @cached_property
@@ -84,9 +85,9 @@ class PermanentReports:
         return VolatileStore() if self.store is None else self.store
 
     @cached_property
-    def _label(self) -> tuple[bytes, ...]:
+    def _label(self) -> bytes:
         mechanism = self.mechanism
-        return (
+        return pack(
             self.collection.encode(),
             self.question.encode(),
             mechanism.name.encode(),
@@ -96,22 +97,24 @@ class PermanentReports:
 
     def owner(self, person: bytes) -> bytes:
         """Return whose records these are in the store; the person of a device of one's own is empty."""
-        return hashlib.sha256(pack(*self._label, person)).digest()
+        return hashlib.sha256(self._label + pack(person)).digest()
 
     def recall(
         self, records: Records, index: int, *, person: bytes = b"", times: int = 0
     ) -> tuple[int, Reports]:
         """Return the state for a value and its permanent report, charged so many times."""
         mechanism, owner = self.mechanism, self.owner(person)
-        secret = derive(self.secret, PERSON, person) if self.secret is not None and person else self.secret
+        secret = self.secret
+        if secret is not None and person:
+            secret = derive(secret, pack(PERSON, person))
 
         def source(use: bytes, *state: bytes) -> RandomSource:
             if secret is None:
                 return secure()
-            return RandomSource(derive(secret, use, *self._label, *state), is_secure=False)
+            return RandomSource(derive(secret, pack(use) + self._label + pack(*state)), is_secure=False)
 
         def draw_coins() -> Reports:
-            return mechanism.public_coins(1, source(COINS))
+            return mechanism.public_coins(1, source(COINS) if mechanism.has_public_coins else _NONE)
 
         def draw_report() -> Reports:
             return mechanism.memorise(coins, states, source(PERMANENT, b"%d" % state))
@@ -128,8 +131,8 @@ class PermanentReports:
         content = records.recall(owner, place, lambda: mechanism.encode(draw()), times=times)
         if self.store is not None and self.secret is not None and content != mechanism.encode(draw()):
             raise MismatchError(
-                f"{self.store!r} holds permanent reports of another secret: go on with that secret, or the "
-                "permanent reports are drawn again and give as much away again"
+                f"{self.store!r} holds permanent reports that this secret does not give: go on with the "
+                "secret of then, for new ones give as much away again"
             )
         return mechanism.decode(content).copy()
 
@@ -141,9 +144,7 @@ class PermanentReports:
                 f"question {self.question!r} was answered with fixed={not fixed} before: go on like that, "
                 "or ask under another name, which costs a permanent report more"
             )
-        if not fixed:
-            return index
-        return int(content)
+        return int(content) if fixed else index
 
     def charges(self, person: bytes = b"") -> dict[int, int]:
         """Return how many reports were made from each state."""

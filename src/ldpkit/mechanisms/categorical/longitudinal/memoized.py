@@ -92,6 +92,9 @@ class MemoizedOracle(FrequencyOracle):
     def first_reports(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
         return super().privatize(values, rng=rng)
 
+    def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
+        return super().privatize_chunks(values, rng=rng)
+
     def privatize(
         self,
         values: Values,
@@ -203,7 +206,7 @@ class MemoizedOracle(FrequencyOracle):
     def promise(self) -> str:
         return (
             f"exact epsilon {self.exact_epsilon()!r} for the first report of a device and "
-            f"{self.exact_permanent_epsilon()!r} for all its reports about one value"
+            f"{self.exact_permanent_epsilon()!r} for all its reports while its value stays"
         )
 
     @abc.abstractmethod
