@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
-    from ldpkit.mechanisms.device import Device, FileMemo
+    from ldpkit.mechanisms.device import Device
     from ldpkit.mechanisms.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
+    from ldpkit.mechanisms.store import DeviceStore
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -89,10 +90,10 @@ __all__ = [
     "DBitFlip",
     "Density",
     "Device",
+    "DeviceStore",
     "Duchi",
     "Estimate",
     "Evidence",
-    "FileMemo",
     "FrequencyOracle",
     "IntervalDomain",
     "Laplace",
@@ -151,7 +152,7 @@ _HOMES = {
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
-    "mechanisms.device": ("Device", "FileMemo"),
+    "mechanisms.device": ("Device",),
     "mechanisms.history": ("PrivacyLoss", "device_loss", "sequence_epsilon"),
     "mechanisms.numeric.adaptive.mechanism": ("AAA",),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
@@ -163,6 +164,7 @@ _HOMES = {
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
     "mechanisms.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "mechanisms.store": ("DeviceStore",),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -301,7 +301,7 @@ def test_a_thousand_reports_of_a_fixed_value_cost_epsilon_inf(name):
 
 def test_the_device_knows_its_states_and_its_coins():
     mechanism = make("lolh", 100)
-    device = ldpkit.Device.new(mechanism)
+    device = ldpkit.Device.new(mechanism, question="page")
     for value in (1, 1, 2):
         device.report(value)
     loss = device.privacy_loss()

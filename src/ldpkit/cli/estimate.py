@@ -171,7 +171,7 @@ def _rows(
 
 def _caption(about: dict[str, Any], mechanisms: Sequence[Mechanism], shown: int, size: int) -> str:
     kind = "simultaneous intervals" if about["simultaneous"] else "intervals"
-    made_by = (f"{each!r}, exact epsilon {each.exact_epsilon()!r}" for each in mechanisms)
+    made_by = (f"{each!r}, {each.promise()}" for each in mechanisms)
     parts = [
         f"n={about['n']}",
         *made_by,

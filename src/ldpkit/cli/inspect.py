@@ -88,7 +88,7 @@ def _promise(mechanism: Mechanism) -> dict[str, Any]:
         "title": mechanism.title,
         "parameters": mechanism.parameters(),
         "details": mechanism.details(),
-        "exact_epsilon": mechanism.exact_epsilon(),
+        **mechanism.epsilons(),
     }
 
 

@@ -42,7 +42,7 @@ def describe(mechanism: Mechanism) -> dict[str, Any]:
     return {
         "mechanism": mechanism.name,
         "parameters": mechanism.parameters(),
-        "exact_epsilon": mechanism.exact_epsilon(),
+        **mechanism.epsilons(),
     }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ldpkit.cli.arguments import as_numbers, is_numeric, make_numeric, make_oracle, open_collected
+from ldpkit.cli.memory import Memory
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Asked:
     values: Path
     column: str | None
     rng: RandomSource
+    memory: Memory
 
     def read(self) -> np.ndarray[Any, Any]:
         """Return the column."""
@@ -55,6 +57,7 @@ class Work:
     pieces: int
     notes: tuple[str, ...] = ()
     devices: str | None = None
+    """What is recorded about devices with memory: "new" or "kept"."""
     domain_source: str = "stated"
 
     def provenance(self, rng: RandomSource) -> Provenance:
@@ -83,9 +86,10 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from
             "epsilon does not protect that these values exist, so a rare one is not hidden"
         )
         notes = (note,)
-    chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=asked.rng)
-    source = "data" if public is None else "stated"
-    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), notes, domain_source=source)
+    labels = _as_labels(data, oracle.domain)
+    chunks = asked.memory.chunks(oracle, labels, asked.rng, asked.values, asked.column)
+    pieces, source = -(-len(data) // oracle.chunk_size), "data" if public is None else "stated"
+    return Work(oracle, chunks, pieces, notes, asked.memory.devices, source)
 
 
 def randomise_numbers(
@@ -95,13 +99,16 @@ def randomise_numbers(
     if bins is not None:
         return _describe(asked, interval, bins, clip=clip)
     mechanism = _numeric(asked, interval, descriptor)
+    asked.memory.check(type(mechanism), mechanism.name)
     numbers, moved = as_numbers(asked.read(), interval, clip=clip)
     pieces = -(-len(numbers) // mechanism.chunk_size)
     return Work(mechanism, mechanism.privatize_chunks(numbers, rng=asked.rng), pieces, _moved(moved, numbers))
 
 
 def _oracle(asked: Asked, domain: CategoricalDomain) -> FrequencyOracle:
-    return make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+    made = make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+    asked.memory.check(type(made), made.name)
+    return made
 
 
 def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) -> Work:
@@ -110,11 +117,16 @@ def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) 
     from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
 
     oracle = _oracle(asked, CategoricalDomain(bins + 1))
+    if asked.memory.ids is not None:
+        raise InvalidParameterError(
+            "--bins rounds at random at every run, which no memory follows: leave out --ids"
+        )
     numbers, moved = as_numbers(asked.read(), interval, clip=clip)
     rounded = round_at_random(interval, numbers, bins, asked.rng)
     meaning = f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"
-    chunks = oracle.privatize_chunks(rounded, rng=asked.rng)
-    return Work(oracle, chunks, -(-len(numbers) // oracle.chunk_size), (meaning, *_moved(moved, numbers)))
+    chunks = asked.memory.chunks(oracle, rounded, asked.rng, asked.values, asked.column)
+    notes, pieces = (meaning, *_moved(moved, numbers)), -(-len(numbers) // oracle.chunk_size)
+    return Work(oracle, chunks, pieces, notes, asked.memory.devices)
 
 
 def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:

@@ -114,6 +114,14 @@ class Mechanism(abc.ABC):
     def exact_epsilon(self) -> float:
         """Return the realised epsilon, computed from the sampler's own integers and rounded up."""
 
+    def epsilons(self) -> dict[str, float]:
+        """Return every epsilon that the mechanism promises, by name; those with memory have two."""
+        return {"exact_epsilon": self.exact_epsilon()}
+
+    def promise(self) -> str:
+        """Return what the mechanism promises in a phrase, as commands print it."""
+        return f"exact epsilon {self.exact_epsilon()!r}"
+
     @abc.abstractmethod
     def channel(self, rng: RandomSource | None = None) -> Channel:
         """Return every report with its exact probability under each value, for small domains.
@@ -125,6 +133,14 @@ class Mechanism(abc.ABC):
     @abc.abstractmethod
     def privatize(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
         """Return one report for each value, with secure randomness unless a seeded source is given."""
+
+    def first_reports(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
+        """Return the reports of people who answer for the first time, one for each value.
+
+        Simulations use this: it is `privatize` for mechanisms without memory, and asks
+        nothing about memory of the others.
+        """
+        return self.privatize(values, rng=rng)
 
     @abc.abstractmethod
     def tally(self, reports: Reports) -> Tally:

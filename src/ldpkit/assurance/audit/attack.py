@@ -179,8 +179,8 @@ def _draw(mechanism: Mechanism, value: Any, count: int, source: RandomSource) ->
     if isinstance(mechanism, FrequencyOracle):
         indices = np.full(count, value, np.uint32)
         labels = indices if not mechanism.domain.has_labels else [mechanism.domain.labels[value]] * count
-        return mechanism.privatize(labels, rng=source)
-    return mechanism.privatize(np.full(count, value), rng=source)
+        return mechanism.first_reports(labels, rng=source)
+    return mechanism.first_reports(np.full(count, value), rng=source)
 
 
 def _chunks(mechanism: Mechanism, value: Any, count: int, source: RandomSource) -> Iterator[Reports]:

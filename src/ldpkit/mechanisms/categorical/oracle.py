@@ -156,6 +156,10 @@ class FrequencyOracle(Mechanism):
         indices, source = self.domain.encode(values), resolve(rng)
         return (self._randomise(chunk, stream) for chunk, stream in self.chunks(indices, source))
 
+    def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
+        """Yield the reports of `first_reports` in chunks."""
+        return self.privatize_chunks(values, rng=rng)
+
     @cached_property
     def chunk_size(self) -> int:
         """How many reports are made at a time; each chunk has a random stream of its own."""

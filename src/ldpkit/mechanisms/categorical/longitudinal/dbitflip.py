@@ -102,6 +102,13 @@ class DBitFlip(MemoizedOracle):
         # Two bits tell two of its buckets apart, but one bit a bucket from 'none of these'.
         return self.d == 1 or state < self.d
 
+    @property
+    def has_public_coins(self) -> bool:
+        return self.d < self.size
+
+    def sampler_integers(self) -> tuple[int, ...]:
+        return self.d, *self._bits.thresholds
+
     @cached_property
     def _bits(self) -> _Bits:
         """The randomiser of the bits, with one more for 'none of these', which is not sent."""

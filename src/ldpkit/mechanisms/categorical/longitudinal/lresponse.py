@@ -55,6 +55,10 @@ class LongitudinalResponse(LongitudinalOracle):
         respond(source.words(len(values)), values, keep, width, last, self._answers(made))
         return made
 
+    def sampler_integers(self) -> tuple[int, ...]:
+        first, second = self.response.first, self.response.second
+        return self.state_count, first.keep, first.width, second.keep, second.width
+
     def exact_permanent_epsilon(self) -> float:
         return self.response.first.epsilon()
 

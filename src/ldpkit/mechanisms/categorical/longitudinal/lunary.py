@@ -49,6 +49,9 @@ class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
     def exact_epsilon(self) -> float:
         return log_up(bit_ratio(*self.support_probabilities))
 
+    def sampler_integers(self) -> tuple[int, ...]:
+        return *self._chain.first, *self._chain.second
+
     def exact_permanent_epsilon(self) -> float:
         return self._one_time.exact_epsilon()
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +19,13 @@ from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import exp_bounds, float_up, log_up
-from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedBits, ChainedResponse
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+if TYPE_CHECKING:
+    from ldpkit.mechanisms.store import DeviceStore
 
 __all__ = ["LongitudinalOracle", "MemoizedOracle"]
 
@@ -48,6 +52,19 @@ class MemoizedOracle(FrequencyOracle):
         """Whether one report can tell this state from another as well as it ever tells two apart."""
         return True
 
+    @property
+    def has_public_coins(self) -> bool:
+        """Whether a device draws public coins at all."""
+        return False
+
+    @abc.abstractmethod
+    def sampler_integers(self) -> tuple[int, ...]:
+        """Return the integers of both rounds: with the domain they decide every report.
+
+        They are part of the label of a permanent report, so they must be the same in
+        every version of ldpkit.
+        """
+
     def public_coins(self, count: int, source: RandomSource) -> Reports:
         """Return report templates of new devices, with their public coins; the default has none."""
         return np.zeros(count, self.report_dtype)
@@ -71,6 +88,126 @@ class MemoizedOracle(FrequencyOracle):
 
     def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
         return self.instant(self.permanent(indices, source), source)
+
+    def first_reports(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
+        return super().privatize(values, rng=rng)
+
+    def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
+        return super().privatize_chunks(values, rng=rng)
+
+    def privatize(
+        self,
+        values: Values,
+        *,
+        rng: RandomSource | None = None,
+        new_devices: bool = False,
+        people: Values | None = None,
+        question: str | None = None,
+        secret: bytes | None = None,
+        store: DeviceStore | None = None,
+        collection: str = "",
+    ) -> Reports:
+        """Return one report for each value, of devices that are new or that remember.
+
+        A device that answers again must find its permanent report again. So either say
+        that none of these ever answered before, with `new_devices`; or say who they are,
+        with `people`, and give a memory: a secret, a store, or both.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Labels or indices of the domain. Anything else is refused before any
+            randomness is drawn.
+        rng : RandomSource, optional
+            Randomness for what is not kept; secure by default.
+        new_devices : bool
+            Whether each value is of a device that never answered before and keeps nothing.
+        people : array, sequence or column, optional
+            An id for each person, text or a whole number, that stays the same for ever.
+        question : str, optional
+            What is asked; needed with `people`. Two questions have independent permanent reports.
+        secret : bytes, optional
+            What permanent reports are derived from, together with the id.
+        store : DeviceStore, optional
+            Where permanent reports and charges are kept.
+        collection : str, optional
+            The collection that the question belongs to.
+
+        Examples
+        --------
+        >>> import ldpkit, secrets
+        >>> oracle = ldpkit.get("lgrr", ["yes", "no"], epsilon_inf=2, epsilon_1=1)
+        >>> secret = secrets.token_bytes(32)                  # once, and kept
+        >>> monday = oracle.privatize(["yes", "no"], people=["ann", "bob"], secret=secret, question="tea")
+        >>> tuesday = oracle.privatize(["yes", "no"], people=["ann", "bob"], secret=secret, question="tea")
+        >>> oracle.privatize(["yes", "no"])
+        Traceback (most recent call last):
+        ...
+        ldpkit.core.errors.InvalidParameterError: LGRR(2, epsilon_inf=2, epsilon_1=1) makes a permanent \
+        report that a device must keep, or each further call gives more away: say people=, question= and \
+        secret= or store=, or new_devices=True if none of these devices ever answered before
+        """
+        if not self._is_first(new_devices, people, question, secret, store, collection):
+            chunks = self.privatize_chunks(
+                values,
+                rng=rng,
+                people=people,
+                question=question,
+                secret=secret,
+                store=store,
+                collection=collection,
+            )
+            return np.concatenate(list(chunks))
+        return super().privatize(values, rng=rng)
+
+    def privatize_chunks(
+        self,
+        values: Values,
+        *,
+        rng: RandomSource | None = None,
+        new_devices: bool = False,
+        people: Values | None = None,
+        question: str | None = None,
+        secret: bytes | None = None,
+        store: DeviceStore | None = None,
+        collection: str = "",
+    ) -> Iterator[Reports]:
+        """Yield the reports of `privatize` in chunks; with a store all are charged at once, before."""
+        if self._is_first(new_devices, people, question, secret, store, collection):
+            return super().privatize_chunks(values, rng=rng)
+        from ldpkit.mechanisms.permanent import PermanentReports
+
+        assert people is not None
+        kept = PermanentReports(self, question or "", collection, secret, store)
+        indices, source = self.domain.encode(values), resolve(rng)
+        permanent = kept.of_people(indices, people)
+        return (
+            self.instant(np.concatenate([next(permanent) for _ in range(len(chunk))]), stream)
+            for chunk, stream in self.chunks(indices, source)
+        )
+
+    def _is_first(self, new_devices: bool, people: Values | None, *memory: object) -> bool:
+        """Whether these are new devices; refuse what says neither that nor who they are."""
+        if new_devices and (people is not None or any(memory)):
+            raise InvalidParameterError(
+                "new devices have no memory: leave out people, question, secret and store, or new_devices"
+            )
+        if not new_devices and people is None:
+            raise InvalidParameterError(
+                f"{self!r} makes a permanent report that a device must keep, or each further call gives "
+                "more away: say people=, question= and secret= or store=, or new_devices=True if none of "
+                "these devices ever answered before"
+            )
+        return new_devices
+
+    def epsilons(self) -> dict[str, float]:
+        return {**super().epsilons(), "exact_permanent_epsilon": self.exact_permanent_epsilon()}
+
+    def promise(self) -> str:
+        return (
+            f"exact epsilon {self.exact_epsilon()!r} for the first report of a device and "
+            f"{self.exact_permanent_epsilon()!r} for all its reports while its value stays"
+        )
 
     @abc.abstractmethod
     def exact_permanent_epsilon(self) -> float:
