@@ -49,9 +49,9 @@ GOOD = {"--mechanism": "olh", "--epsilon": "1", "--domain": "5", "--column": "va
         ({"--epsilon": None}, "olh needs epsilon: give it with --epsilon"),
         (
             {"--domain": "4"},
-            "value 4 at position 2 is not in the domain 0..3: remove it or enlarge the domain",
+            "line 4: value 4 is not in the domain 0..3: remove it or enlarge the domain",
         ),
-        ({"--domain": "red,blue"}, "value '0' at position 0 is not in the domain {red, blue}"),
+        ({"--domain": "red,blue"}, "line 2: value '0' is not in the domain {red, blue}"),
         ({"--domain": "0,1,0"}, "label 0 stands twice"),
         ({"--domain": "@none.txt"}, "'none.txt' does not exist"),
         ({"--mechanism": "ohl"}, "unknown mechanism 'ohl': did you mean olh"),

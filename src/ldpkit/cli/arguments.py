@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.tables import Piece
     from ldpkit.core.typing import Floats, Label
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -175,8 +176,12 @@ def parse_interval(low: float | None, high: float | None) -> IntervalDomain | No
     return IntervalDomain(low, high)
 
 
-def as_numbers(data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool) -> tuple[Floats, int]:
+def as_numbers(
+    data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool, place: Piece | None = None
+) -> tuple[Floats, int]:
     """Return a column as numbers of the interval, and how many were moved to its ends.
+
+    `place` knows where in a file the data stand; without it they begin in row 1.
 
     Examples
     --------
@@ -187,23 +192,28 @@ def as_numbers(data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool
     >>> as_numbers(np.array([1, 7]), IntervalDomain(0, 5), clip=False)
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.OutOfDomainError: value 7.0 in row 2 is not in the interval [0, 5]: remove it, \
+    ldpkit.core.errors.OutOfDomainError: row 2: value 7.0 is not in the interval [0, 5]: remove it, \
 widen --low and --high, or move it to the nearest end with --clip
     """
+
+    def refuse(row: int, why: str) -> NoReturn:
+        where = f"row {row + 1}" if place is None else place.place(row)
+        raise OutOfDomainError(f"{where}: {why}")
+
     if data.dtype.kind == "U":
         from ldpkit.core.tables import is_number, shortened
 
         row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
-        raise OutOfDomainError(f"value {shortened(data[row])} in row {row + 1} is not a number: remove it")
+        refuse(row, f"value {shortened(data[row])} is not a number: remove it")
     numbers, outside = domain.clip(data)
     if outside and not clip:
         import numpy as np
 
         row = int(np.argmax((data < domain.low) | (data > domain.high)))
-        others, it = ("", "it") if outside == 1 else (f", nor are {outside - 1} others", "them")
-        raise OutOfDomainError(
-            f"value {float(data[row])!r} in row {row + 1} is not in the interval {domain}{others}: "
-            f"remove {it}, widen --low and --high, or move {it} to the nearest end with --clip"
+        refuse(
+            row,
+            f"value {float(data[row])!r} is not in the interval {domain}: remove it, "
+            "widen --low and --high, or move it to the nearest end with --clip",
         )
     return numbers, outside
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,6 +105,17 @@ class Memory:
     def devices(self) -> str | None:
         """What is recorded about the devices: "new", "kept", or nothing for mechanisms without memory."""
         return "new" if self.new_devices else "kept" if self.ids is not None else None
+
+    def stream(
+        self, oracle: FrequencyOracle, pieces: Iterable[Values], rng: RandomSource
+    ) -> Iterator[Reports]:
+        """Return the reports of people without memory, or with new devices, a chunk at a time."""
+        from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+
+        self.check(type(oracle), oracle.name)
+        if isinstance(oracle, MemoizedOracle):
+            return oracle.privatize_stream(pieces, rng=rng, new_devices=self.new_devices)
+        return oracle.privatize_stream(pieces, rng=rng)
 
     def chunks(
         self, oracle: FrequencyOracle, values: Values, rng: RandomSource, table: Path, column: str | None

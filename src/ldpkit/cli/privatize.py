@@ -114,7 +114,7 @@ def privatize(
         work = randomise_numbers(asked, interval, clip=clip, bins=bins, descriptor=descriptor)
     with (
         ReportWriter(output, work.mechanism, provenance=work.provenance(rng)) as writer,
-        contextlib.closing(track(work.chunks, work.pieces, "privatizing")) as watched,
+        contextlib.closing(track(work.chunks, None, "privatizing")) as watched,
     ):
         for reports in watched:
             writer.write(reports)

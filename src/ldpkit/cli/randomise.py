@@ -11,7 +11,7 @@ from ldpkit.cli.memory import Memory
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ldpkit.core.interval import IntervalDomain
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.random import RandomSource
+    from ldpkit.core.readers import ColumnStream
+    from ldpkit.core.tables import Piece
     from ldpkit.core.typing import Floats, Reports
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -47,6 +49,12 @@ class Asked:
 
         return read_column(self.values, self.column)
 
+    def stream(self) -> ColumnStream:
+        """Return the column, to be gone through once, a piece at a time."""
+        from ldpkit.core.readers import ColumnStream
+
+        return ColumnStream(self.values, self.column)
+
 
 @dataclass(frozen=True)
 class Work:
@@ -54,8 +62,7 @@ class Work:
 
     mechanism: FrequencyOracle | NumericMechanism
     chunks: Iterator[Reports]
-    pieces: int
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     devices: str | None = None
     """What is recorded about devices with memory: "new" or "kept"."""
     domain_source: str = "stated"
@@ -77,6 +84,11 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from
             "the domain is missing: give the public list of values with --domain, or accept that the file "
             "tells which values exist, with --domain-from-data"
         )
+    if oracle is not None and asked.memory.ids is None:
+        column = asked.stream()
+        values = (_labels_of(piece, oracle.domain) for piece in column)
+        chunks = column.located(asked.memory.stream(oracle, values, asked.rng))
+        return Work(oracle, chunks, devices=asked.memory.devices)
     data = asked.read()
     notes: tuple[str, ...] = ()
     if oracle is None:
@@ -88,8 +100,8 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from
         notes = (note,)
     labels = _as_labels(data, oracle.domain)
     chunks = asked.memory.chunks(oracle, labels, asked.rng, asked.values, asked.column)
-    pieces, source = -(-len(data) // oracle.chunk_size), "data" if public is None else "stated"
-    return Work(oracle, chunks, pieces, notes, asked.memory.devices, source)
+    source = "data" if public is None else "stated"
+    return Work(oracle, chunks, notes, asked.memory.devices, source)
 
 
 def randomise_numbers(
@@ -100,9 +112,9 @@ def randomise_numbers(
         return _describe(asked, interval, bins, clip=clip)
     mechanism = _numeric(asked, interval, descriptor)
     asked.memory.check(type(mechanism), mechanism.name)
-    numbers, moved = as_numbers(asked.read(), interval, clip=clip)
-    pieces = -(-len(numbers) // mechanism.chunk_size)
-    return Work(mechanism, mechanism.privatize_chunks(numbers, rng=asked.rng), pieces, _moved(moved, numbers))
+    column, notes = asked.stream(), _Notes()
+    numbers = _numbers(column, interval, notes, clip=clip)
+    return Work(mechanism, mechanism.privatize_stream(numbers, rng=asked.rng), notes)
 
 
 def _oracle(asked: Asked, domain: CategoricalDomain) -> FrequencyOracle:
@@ -121,12 +133,13 @@ def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) 
         raise InvalidParameterError(
             "--bins rounds at random at every run, which no memory follows: leave out --ids"
         )
-    numbers, moved = as_numbers(asked.read(), interval, clip=clip)
-    rounded = round_at_random(interval, numbers, bins, asked.rng)
-    meaning = f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"
-    chunks = asked.memory.chunks(oracle, rounded, asked.rng, asked.values, asked.column)
-    notes, pieces = (meaning, *_moved(moved, numbers)), -(-len(numbers) // oracle.chunk_size)
-    return Work(oracle, chunks, pieces, notes, asked.memory.devices)
+    notes = _Notes(
+        [f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"]
+    )
+    (coins,) = asked.rng.spawn(1)
+    numbers = _numbers(asked.stream(), interval, notes, clip=clip)
+    rounded = (round_at_random(interval, some, bins, coins) for some in numbers)
+    return Work(oracle, asked.memory.stream(oracle, rounded, asked.rng), notes, asked.memory.devices)
 
 
 def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
@@ -157,9 +170,31 @@ def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) ->
     return protocol.mechanism(count_files([descriptor]))
 
 
-def _moved(moved: int, numbers: Floats) -> tuple[str, ...]:
-    many = f"note: {moved} of {len(numbers)} values were outside and were moved to the nearest end"
-    return (many,) if moved else ()
+class _Notes(list[str]):
+    """What to tell the user in the end; how many numbers were moved is known only then."""
+
+    moved = total = 0
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        if self.moved:
+            yield f"note: {self.moved} of {self.total} values were outside and were moved to the nearest end"
+
+
+def _numbers(
+    column: ColumnStream, interval: IntervalDomain, notes: _Notes, *, clip: bool
+) -> Iterator[Floats]:
+    """Yield a column as numbers of the interval, a piece at a time."""
+    for piece in column:
+        numbers, moved = as_numbers(piece.typed(), interval, clip=clip, place=piece)
+        notes.moved += moved
+        notes.total += len(numbers)
+        yield numbers
+
+
+def _labels_of(piece: Piece, domain: CategoricalDomain) -> np.ndarray[Any, Any]:
+    """Return cells as written where labels are text: there 007 is not 7, and 1 is a label, not an index."""
+    return piece.text() if domain.has_labels and isinstance(domain.labels[0], str) else piece.typed()
 
 
 def _infer_domain(data: np.ndarray[Any, Any]) -> CategoricalDomain:

@@ -48,7 +48,23 @@ class InvalidInputError(LdpkitError, ValueError):
 
 
 class OutOfDomainError(InvalidInputError):
-    """A value does not belong to the domain of the mechanism."""
+    """A value does not belong to the domain of the mechanism.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    position : int, optional
+        Where the value stands among those given.
+    without_position : str, optional
+        The message for who knows a better word for the place, such as the line of a file.
+    """
+
+    def __init__(
+        self, message: str, position: int | None = None, without_position: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.position, self.without_position = position, without_position or message
 
 
 class MismatchError(LdpkitError, ValueError):

@@ -8,7 +8,7 @@ estimated without bias by (count/n - q) / (p - q). All the rest follows from p a
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self, overload
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
-from ldpkit.core.domain import CategoricalDomain, as_domain
+from ldpkit.core.domain import CategoricalDomain, as_domain, regrouped
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.random import RandomSource, resolve
@@ -159,6 +159,18 @@ class FrequencyOracle(Mechanism):
     def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
         """Yield the reports of `first_reports` in chunks."""
         return self.privatize_chunks(values, rng=rng)
+
+    def privatize_stream(
+        self, pieces: Iterable[Values], *, rng: RandomSource | None = None
+    ) -> Iterator[Reports]:
+        """Yield the reports of `privatize` for values that come piece by piece, in any number.
+
+        Each piece is checked before randomness is drawn for it. The reports are those of
+        `privatize` for all pieces together, and memory is that of a chunk.
+        """
+        source, indices = resolve(rng), (self.domain.encode(piece) for piece in pieces)
+        for chunk in regrouped(indices, self.chunk_size):
+            yield self._randomise(chunk, source.spawn(1)[0])
 
     @cached_property
     def chunk_size(self) -> int:

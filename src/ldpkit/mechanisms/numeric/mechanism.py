@@ -10,7 +10,7 @@ on the grid of a million steps.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
+from ldpkit.core.domain import regrouped
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import GRID, IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.random import RandomSource, resolve
@@ -142,6 +143,18 @@ class NumericMechanism(Mechanism):
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` in chunks, so that they never fill the memory."""
         return self._chunks(self.domain.take(values, clip=clip), resolve(rng))
+
+    def privatize_stream(
+        self, pieces: Iterable[Values], *, rng: RandomSource | None = None, clip: bool = False
+    ) -> Iterator[Reports]:
+        """Yield the reports of `privatize` for values that come piece by piece, in any number.
+
+        Each piece is checked before randomness is drawn for it. The reports are those of
+        `privatize` for all pieces together, and memory is that of a chunk.
+        """
+        source, numbers = resolve(rng), (self.domain.take(piece, clip=clip) for piece in pieces)
+        for chunk in regrouped(numbers, self.chunk_size):
+            yield self._randomise(self.domain.place(chunk, self.grid), source.spawn(1)[0])
 
     def _chunks(self, numbers: Floats, source: RandomSource) -> Iterator[Reports]:
         for start in range(0, len(numbers), self.chunk_size):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -185,6 +185,13 @@ class MemoizedOracle(FrequencyOracle):
             self.instant(np.concatenate([next(permanent) for _ in range(len(chunk))]), stream)
             for chunk, stream in self.chunks(indices, source)
         )
+
+    def privatize_stream(
+        self, pieces: Iterable[Values], *, rng: RandomSource | None = None, new_devices: bool = False
+    ) -> Iterator[Reports]:
+        """Yield the reports of new devices whose values come piece by piece."""
+        self._is_first(new_devices, None)
+        return super().privatize_stream(pieces, rng=rng)
 
     def _is_first(self, new_devices: bool, people: Values | None, *memory: object) -> bool:
         """Whether these are new devices; refuse what says neither that nor who they are."""
