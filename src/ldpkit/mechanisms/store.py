@@ -45,18 +45,12 @@ _SETTINGS = (
     "PRAGMA trusted_schema=OFF",
 )
 
-# Closing any handle of a file drops the locks that the process holds on it, so that a file
-# is created and closed before any thread can have it open.
-_creating = threading.Lock()
-
-
-def _forget_lock() -> None:
-    global _creating  # a thread of the parent may have held it
-    _creating = threading.Lock()
-
-
+# One transaction at a time in a process, for two reasons. SQLite does not survive a fork
+# while another thread is inside it, so a fork waits here. And closing any handle of a file
+# drops the locks that the process holds on it, so no file is made while another is in use.
+_turn = threading.RLock()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
+    os.register_at_fork(before=_turn.acquire, after_in_parent=_turn.release, after_in_child=_turn.release)
 
 
 class Records(Protocol):
@@ -74,7 +68,6 @@ class VolatileStore:
 
     def __init__(self) -> None:
         self._times: dict[tuple[bytes, bytes], int] = {}
-        self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Records]:
@@ -83,12 +76,12 @@ class VolatileStore:
 
     def recall(self, owner: bytes, place: bytes, make: Callable[[], bytes], *, times: int = 0) -> bytes:
         made = make()
-        with self._lock:
+        with _turn:
             self._times[owner, place] = self._times.get((owner, place), 0) + times
         return made
 
     def charges(self, owner: bytes) -> dict[bytes, int]:
-        with self._lock:
+        with _turn:
             return {place: times for (each, place), times in self._times.items() if each == owner}
 
 
@@ -128,46 +121,36 @@ class DeviceStore:
         import sqlite3
 
         try:
-            connection = self._connect()
-            try:
+            with _turn, contextlib.closing(self._connect()) as connection:  # to close is to roll back
                 for setting in _SETTINGS:
                     connection.execute(setting)
                 connection.execute("BEGIN IMMEDIATE")
                 self._prepare(connection)
                 yield _StoredRecords(connection, self)
                 connection.execute("COMMIT")
-            finally:
-                connection.close()  # rolls back what was not committed
         except sqlite3.Error as error:
             raise self._refusal(error) from error
+        except UnicodeDecodeError:  # SQLite quotes a damaged schema in its complaint
+            raise self.damaged() from None
 
     def _connect(self) -> sqlite3.Connection:
         import sqlite3
 
         try:
             target = Path(os.path.realpath(self.path))  # a link keeps pointing where it points
-            with _creating:
-                try:
-                    kind = target.stat().st_mode
-                except FileNotFoundError:
-                    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                    kind = stat.S_IFREG
-                if not stat.S_ISREG(kind):
-                    raise InvalidParameterError(
-                        f"the store {str(self.path)!r} is not a file: choose another path"
-                    )
-                uri = f"{target.as_uri()}?mode=rw"
-                return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
-        except FileExistsError:  # another process was first
-            return self._connect()
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            is_file = stat.S_ISREG(target.stat().st_mode)
         except (OSError, ValueError) as error:
-            if isinstance(error, InvalidParameterError):
-                raise
             why = error.strerror if isinstance(error, OSError) else error
             raise InvalidParameterError(
                 f"the store {str(self.path)!r} cannot be opened ({why}): "
                 "choose a folder that exists and can be written to"
             ) from None
+        if not is_file:
+            raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
+        uri = f"{target.as_uri()}?mode=rw"
+        return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file; refuse one that is of another program or of a newer ldpkit."""
