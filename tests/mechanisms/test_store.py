@@ -190,8 +190,7 @@ def test_the_answer_is_on_the_disk_before_it_is_given(tmp_path, monkeypatch):
     if Path("/proc/self/fd").exists():
         assert synced == [tmp_path]
     with store._connect() as connection:
-        for setting in module._SETTINGS:
-            connection.execute(setting)
+        module._begin(connection)
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     connection.close()

@@ -15,6 +15,7 @@ import hashlib
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,6 +31,7 @@ __all__ = ["DeviceStore", "Records", "VolatileStore"]
 _APPLICATION = 0x6C64706B  # "ldpk", in the header of the file
 _SCHEMA = 1
 _PATIENCE = 20.0  # seconds to wait for another process
+_PAUSE = 0.002
 _CHECKSUM_BYTES = 16
 _TABLES = """
 CREATE TABLE kept (
@@ -122,9 +124,7 @@ class DeviceStore:
 
         try:
             with _turn, contextlib.closing(self._connect()) as connection:  # to close is to roll back
-                for setting in _SETTINGS:
-                    connection.execute(setting)
-                connection.execute("BEGIN IMMEDIATE")
+                _begin(connection)
                 self._prepare(connection)
                 yield _StoredRecords(connection, self)
                 connection.execute("COMMIT")
@@ -150,7 +150,7 @@ class DeviceStore:
         if not is_file:
             raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
         uri = f"{target.as_uri()}?mode=rw"
-        return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+        return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file; refuse one that is of another program or of a newer ldpkit."""
@@ -313,6 +313,28 @@ class _StoredRecords:
         self._connection.execute(
             "UPDATE whole SET records=?, checksum=?", (before + records, _both(sums, checksum))
         )
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Start a transaction as soon as no other process has one.
+
+    SQLite's own wait soon sleeps a tenth of a second at a time, and a process that answers
+    without pause leaves the file free for less than that.
+    """
+    import sqlite3
+
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            for statement in (*_SETTINGS, "BEGIN IMMEDIATE"):
+                connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            connection.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")  # for who reads meanwhile
+            return
 
 
 def _checksum(owner: bytes, place: bytes, content: bytes, times: int) -> bytes:
