@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,32 @@ def test_two_processes_at_first_use_get_one_permanent_report(tmp_path):
         assert records.charges(b"o") == {b"state 1": 2}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_while_another_thread_answers_does_not_hang_the_child(tmp_path):
+    store, kept = filled(tmp_path / "device.db", 2)
+    over = threading.Event()
+
+    def answer():
+        while not over.is_set():
+            recall(store, b"state 0", _never, times=1)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    try:
+        for _ in range(10):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # this is what is tested
+                child = os.fork()
+            if child == 0:
+                signal.alarm(15)
+                os._exit(recall(store, b"state 1", _never, times=1) != kept[b"state 1"])
+            assert os.waitpid(child, 0)[1] == 0, "the child hung, or drew again"
+    finally:
+        over.set()
+        thread.join()
+    assert charges(store)[b"state 1"] == 10
+
+
 # --- crashes ----------------------------------------------------------------------------
 
 ENDLESS = """
@@ -163,8 +190,7 @@ def test_the_answer_is_on_the_disk_before_it_is_given(tmp_path, monkeypatch):
     if Path("/proc/self/fd").exists():
         assert synced == [tmp_path]
     with store._connect() as connection:
-        for setting in module._SETTINGS:
-            connection.execute(setting)
+        module._begin(connection)
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     connection.close()

@@ -15,6 +15,7 @@ import hashlib
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,6 +31,7 @@ __all__ = ["DeviceStore", "Records", "VolatileStore"]
 _APPLICATION = 0x6C64706B  # "ldpk", in the header of the file
 _SCHEMA = 1
 _PATIENCE = 20.0  # seconds to wait for another process
+_PAUSE = 0.002
 _CHECKSUM_BYTES = 16
 _TABLES = """
 CREATE TABLE kept (
@@ -45,18 +47,12 @@ _SETTINGS = (
     "PRAGMA trusted_schema=OFF",
 )
 
-# Closing any handle of a file drops the locks that the process holds on it, so that a file
-# is created and closed before any thread can have it open.
-_creating = threading.Lock()
-
-
-def _forget_lock() -> None:
-    global _creating  # a thread of the parent may have held it
-    _creating = threading.Lock()
-
-
+# One transaction at a time in a process, for two reasons. SQLite does not survive a fork
+# while another thread is inside it, so a fork waits here. And closing any handle of a file
+# drops the locks that the process holds on it, so no file is made while another is in use.
+_turn = threading.RLock()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_lock)
+    os.register_at_fork(before=_turn.acquire, after_in_parent=_turn.release, after_in_child=_turn.release)
 
 
 class Records(Protocol):
@@ -74,7 +70,6 @@ class VolatileStore:
 
     def __init__(self) -> None:
         self._times: dict[tuple[bytes, bytes], int] = {}
-        self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Records]:
@@ -83,12 +78,12 @@ class VolatileStore:
 
     def recall(self, owner: bytes, place: bytes, make: Callable[[], bytes], *, times: int = 0) -> bytes:
         made = make()
-        with self._lock:
+        with _turn:
             self._times[owner, place] = self._times.get((owner, place), 0) + times
         return made
 
     def charges(self, owner: bytes) -> dict[bytes, int]:
-        with self._lock:
+        with _turn:
             return {place: times for (each, place), times in self._times.items() if each == owner}
 
 
@@ -128,46 +123,34 @@ class DeviceStore:
         import sqlite3
 
         try:
-            connection = self._connect()
-            try:
-                for setting in _SETTINGS:
-                    connection.execute(setting)
-                connection.execute("BEGIN IMMEDIATE")
+            with _turn, contextlib.closing(self._connect()) as connection:  # to close is to roll back
+                _begin(connection)
                 self._prepare(connection)
                 yield _StoredRecords(connection, self)
                 connection.execute("COMMIT")
-            finally:
-                connection.close()  # rolls back what was not committed
         except sqlite3.Error as error:
             raise self._refusal(error) from error
+        except UnicodeDecodeError:  # SQLite quotes a damaged schema in its complaint
+            raise self.damaged() from None
 
     def _connect(self) -> sqlite3.Connection:
         import sqlite3
 
         try:
             target = Path(os.path.realpath(self.path))  # a link keeps pointing where it points
-            with _creating:
-                try:
-                    kind = target.stat().st_mode
-                except FileNotFoundError:
-                    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-                    kind = stat.S_IFREG
-                if not stat.S_ISREG(kind):
-                    raise InvalidParameterError(
-                        f"the store {str(self.path)!r} is not a file: choose another path"
-                    )
-                uri = f"{target.as_uri()}?mode=rw"
-                return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
-        except FileExistsError:  # another process was first
-            return self._connect()
+            with contextlib.suppress(FileExistsError):
+                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            is_file = stat.S_ISREG(target.stat().st_mode)
         except (OSError, ValueError) as error:
-            if isinstance(error, InvalidParameterError):
-                raise
             why = error.strerror if isinstance(error, OSError) else error
             raise InvalidParameterError(
                 f"the store {str(self.path)!r} cannot be opened ({why}): "
                 "choose a folder that exists and can be written to"
             ) from None
+        if not is_file:
+            raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
+        uri = f"{target.as_uri()}?mode=rw"
+        return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file; refuse one that is of another program or of a newer ldpkit."""
@@ -330,6 +313,28 @@ class _StoredRecords:
         self._connection.execute(
             "UPDATE whole SET records=?, checksum=?", (before + records, _both(sums, checksum))
         )
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """Start a transaction as soon as no other process has one.
+
+    SQLite's own wait soon sleeps a tenth of a second at a time, and a process that answers
+    without pause leaves the file free for less than that.
+    """
+    import sqlite3
+
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            for statement in (*_SETTINGS, "BEGIN IMMEDIATE"):
+                connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            connection.execute(f"PRAGMA busy_timeout={round(1000 * _PATIENCE)}")  # for who reads meanwhile
+            return
 
 
 def _checksum(owner: bytes, place: bytes, content: bytes, times: int) -> bytes:
