@@ -486,11 +486,14 @@ def test_a_header_reaches_no_further_argument(tmp_path):
 )
 def test_outputs_of_a_table_that_are_no_numbers_are_refused(tmp_path, outputs):
     good = ldpkit.AAA((0, 1), epsilon=1.0, intervals=2).spec()
-    parameters = {**good["parameters"], "outputs": outputs}
-    for data in (sealed(described(**{**good, "parameters": parameters})),):
-        (tmp_path / "a.ldp").write_bytes(data)
-        with pytest.raises(FileFormatError, match="cannot be used"):
-            ReportFile.open(tmp_path / "a.ldp")
+    forged = {**good, "parameters": {**good["parameters"], "outputs": outputs}}
+    (tmp_path / "a.ldp").write_bytes(sealed(described(**forged)))
+    with pytest.raises(FileFormatError, match="cannot be used"):
+        ReportFile.open(tmp_path / "a.ldp")
+    header = json.dumps({**forged, "n": 0}).encode()
+    tally = b"LDPT" + struct.pack("<HI", 1, len(header)) + header + bytes(8)
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        ldpkit.Tally.from_bytes(tally + struct.pack("<I", zlib.crc32(tally)))
 
 
 def test_counting_states_its_memory_before_it_takes_it(tmp_path, monkeypatch):
