@@ -8,19 +8,106 @@ count is too small for it, and none needs to be normal.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 
+from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.tails import CountLaw
+from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["share_intervals"]
+__all__ = ["CountRegion", "Region", "count_law", "frequency_oracle", "share_intervals", "weighted_counts"]
 
+_FINEST = 1024  # weight of a count in a sum of several
+_COARSEST = 16  # where the law of the sum must be exact, which takes the longer the finer it is
 _MANY = 256  # different counts; of more, neighbours share the wider of their intervals
 _NEIGHBOURS = 0.02  # deviations
 _WHOLE = 1e-6  # of a person: what rounding may do to a whole number
 _CLOSE = 0.002  # deviations, within which an end is found; it is rounded outwards
+
+
+class Region(Protocol):
+    """Which frequencies some reports do not refute."""
+
+    def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
+        """Return for each value an interval that misses the truth with probability `error` at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountRegion:
+    """What counts alone say, of each value by itself.
+
+    Parameters
+    ----------
+    tallies : sequence of Tally
+        Counts of frequency oracles on one domain. Of several, it is a weighted sum of
+        the counts that is tested, and the answer is always about the population: it is
+        all that people who answered different mechanisms have in common.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> tally = ldpkit.Tally(ldpkit.GRR(3, epsilon=2), 100, [70, 20, 10])
+    >>> low, high = CountRegion([tally]).ends(0.05, population=False)
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([0.76, 0.04, 0.0], [1.0, 0.23, 0.08])
+    """
+
+    tallies: Sequence[Tally]
+
+    def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
+        """Return for each value an interval that misses the truth with probability `error` at most."""
+        law, counts = count_law(self.tallies, population=population)
+        return share_intervals(law, counts, error)
+
+
+def count_law(tallies: Sequence[Tally], *, population: bool) -> tuple[CountLaw, Counts]:
+    """Return the law of a value's count with the counts, weighted where there are several mechanisms."""
+    oracles = [frequency_oracle(tally.mechanism) for tally in tallies]
+    laws, people = [oracle.report_law for oracle in oracles], [tally.n for tally in tallies]
+    if len(tallies) == 1:
+        return CountLaw(laws, people, population), tallies[0].counts
+    share = 1 / oracles[0].size
+    worth = np.array(
+        [
+            1 / (oracle.variance(share, 1, population=True) * (law.means[0] - law.means[1]))
+            for oracle, law in zip(oracles, laws, strict=True)
+        ]
+    )
+    return weighted_counts(laws, people, [tally.counts for tally in tallies], worth)
+
+
+def weighted_counts(
+    laws: Sequence[ReportLaw], people: Sequence[int], counts: Sequence[Counts], weights: Floats
+) -> tuple[CountLaw, Counts]:
+    """Return the law in one population and the values of a weighted sum of counts.
+
+    Weights are rounded to whole numbers, which keeps the sum on a lattice and costs a
+    little efficiency, not coverage: the law is that of the sum with rounded weights.
+    """
+    for largest in (_FINEST, _COARSEST):
+        whole = np.rint(largest * weights / np.abs(weights).max()).astype(np.int64)
+        chosen = np.flatnonzero(whole)
+        law = CountLaw(
+            [laws[each].scaled(int(whole[each])) for each in chosen], [people[each] for each in chosen], True
+        )
+        if law.is_nearly_normal(np.array([0.0, 1.0])).all():
+            break
+    return law, np.sum([whole[each] * counts[each] for each in chosen], axis=0)
+
+
+def frequency_oracle(mechanism: Mechanism) -> FrequencyOracle:
+    """Return a mechanism that is a frequency oracle, or refuse it."""
+    if not isinstance(mechanism, FrequencyOracle):
+        raise InvalidInputError(f"frequencies need a frequency oracle, got {mechanism!r}")
+    return mechanism
 
 
 def share_intervals(law: CountLaw, counts: Counts, error: float) -> tuple[Floats, Floats]:
@@ -46,7 +133,7 @@ def share_intervals(law: CountLaw, counts: Counts, error: float) -> tuple[Floats
     >>> law = CountLaw([ReportLaw.supporting(0.5, 0.01)], [50], population=False)
     >>> low, high = share_intervals(law, np.array([0, 12]), 0.05)
     >>> (50 * low).round().tolist(), (50 * high).round().tolist()   # people
-    ([0.0, 14.0], [4.0, 36.0])
+    ([0.0, 15.0], [4.0, 36.0])
     """
     flipped = law.mirrored()
     low = _least_shares(law, counts, error / 2)

@@ -13,8 +13,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
@@ -22,12 +24,16 @@ from ldpkit.mechanisms.categorical.report_law import Cumulants, ReportLaw
 
 __all__ = ["CountLaw"]
 
+Complex: TypeAlias = NDArray[np.complex128]
+Flags: TypeAlias = NDArray[np.bool_]
+
 _COARSEST = 1 / 40  # squared skewness and squared step, in deviations, up to which the approximation holds
 _HEAVIEST = 0.8  # excess kurtosis: noise of four Laplace reports, where it is 1.5% too high and never too low
 _INFLATED = 1.003  # by more than it errs there
 _ROUNDING = 1e-13  # of tails that are summed
 _WINDOW = 12  # deviations to each side of the mean that an exact law is computed for
 _MARGIN = 40  # and steps, where a deviation is less than one
+_FEW = 16  # outcomes, beyond which their characteristic function is a transform
 _CELLS = 1 << 21  # of exact laws at a time
 _NEWTON = 60  # steps at most
 _SETTLED = 1e-10
@@ -53,7 +59,7 @@ class CountLaw:
     --------
     >>> law = CountLaw([ReportLaw.supporting(0.5, 0.1)], [50], population=False)
     >>> law.upper_tails(np.array([0.0, 0.2]), np.array([5, 5])).round(4).tolist()
-    [0.5688, 0.977]
+    [0.5688, 0.973]
     """
 
     laws: Sequence[ReportLaw]
@@ -92,6 +98,10 @@ class CountLaw:
         """Return the law of the negative count, given the share who do not hold the value."""
         return CountLaw([law.mirrored() for law in self.laws], self.people, self.population)
 
+    def negative(self) -> CountLaw:
+        """Return the law of the negative count, given the share who hold the value."""
+        return CountLaw([law.scaled(-1) for law in self.laws], self.people, self.population)
+
     @property
     def shares(self) -> int:
         """Into how many steps the shares from 0 to 1 are cut: those that people have, or finer."""
@@ -122,21 +132,22 @@ class CountLaw:
     def estimates(self, counts: Counts) -> Floats:
         """Return the shares, within 0 to 1, whose mean counts are nearest to some counts."""
         low, high = self.moments(np.array([0.0, 1.0]))[0]
-        return np.clip((self._steps(counts) - low) / (high - low), 0, 1)
+        return np.clip((self.steps(counts) - low) / (high - low), 0, 1)
 
     def deviations(self, shares: Floats) -> Floats:
         """Return by how much estimated shares scatter, in shares."""
         low, high = self.moments(np.array([0.0, 1.0]))[0]
         return np.sqrt(self.moments(shares)[1]) / (high - low)
 
-    def is_nearly_normal(self, shares: Floats) -> np.ndarray:
+    def is_nearly_normal(self, shares: Floats) -> Flags:
         """Whether the approximation holds at some shares."""
         _, second, third, fourth = self.moments(shares)
         with np.errstate(divide="ignore", invalid="ignore"):
             skewness, kurtosis, step = third**2 / second**3, fourth / second**2, self._gap**2 / second
         return np.asarray((skewness <= _COARSEST) & (step <= _COARSEST) & (np.abs(kurtosis) <= _HEAVIEST))
 
-    def _steps(self, counts: Counts) -> Floats:
+    def steps(self, counts: Counts) -> Floats:
+        """Return counts in steps of their lattice, from its least point."""
         least, unit = self._units
         return np.asarray((counts - least) / unit, float)
 
@@ -146,7 +157,7 @@ class CountLaw:
         Shares must be whole multiples of 1/`shares`.
         """
         keys, places = np.unique(np.rint(shares * self.shares), return_inverse=True)
-        points = self._steps(counts)
+        points = self.steps(counts)
         tails = np.empty(len(points))
         mean, variance, *_ = self.moments(keys / self.shares)
         reach = _WINDOW * np.sqrt(variance.max()) + _MARGIN * self._gap
@@ -212,7 +223,7 @@ class CountLaw:
         from scipy.special import ndtr
 
         gap = self._gap
-        points = self._steps(counts) - gap / 2
+        points = self.steps(counts) - gap / 2
         t = self._saddlepoints(shares, points)
         at = self.cumulants(shares, t)
         depth = np.maximum(t * points - at.value, 0)
@@ -238,26 +249,29 @@ class CountLaw:
         t = np.zeros(len(points))
         for _ in range(_NEWTON):
             at = self.cumulants(shares, t)
-            under = at.slope < points
-            low, high = np.where(under, t, low), np.where(under, high, t)
+            away = points - at.slope
+            if (away**2 <= _SETTLED * at.curvature).all():  # more would change the tail by no more than this
+                break
+            low, high = np.where(away > 0, t, low), np.where(away > 0, high, t)
             with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                ahead = t + (points - at.slope) / at.curvature
-            ahead = np.where((ahead > low) & (ahead < high), ahead, (low + high) / 2)
-            if ((ahead - t) ** 2 * at.curvature <= _SETTLED).all():  # it costs the tail no more than this
-                return ahead
-            t = ahead
+                ahead = t + away / at.curvature
+            t = np.where((ahead > low) & (ahead < high), ahead, (low + high) / 2)
         return t
 
 
-def _log_characteristic(outcomes: Counts, chances: Floats, size: int) -> np.ndarray:
+def _log_characteristic(outcomes: Counts, chances: Floats, size: int) -> Complex:
     """Return logarithms of characteristic functions at the angles of a transform, a row for each law.
 
     They are exact to rounding also where one outcome, 0, is nearly sure: many people
     multiply what is left of them.
     """
-    rest = np.zeros((len(chances), size))
-    np.add.at(rest, (slice(None), outcomes % size), np.where(outcomes == 0, 0.0, chances))
-    excess = np.conj(np.fft.rfft(rest, axis=1)) - rest.sum(axis=1, keepdims=True)
+    if len(outcomes) <= _FEW:
+        angles = 2 * np.pi * (np.multiply.outer(outcomes, np.arange(size // 2 + 1)) % size) / size
+        excess = chances @ np.expm1(1j * angles)
+    else:
+        rest = np.zeros((len(chances), size))
+        np.add.at(rest, (slice(None), outcomes % size), np.where(outcomes == 0, 0.0, chances))
+        excess = np.conj(np.fft.rfft(rest, axis=1)) - rest.sum(axis=1, keepdims=True)
     real = 2 * excess.real + excess.real**2 + excess.imag**2  # of |1 + excess|**2 - 1
     with np.errstate(divide="ignore"):
         length = np.log1p(np.maximum(real, -1.0)) / 2

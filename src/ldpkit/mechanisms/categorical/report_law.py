@@ -38,8 +38,8 @@ class ReportLaw:
     outcomes : array of int
         What it can add, ascending.
     own, other : array
-        The probabilities if the person holds the value, and if not. A holder's report
-        must not tend to add less.
+        The probabilities if the person holds the value, and if not. For an interval a
+        holder's report must not tend to add less.
 
     Examples
     --------
@@ -67,8 +67,9 @@ class ReportLaw:
         return cls(np.array([0, 1]), np.array([1 - p, p]), np.array([1 - q, q]))
 
     def scaled(self, factor: int) -> ReportLaw:
-        """Return the law of a positive whole multiple of what a report adds."""
-        return ReportLaw(factor * self.outcomes, self.own, self.other)
+        """Return the law of a whole multiple, other than zero, of what a report adds."""
+        order = slice(None, None, -1 if factor < 0 else 1)
+        return ReportLaw(factor * self.outcomes[order], self.own[order], self.other[order])
 
     def shifted(self, offset: int, unit: int) -> ReportLaw:
         """Return the law in other units: of (added - offset) / unit."""
@@ -76,7 +77,8 @@ class ReportLaw:
 
     def mirrored(self) -> ReportLaw:
         """Return the law of the negative, with those who do not hold the value as its holders."""
-        return ReportLaw(-self.outcomes[::-1], self.other[::-1], self.own[::-1])
+        negative = self.scaled(-1)
+        return ReportLaw(negative.outcomes, negative.other, negative.own)
 
     @cached_property
     def means(self) -> tuple[float, float]:
