@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["describe", "estimate_likelihood"]
 
 
-def estimate_likelihood(files: list[Path], consistency: str | None) -> tuple[Estimate, Sequence[Mechanism]]:
+def estimate_likelihood(
+    files: list[Path], consistency: str | None, *, population: bool = False
+) -> tuple[Estimate, Sequence[Mechanism]]:
     """Return the most likely frequencies, and the mechanisms that made the reports.
 
     Files may be of different mechanisms and epsilons, as long as the domain is the same.
@@ -28,7 +30,7 @@ def estimate_likelihood(files: list[Path], consistency: str | None) -> tuple[Est
     from ldpkit.estimation.evidence import Evidence
 
     evidence = Evidence.merge([_evidence(path) for path in files])
-    return evidence.estimate("mle", consistency=consistency), evidence.oracles
+    return evidence.estimate("mle", consistency=consistency, population=population), evidence.oracles
 
 
 def describe(mechanism: Mechanism) -> dict[str, Any]:

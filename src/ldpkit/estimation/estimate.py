@@ -200,7 +200,7 @@ class Estimate:
         if "converged" in self.diagnostics:
             ending = "converged" if self.diagnostics["converged"] else "stopped before it converged"
             more.append(f"  {ending} after {self.diagnostics['iterations']} iterations")
-        more.append(f"  +- is one standard error of the frequency {self.about}")
+        more.append(f"  +- one standard error, for the frequencies {self.about}")
         more.extend(f"  warning: {warning}" for warning in self.warnings)
         how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
         head = f"Estimate of {len(self)} frequencies from n={self.n} reports ({how})"

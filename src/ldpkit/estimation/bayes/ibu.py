@@ -162,7 +162,7 @@ def _estimate(
     if rules.errors == "bootstrap":
         drawn = run(simulate(oracle, made.frequencies, tally.n, rules))
         spread = np.std([again.frequencies for again in drawn], axis=0, ddof=1)
-        errors = Errors(spread, made.frequencies, "bootstrap")
+        errors = Errors(spread, "bootstrap")
     return Estimate(
         values=made.frequencies,
         stderr=errors.stderr,

@@ -130,7 +130,7 @@ def _spread(estimates: Floats, frequencies: Floats, n: int, population: bool) ->
     variance = estimates.var(axis=0, ddof=1)
     if not population:  # reports drawn anew are of people drawn anew
         variance = np.maximum(variance - frequencies * (1 - frequencies) / n, 0)
-    return Errors(np.sqrt(variance), frequencies, "bootstrap")
+    return Errors(np.sqrt(variance), "bootstrap")
 
 
 def _noise(evidence: Evidence) -> float:
