@@ -131,7 +131,7 @@ def estimate(
         rows, about, caption = number_table(tally, method, level, population=population)
     else:
         if tally is not None:
-            options = {"population": True} if population else {}
+            options: dict[str, Any] = {"population": True} if population else {}
             made = tally.estimate(method, consistency=consistency, **options)
             mechanisms: Sequence[Mechanism] = [tally.mechanism]
         elif save_tally is not None:

@@ -98,7 +98,8 @@ def number_table(
 
     if method == "density":
         raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
-    made = tally.estimate(method, **({"population": True} if population else {}))
+    options: dict[str, Any] = {"population": True} if population else {}
+    made = tally.estimate(method, **options)
     if not isinstance(made, NumericEstimate):
         raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --method")
     facts = describe(tally.mechanism)

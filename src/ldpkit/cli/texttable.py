@@ -58,9 +58,7 @@ def text_table(
             yield "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
 
 
-def _fit(
-    widths: list[int], columns: Sequence[Sequence[str]], right: Sequence[bool], width: int
-) -> list[int]:
+def _fit(widths: list[int], columns: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> list[int]:
     """Take from the widest column until all fit: whole words stay as long as that is possible."""
     words = [max(display_width(word) for cell in column for word in cell.split(" ")) for column in columns]
     cut = [

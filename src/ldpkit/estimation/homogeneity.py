@@ -122,10 +122,10 @@ def _compare(pair: Sequence[Tally], pooled: Floats) -> tuple[Floats, Floats]:
     scores = (law.steps(sums) - mean) / np.sqrt(np.maximum(variance, 1e-300))
     chances = np.ones(len(pooled))
     suspects = np.flatnonzero(np.abs(scores) > _SUSPECT)
-    for rising in (True, False):
-        some = suspects[(scores[suspects] > 0) == rising]
+    for sign, side in ((1, law), (-1, law.negative())):
+        some = suspects[sign * scores[suspects] > 0]
         if some.size:
-            chances[some] = 2 * _tails(law if rising else law.negative(), pooled[some], (1 if rising else -1) * sums[some])
+            chances[some] = 2 * _tails(side, pooled[some], sign * sums[some])
     return scores, np.minimum(chances, 1)
 
 

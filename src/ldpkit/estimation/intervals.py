@@ -94,7 +94,7 @@ def weighted_counts(
     """
     for largest in (_FINEST, _COARSEST):
         whole = np.rint(largest * weights / np.abs(weights).max()).astype(np.int64)
-        chosen = np.flatnonzero(whole)
+        chosen = np.flatnonzero(whole).tolist()
         law = CountLaw(
             [laws[each].scaled(int(whole[each])) for each in chosen], [people[each] for each in chosen], True
         )
@@ -181,7 +181,7 @@ def _search_whole(law: CountLaw, counts: Counts, tail: float, guess: Floats, dev
         both = passed[going] & failed[going]
         probe[going] = np.where(both, np.rint((low[going] + high[going]) / 2), ahead)
         stride[going] *= 2
-    return np.minimum(low + 1, high) / steps
+    return np.asarray(np.minimum(low + 1, high) / steps)
 
 
 def _search_smooth(law: CountLaw, counts: Counts, tail: float, guess: Floats, deviation: Floats) -> Floats:
@@ -189,7 +189,7 @@ def _search_smooth(law: CountLaw, counts: Counts, tail: float, guess: Floats, de
     from scipy.special import ndtri
 
     def height(shares: Floats, some: Counts) -> Floats:
-        return np.clip(ndtri(law.approximate_upper_tails(shares, counts[some])), -9, 9) - aim
+        return np.asarray(np.clip(ndtri(law.approximate_upper_tails(shares, counts[some])), -9, 9) - aim)
 
     aim = max(float(ndtri(tail)), -8.5)
     every = np.arange(len(counts))

@@ -132,12 +132,12 @@ class CountLaw:
     def estimates(self, counts: Counts) -> Floats:
         """Return the shares, within 0 to 1, whose mean counts are nearest to some counts."""
         low, high = self.moments(np.array([0.0, 1.0]))[0]
-        return np.clip((self.steps(counts) - low) / (high - low), 0, 1)
+        return np.asarray(np.clip((self.steps(counts) - low) / (high - low), 0, 1))
 
     def deviations(self, shares: Floats) -> Floats:
         """Return by how much estimated shares scatter, in shares."""
         low, high = self.moments(np.array([0.0, 1.0]))[0]
-        return np.sqrt(self.moments(shares)[1]) / (high - low)
+        return np.asarray(np.sqrt(self.moments(shares)[1]) / (high - low))
 
     def is_nearly_normal(self, shares: Floats) -> Flags:
         """Whether the approximation holds at some shares."""
@@ -270,7 +270,8 @@ def _log_characteristic(outcomes: Counts, chances: Floats, size: int) -> Complex
         excess = chances @ np.expm1(1j * angles)
     else:
         rest = np.zeros((len(chances), size))
-        np.add.at(rest, (slice(None), outcomes % size), np.where(outcomes == 0, 0.0, chances))
+        for outcome, column in zip(outcomes.tolist(), chances.T, strict=True):
+            rest[:, outcome % size] += column if outcome else 0.0
         excess = np.conj(np.fft.rfft(rest, axis=1)) - rest.sum(axis=1, keepdims=True)
     real = 2 * excess.real + excess.real**2 + excess.imag**2  # of |1 + excess|**2 - 1
     with np.errstate(divide="ignore"):
