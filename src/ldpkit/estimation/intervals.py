@@ -28,7 +28,8 @@ __all__ = ["CountRegion", "Region", "count_law", "frequency_oracle", "share_inte
 _FINEST = 1024  # weight of a count in a sum of several
 _COARSEST = 16  # where the law of the sum must be exact, which takes the longer the finer it is
 _MANY = 256  # different counts; of more, neighbours share the wider of their intervals
-_NEIGHBOURS = 0.02  # deviations
+_NEIGHBOURS = 0.02, 0.1  # deviations; the second where laws are exact, which takes longer
+_MOST = 1 << 14  # groups of neighbours
 _WHOLE = 1e-6  # of a person: what rounding may do to a whole number
 _CLOSE = 0.002  # deviations, within which an end is found; it is rounded outwards
 
@@ -145,10 +146,7 @@ def _least_shares(law: CountLaw, counts: Counts, tail: float) -> Floats:
     """Return the least shares under which such a count or a larger one is likelier than `tail`."""
     distinct, places = np.unique(counts, return_inverse=True)
     if len(distinct) > _MANY:
-        # The least share grows with the count, so that of a smaller neighbour is less.
-        counted = law.moments(np.append(law.estimates(distinct), [0.0, 1.0]))[1].min() ** 0.5
-        bins = distinct // max(law.step, int(_NEIGHBOURS * counted) * law.step)
-        _, firsts, shared = np.unique(bins, return_index=True, return_inverse=True)
+        firsts, shared = _neighbours(law, distinct)
         distinct, places = distinct[firsts], shared[places]
     middle = law.estimates(distinct)
     deviation = law.deviations(middle)
@@ -161,6 +159,19 @@ def _least_shares(law: CountLaw, counts: Counts, tail: float) -> Floats:
     if not law.population:  # people are whole, and the search rounded down
         least = np.maximum(np.ceil(least * law.shares - _WHOLE), 0) / law.shares
     return least[places]
+
+
+def _neighbours(law: CountLaw, counts: Counts) -> tuple[Counts, Counts]:
+    """Return where groups of neighbouring counts begin, and the group of each.
+
+    The least share grows with the count, so that of the first in a group errs to the safe side.
+    """
+    shares = np.append(law.estimates(counts), [0.0, 1.0])
+    near = _NEIGHBOURS[0] if law.is_nearly_normal(shares).all() else _NEIGHBOURS[1]
+    width = law.step * max(1, int(near * law.moments(shares)[1].min() ** 0.5))
+    while len(firsts := np.unique(counts // width, return_index=True)[1]) > _MOST:
+        width *= 2  # no collection of people has so many counts so far apart
+    return firsts, np.cumsum(np.isin(np.arange(len(counts)), firsts)) - 1
 
 
 def _search_whole(law: CountLaw, counts: Counts, tail: float, guess: Floats, deviation: Floats) -> Floats:
