@@ -90,14 +90,16 @@ def is_about_numbers(tally: Tally) -> bool:
 
 
 def number_table(
-    tally: Tally, method: str | None, level: float
+    tally: Tally, method: str | None, level: float, *, population: bool = False
 ) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
     """Return the rows of mean and variance, what holds for both, and a caption."""
+    from ldpkit.estimation.estimate import about_whom
     from ldpkit.estimation.numeric import NumericEstimate
 
     if method == "density":
         raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
-    made = tally.estimate(method)
+    options: dict[str, Any] = {"population": True} if population else {}
+    made = tally.estimate(method, **options)
     if not isinstance(made, NumericEstimate):
         raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --method")
     facts = describe(tally.mechanism)
@@ -107,10 +109,11 @@ def number_table(
         "interval": tally.mechanism.domain.to_json(),
         "method": method or tally.mechanism.default_estimator,
         "level": level,
+        "population": population,
     }
     caption = (
         f"n={made.n}, {tally.mechanism!r}, exact epsilon {facts['exact_epsilon']!r}, "
-        f"{100 * level:g}% interval of the mean"
+        f"{100 * level:g}% interval for the mean {about_whom(made.n, population=population)}"
     )
     return [without_nan(row) for row in made.rows(level)], about, caption
 

@@ -17,6 +17,7 @@ from ldpkit.cli.safetext import csv_cell, visible
 
 __all__ = ["Format", "FormatOption", "note", "show"]
 
+_MOST_DIGITS = 1e12
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 
 
@@ -100,7 +101,8 @@ def _is_numeric(values: Sequence[Any]) -> bool:
 def _cell(value: Any) -> str:
     """Return a value as short text that cannot steer the terminal, as a label could."""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        # Numbers of people are read in digits; beyond, an exponent is easier than counting them.
+        return f"{value:.0f}" if 1e4 <= abs(value) < _MOST_DIGITS else f"{value:.4g}"
     text = "" if value is None else str(_flat(value))
     return text if text.isprintable() else repr(text)[1:-1]
 

@@ -27,7 +27,8 @@ def text_table(
     right : sequence of bool
         Which columns are aligned on the right, as numbers are.
     width : int
-        The width to fit; cells of the widest columns go on over several lines.
+        The width to fit; cells of the widest columns go on over several lines, but a
+        number is never broken, even if the table is then too wide.
 
     Examples
     --------
@@ -44,7 +45,7 @@ def text_table(
     cell
     """
     columns = list(zip(header, *rows, strict=True))
-    widths = _fit([max(map(display_width, column)) for column in columns], columns, width)
+    widths = _fit([max(map(display_width, column)) for column in columns], columns, right, width)
     cells = [[wrapped(text, most) for text, most in zip(row, widths, strict=True)] for row in (header, *rows)]
     widths = [
         max(display_width(line) for lines in column for line in lines) for column in zip(*cells, strict=True)
@@ -57,10 +58,16 @@ def text_table(
             yield "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
 
 
-def _fit(widths: list[int], columns: Sequence[Sequence[str]], width: int) -> list[int]:
+def _fit(widths: list[int], columns: Sequence[Sequence[str]], right: Sequence[bool], width: int) -> list[int]:
     """Take from the widest column until all fit: whole words stay as long as that is possible."""
     words = [max(display_width(word) for cell in column for word in cell.split(" ")) for column in columns]
-    for least in (words, [_NARROWEST] * len(columns)):
+    cut = [
+        max(display_width(word) for cell in column[1:] or [""] for word in cell.split(" "))
+        if is_number
+        else _NARROWEST
+        for column, is_number in zip(columns, right, strict=True)
+    ]
+    for least in (words, cut):
         while sum(widths) + len(_GAP) * (len(widths) - 1) > width:
             wide = [place for place, each in enumerate(widths) if each > least[place]]
             if not wide:

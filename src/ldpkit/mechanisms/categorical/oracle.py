@@ -22,6 +22,7 @@ from ldpkit.core.exact import WORD
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
@@ -42,7 +43,7 @@ class FrequencyOracle(Mechanism):
     independent across values, and `support_size` if every report supports equally many.
     `support_ratio` and `_pack` open it to maximum likelihood. One whose reports do not
     support values says so with `pure`, and gives `unbiased`, `_report_variance`,
-    `count_range` and `_sample_supports` instead of `support_probabilities`.
+    `report_law`, `count_range` and `_sample_supports` instead of `support_probabilities`.
     """
 
     domain: CategoricalDomain
@@ -93,6 +94,19 @@ class FrequencyOracle(Mechanism):
             f"mle does not know how likely a report of {self!r} is (support_ratio and _pack): "
             'use the estimator "mi"'
         )
+
+    @cached_property
+    def report_law(self) -> ReportLaw:
+        """What one report adds to the count of a value, for a holder and for anybody else.
+
+        Intervals are made from it. In a pure protocol p and q say it.
+        """
+        if not self.pure:
+            raise InvalidInputError(
+                f"{self!r} does not say what a report adds to a count, so its intervals have no law: "
+                "its class must give report_law"
+            )
+        return ReportLaw.supporting(self.p, self.q)
 
     @property
     @abc.abstractmethod
