@@ -18,7 +18,7 @@ from ldpkit.cli.arguments import (
     SeedOption,
     make_numeric,
 )
-from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers
+from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, too_biased, what_it_covers
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.randomise import FITTED
 from ldpkit.core.errors import InvalidParameterError
@@ -67,6 +67,13 @@ def mean(
     column: ColumnOption = None,
     clip: ClipOption = False,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
+    population: Annotated[
+        bool,
+        typer.Option(
+            "--population",
+            help="Tell of the population that the people were drawn from, not of these people alone.",
+        ),
+    ] = False,
     share: Annotated[
         float | None,
         typer.Option(
@@ -88,12 +95,14 @@ def mean(
     check_fraction(level, "level")
     numbers = read_numbers(files, column, low, high, clip=clip)
     if numbers is None:
-        answer = _of_tally(count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed))
+        tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
+        answer = _of_tally(tally, population=population)
     elif epsilon is None:
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
     else:
         rng = random.secure() if seed is None else random.seeded(seed)
-        answer = _simulate(numbers, (mechanism or "auto").lower(), epsilon, share, bins, rng)
+        name = (mechanism or "auto").lower()
+        answer = _simulate(numbers, name, epsilon, share, bins, rng, population=population)
     made = answer.estimate
     lower, upper = made.interval(level)
     row = {
@@ -106,12 +115,22 @@ def mean(
         "exact_epsilon": answer.exact_epsilon,
         **({} if numbers is None else {"clipped": numbers.moved}),
     }
-    about = {"level": level, "interval": answer.mechanism.domain.to_json(), **answer.about}
-    show([row], output, caption=f"{100 * level:g}% interval; {answer.story}", about=about)
+    about = {
+        "level": level,
+        "interval": answer.mechanism.domain.to_json(),
+        "population": population,
+        "about": made.about,
+        "bias": made.bias,
+        **answer.about,
+    }
+    caption = f"{what_it_covers(made, level)}; {answer.story}"
+    show([row], output, caption=caption, about=about)
     if output is Format.csv:
-        note(answer.story)
+        note(caption)
     if numbers is not None:
         note(numbers.near(made.mean, made.stderr))
+    if (warning := too_biased(made)) is not None:
+        note(warning)
 
 
 @dataclass(frozen=True)
@@ -126,17 +145,25 @@ class _Answer:
 
 
 def _simulate(
-    numbers: Numbers, name: str, epsilon: float, share: float | None, bins: int, rng: RandomSource
+    numbers: Numbers,
+    name: str,
+    epsilon: float,
+    share: float | None,
+    bins: int,
+    rng: RandomSource,
+    *,
+    population: bool,
 ) -> _Answer:
     """Return the answer of a collection in which everybody reports once."""
     if name not in FITTED:
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
-        return _of_tally(mechanism.tally(mechanism.privatize(numbers.values, rng=rng)))
+        tally = mechanism.tally(mechanism.privatize(numbers.values, rng=rng))
+        return _of_tally(tally, population=population)
     from ldpkit.estimation.adaptive import AdaptiveMean
 
     choice = FITTED[FITTED.index(name)]
     protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, oracle="ss", choice=choice)
-    made = protocol.run(numbers.values, rng=rng)
+    made = protocol.run(numbers.values, rng=rng, population=population)
     described = made.n - made.second.n
     return _Answer(
         made,
@@ -152,10 +179,10 @@ def _simulate(
     )
 
 
-def _of_tally(tally: Tally) -> _Answer:
+def _of_tally(tally: Tally, *, population: bool) -> _Answer:
     from ldpkit.estimation.density import numeric_mechanism
 
-    made: NumericEstimate = tally.estimate()
+    made: NumericEstimate = tally.estimate(population=population)
     mechanism = numeric_mechanism(tally)
     story = f"{made.n} people reported through {mechanism!r}"
     return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})

@@ -66,6 +66,16 @@ class AdaptiveEstimate:
         """Its standard error about the mean of all n: the noise, and the chance of who was in which phase."""
         return self.second.stderr
 
+    @property
+    def about(self) -> str:
+        """Whose mean the error and the interval are about."""
+        return self.second.about
+
+    @property
+    def bias(self) -> float:
+        """The most that the mean estimate can differ from the truth."""
+        return self.second.bias
+
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the ends of a confidence interval for the mean of all n."""
         return self.second.interval(level)
@@ -208,7 +218,14 @@ class AdaptiveMean:
 
     # --- both --------------------------------------------------------------------------
 
-    def run(self, values: Values, *, rng: RandomSource | None = None, clip: bool = False) -> AdaptiveEstimate:
+    def run(
+        self,
+        values: Values,
+        *,
+        rng: RandomSource | None = None,
+        clip: bool = False,
+        population: bool = False,
+    ) -> AdaptiveEstimate:
         """Return the estimated mean of some values, everybody reporting in one of the phases.
 
         Parameters
@@ -219,13 +236,16 @@ class AdaptiveMean:
             Secure by default.
         clip : bool
             True moves values outside to the nearest end; a warning says how many.
+        population : bool
+            False: the error is about all these people. True: about the population that they
+            were drawn from.
         """
         numbers, source = self.domain.take(values, clip=clip), resolve(rng)
         describes = self.split(len(numbers), rng=source)
         first = self.oracle.tally(self.describe(numbers[describes], rng=source))
         mechanism = self.mechanism(first)
         second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
-        estimate = second.estimate(people=len(numbers))
+        estimate = second.estimate(people=len(numbers), population=population)
         return AdaptiveEstimate(estimate, len(numbers), self.descriptor(first), mechanism)
 
     def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:

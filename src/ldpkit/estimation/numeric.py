@@ -11,7 +11,7 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.interval import IntervalDomain
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.density import FINE, Density, Quantile, density
+from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.margins import Margin
 from ldpkit.mechanisms.tally import Tally
 
@@ -89,11 +89,10 @@ class NumericEstimate:
         return found.masses, found.edges
 
     def quantile(self, q: float, level: float = 0.95) -> Quantile:
-        """Return the value below which a share q of the people lie, with an interval, by EMS.
+        """Return the value below which a share q of the people lie, with an interval; see `quantiles`."""
+        from ldpkit.estimation.quantile import quantiles
 
-        The interval tells how the reports scatter, not how far smoothing moves a sharp edge.
-        """
-        return self.density(FINE).quantile_interval(q, level)
+        return quantiles(self.tally, [q], level)[0]
 
     def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
         """Yield one record for each statistic: statistic, value, stderr, low, high."""

@@ -59,7 +59,9 @@ def _noise(mechanism: AAA, tally: Tally) -> Noise:
     # Rounding adds at most the square of half a step, wherever within their cells people are.
     rounding = 1 / table.bins**2
     # The whole that is seen is no less than a part, but for chance.
-    likely, most = (float(np.clip(value, least, largest)) for value in (min(noise, square), noise + 2 * doubt))
+    likely, most = (
+        float(np.clip(value, least, largest)) for value in (min(noise, square), noise + 2 * doubt)
+    )
     spread = max(square - likely - rounding_variance(table.bins), 0.0)
     return Noise((likely + rounding) / 4, (most + rounding) / 4, spread / 4)
 
