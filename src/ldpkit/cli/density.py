@@ -84,7 +84,7 @@ def density(
     alone: a density has no interval with a level.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.estimation.density import ALGORITHMS
+    from ldpkit.estimation.density import ALGORITHMS, FINE
     from ldpkit.estimation.density import density as estimate_density
     from ldpkit.estimation.quantile import quantiles as estimate_quantiles
 
@@ -102,9 +102,10 @@ def density(
     else:
         tally = _simulate(numbers, mechanism or "sw", epsilon, seed)
     found: Density = estimate_density(tally, bins=bins, algorithm=method)
-    quantiles = estimate_quantiles(tally, shares, level)
+    smooth: Density = estimate_density(tally, bins=FINE)
+    quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
     _print(tally, found, quantiles, level, output, numbers)
-    if (warning := _narrow(found)) is not None:
+    if (warning := _narrow(smooth)) is not None:
         note(warning)
     if figure is not None:
         from ldpkit.bench.figures import save_figure
@@ -173,12 +174,12 @@ def _print(
             note(f"{100 * level:g}% intervals, {_COVERED}")
 
 
-def _narrow(found: Density) -> str | None:
+def _narrow(smooth: Density) -> str | None:
     """Return a warning where people stand so close together that the density is mostly blur."""
-    ends = found.narrow()
+    ends = smooth.narrow()
     if ends is None:
         return None
-    domain, (low, high) = found.domain, ends
+    domain, (low, high) = smooth.domain, ends
     room = max(high - low, domain.width / 100)
     below, above = _rounded(low - room, room, up=False), _rounded(high + room, room, up=True)
     remedy = "".join(

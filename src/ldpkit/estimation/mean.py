@@ -64,7 +64,7 @@ class Asked:
     def __post_init__(self) -> None:
         if self.people is not None and self.people < self.reported:
             raise InvalidParameterError(
-                f"people={self.people} is fewer than the {self.reported} reports: give the number of all people"
+                f"people={self.people} is fewer than the {self.reported} reports: give the number of all"
             )
 
     @property

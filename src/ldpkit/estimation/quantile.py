@@ -17,6 +17,7 @@ stand close together; the interval reaches to it.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -60,17 +61,21 @@ class _Ramps:
     least: Floats
 
 
-def quantiles(tally: Tally, shares: list[float], level: float = 0.95) -> list[Quantile]:
+def quantiles(
+    tally: Tally, shares: Sequence[float], level: float = 0.95, *, smooth: Density | None = None
+) -> list[Quantile]:
     """Return the values below which some shares of the people lie, with intervals.
 
     Parameters
     ----------
     tally : Tally
         Reports of a numeric mechanism that tell more than the mean.
-    shares : list of float
+    shares : sequence of float
         Which quantiles, strictly between 0 and 1.
     level : float
         The coverage of each interval.
+    smooth : Density, optional
+        The density of EMS in `FINE` bins, where it is known already.
 
     Examples
     --------
@@ -86,12 +91,12 @@ def quantiles(tally: Tally, shares: list[float], level: float = 0.95) -> list[Qu
     for share in shares:
         check_fraction(share, "a quantile")
     check_tells_more(mechanism)
-    smooth: Density = density(tally, bins=FINE)
+    fine: Density = density(tally, bins=FINE) if smooth is None else smooth
     found = []
     for share in shares:
         first, last = _bounds(mechanism, tally, share, level)
         low, high = domain.decode([first, last], steps=_CUTS).tolist()
-        value = smooth.quantile(share)
+        value = fine.quantile(share)
         found.append(Quantile(float(share), value, min(low, value), max(high, value)))
     return found
 
