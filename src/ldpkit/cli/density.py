@@ -201,5 +201,5 @@ def _narrow(smooth: Density) -> str | None:
 
 def _rounded(number: float, room: float, *, up: bool) -> float:
     """Return a number rounded outwards to one digit of the room there is."""
-    unit = 10 ** math.floor(math.log10(room))
-    return (math.ceil if up else math.floor)(number / unit) * unit
+    unit = 10.0 ** math.floor(math.log10(room))
+    return unit * (math.ceil(number / unit) if up else math.floor(number / unit))

@@ -108,8 +108,7 @@ def number_table(
 
     if method == "density":
         raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
-    options = {"population": True} if population else {}
-    made = tally.estimate(method, **options)
+    made = tally.estimate(method, population=True) if population else tally.estimate(method)
     if not isinstance(made, NumericEstimate):
         raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --method")
     facts = describe(tally.mechanism)

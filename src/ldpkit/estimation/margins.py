@@ -26,7 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ldpkit.core.typing import Floats
+from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.numeric.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
@@ -302,7 +302,7 @@ class BettingMargin:
     True
     """
 
-    counts: Floats = field(repr=False)
+    counts: Counts = field(repr=False)
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
     centre: float

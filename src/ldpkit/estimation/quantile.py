@@ -86,7 +86,7 @@ def quantiles(
     >>> median.low <= 0.2 <= median.high < 0.4
     True
     """
-    mechanism, domain = numeric_mechanism(tally), tally.mechanism.domain
+    mechanism = numeric_mechanism(tally)
     check_fraction(level, "level")
     for share in shares:
         check_fraction(share, "a quantile")
@@ -95,7 +95,7 @@ def quantiles(
     found = []
     for share in shares:
         first, last = _bounds(mechanism, tally, share, level)
-        low, high = domain.decode([first, last], steps=_CUTS).tolist()
+        low, high = mechanism.domain.decode([first, last], steps=_CUTS).tolist()
         value = fine.quantile(share)
         found.append(Quantile(float(share), value, min(low, value), max(high, value)))
     return found
