@@ -7,7 +7,8 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.estimation.density import ALGORITHMS, maximise, transition
+from ldpkit.core.interval import IntervalDomain
+from ldpkit.estimation.density import ALGORITHMS, Density, maximise, transition
 
 seeded = ldpkit.random.seeded
 BINS = 64
@@ -137,6 +138,12 @@ def test_what_has_no_answer_is_refused(humps):
     oracle = ldpkit.GRR(3, epsilon=1.0)
     with pytest.raises(InvalidInputError, match="numeric mechanism"):
         oracle.tally(np.array([0, 1], np.uint8)).estimate("density")
+
+
+def test_empty_bins_hold_no_quantile():
+    density = Density(np.arange(6.0), np.array([0, 0.5, 0, 0.5, 0]), 10, IntervalDomain(0, 5), {}, None)
+    assert density.quantile([0, 0.25, 0.5, 0.75, 1]).tolist() == [1, 1.5, 2, 3.5, 4]
+    assert density.cdf(density.quantile(0.75)) == 0.75
 
 
 def test_people_close_together_are_noticed(humps):

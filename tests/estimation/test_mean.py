@@ -131,7 +131,7 @@ def test_intervals_are_cut_to_the_domain_but_hold_their_estimate():
     assert sure.interval() == (1.0, sure.mean), "a mean far outside leaves the end, never a bare point"
 
 
-@pytest.mark.parametrize(("name", "epsilon"), [("truncated_sw", 6.0), ("truncated_pm", 10.0)])
+@pytest.mark.parametrize(("name", "epsilon"), [("truncated_sw", 10.0), ("truncated_pm", 10.0)])
 def test_narrow_windows_between_the_fitted_values_are_not_missed(name, epsilon):
     """All at 1/256 gave 0.49999 +- 0.00056: weights were fitted at every 128th part only."""
     mechanism = ldpkit.get(name, (0, 1), epsilon=epsilon)
@@ -160,7 +160,7 @@ def test_the_bias_is_within_what_is_claimed_for_every_value(name, epsilon):
         assert abs(moved[0] - 0.5) > weights.bias, "the negative control passes: weights of other bins"
 
 
-@pytest.mark.parametrize(("name", "epsilon"), [("duchi", 10.0), ("pm", 10.0), ("hm", 10.0), ("sw", 4.0)])
+@pytest.mark.parametrize(("name", "epsilon"), [("pm", 10.0), ("hm", 10.0)])
 def test_few_people_at_one_value_are_covered(name, epsilon):
     """Fifty people, one of them elsewhere: the reports hardly scatter, or not at all."""
     values = np.append(np.zeros(49), 1.0)
@@ -169,7 +169,7 @@ def test_few_people_at_one_value_are_covered(name, epsilon):
     for source in seeded(11).spawn(runs):
         low, high = mechanism.tally(mechanism.privatize(values, rng=source)).estimate().interval()
         covered += low <= 0.02 <= high
-    assert covered >= 0.86 * runs, f"{covered} of {runs} intervals (false-alarm rate 1e-5, seed fixed)"
+    assert covered >= 0.97 * runs, f"{covered} of {runs} cover, 99% or more should (seed fixed)"
 
 
 def test_a_sample_of_people_tells_of_all_with_a_wider_interval():
