@@ -195,6 +195,37 @@ def test_attributes_are_sampled_and_estimated():
         assert abs(estimate.mean - column.mean()) < 6 * estimate.stderr
 
 
+def test_errors_include_that_only_some_reported_an_attribute():
+    survey = SampledAttributes("pm", [(0, 1)] * 8, 4.0)
+    assert survey.sample == 1
+    people = np.tile(np.arange(400)[:, None] % 2, (1, 8)).astype(float)
+    covered, alone, runs = 0, 0, 60
+    for source in ldpkit.random.seeded(12).spawn(runs):
+        tallies = survey.tally(survey.privatize(people, rng=source))
+        for tally, estimate in zip(tallies, survey.estimate(tallies), strict=True):
+            covered += estimate.interval()[0] <= 0.5 <= estimate.interval()[1]
+            low, high = tally.estimate().interval()
+            alone += low <= 0.5 <= high
+    assert covered >= 0.9 * 8 * runs, f"{covered} of {8 * runs} cover (false-alarm rate 1e-5, seed fixed)"
+    assert alone < 0.8 * 8 * runs, "the negative control passes: errors about those who reported are enough"
+
+
+def test_attributes_are_estimated_from_complete_tallies():
+    survey = SampledAttributes("duchi", [(0, 1)] * 3, 1.0)
+    tallies = survey.tally(survey.privatize(np.full((90, 3), 0.5), rng=ldpkit.random.seeded(1)))
+    assert [each.about for each in survey.estimate(tallies)] == ["all 90 people"] * 3
+    assert "population" in survey.estimate(tallies, population=True)[0].about
+    with pytest.raises(InvalidInputError, match="not those of SampledAttributes"):
+        survey.estimate(tallies[:2])
+    empty = survey.mechanisms[0].tally(np.empty(0, np.uint8))
+    with pytest.raises(InvalidInputError, match=r"none of the \d+ people reported attribute 1"):
+        survey.estimate([tallies[0], empty, tallies[2]])
+    both = SampledAttributes("duchi", [(0, 1)] * 2, 1.0, sample=2)
+    halves = [both.mechanisms[0].tally(np.zeros(count, np.uint8)) for count in (3, 4)]
+    with pytest.raises(InvalidInputError, match="3, 4, are incomplete"):
+        both.estimate(halves)
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.3, 7.0, 10.0])
 @pytest.mark.parametrize("sample", [1, 3, 7])
 def test_parts_never_exceed_the_whole(epsilon, sample):
