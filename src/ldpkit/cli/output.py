@@ -12,7 +12,9 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
-__all__ = ["Format", "FormatOption", "note", "show"]
+from ldpkit.core.numbertext import number_text
+
+__all__ = ["Format", "FormatOption", "note", "show", "show_cells"]
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 
@@ -70,18 +72,44 @@ def show(
 def _show_table(
     rows: Sequence[Mapping[str, Any]], title: str, caption: str, best: Mapping[int, str], target: TextIO
 ) -> None:
-    from ldpkit.cli.texttable import text_table, wrapped
-
-    width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
     header = list(rows[0]) if rows else []
     cells = [
         [_cell(value) + ("*" if best.get(index) == name else "") for name, value in row.items()]
         for index, row in enumerate(rows)
     ]
     right = [_is_numeric([row[name] for row in rows]) for name in header]
+    show_cells(header, cells, right=right, title=title, caption=caption, file=target)
+
+
+def show_cells(
+    header: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    *,
+    right: Sequence[bool],
+    title: str = "",
+    caption: str = "",
+    file: TextIO | None = None,
+) -> None:
+    """Print a table of text that fits the window, with what stands above and below it.
+
+    Parameters
+    ----------
+    header, cells : sequences of str
+        What stands above the columns, and in them.
+    right : sequence of bool
+        Which columns are aligned on the right, as numbers are.
+    title, caption : str
+        What stands above and below the table.
+    file : text file, optional
+        Where to print, by default standard output.
+    """
+    from ldpkit.cli.texttable import text_table, wrapped
+
+    target = file or sys.stdout
+    width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
     for line in title.splitlines():
         print(*wrapped(line, width), sep="\n", file=target)
-    if rows:
+    if cells:
         print(*text_table(header, cells, right=right, width=width), sep="\n", file=target)
     for line in caption.splitlines():
         print(*wrapped(line, width), sep="\n", file=target)
@@ -94,7 +122,7 @@ def _is_numeric(values: Sequence[Any]) -> bool:
 def _cell(value: Any) -> str:
     """Return a value as short text that cannot steer the terminal, as a label could."""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return number_text(value)
     text = "" if value is None else str(_flat(value))
     return text if text.isprintable() else repr(text)[1:-1]
 
