@@ -153,3 +153,15 @@ def test_files_that_cannot_be_used(run, tmp_path, text, message):
 
 def test_help_has_examples(run):
     assert "ldpkit plan capacity water.csv" in run("plan", "capacity", "--help").out
+
+
+def test_a_large_epsilon_is_said_to_be_large(run, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("amount,count\n" + "".join(f"{amount},5\n" for amount in range(40)))
+    asked = ("plan", "capacity", path, "--capacity", 3700, "--constraint", "tp", "--at-least", 0.9)
+    result = run(*asked, "-p", "grr,duchi", "--format", "json")
+    told = json.loads(result.out)["warnings"]
+    assert len(told) == 2
+    assert told[0].startswith("grr: epsilon 9.")
+    assert "promises next to nothing. Who guesses from the report is right in" in told[0]
+    assert told[1].startswith("duchi: epsilon ")

@@ -79,7 +79,7 @@ def heat_map(axes: Any, summary: Summary) -> None:
         axes.text(
             column,
             row,
-            number_text(means[row, column], 3)
+            number_text(float(means[row, column]), 3)
             + summary.mark(summary.protocols[row], summary.methods[column]),
             ha="center",
             va="center",

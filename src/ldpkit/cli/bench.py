@@ -259,8 +259,9 @@ def _print(experiment: Experiment, rows: list[Row], result_format: ResultFormat,
         for budget in experiment.epsilons:
             summary = Summary(rows, budget, name)
             table = tabulate(summary)
-            show_cells(table.header, table.rows, right=table.right, title=table.title, caption=table.caption)
-            print(f"best: {summary.best_in_words()}\n")
+            caption = f"{table.caption}\nbest: {summary.best_in_words()}"
+            show_cells(table.header, table.rows, right=table.right, title=table.title, caption=caption)
+            print()
     print(
         "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html;\n"
         "then 'ldpkit privatize --help' to collect."

@@ -12,7 +12,18 @@ is right more often.
 """
 
 from ldpkit.assurance.adversary.closed_form import confusion
+from ldpkit.assurance.adversary.exposure import attack_on, epsilon_warnings
 from ldpkit.assurance.adversary.measure import Risk, blind_guess, check_prior, risk
 from ldpkit.assurance.adversary.words import in_words, suspicion
 
-__all__ = ["Risk", "blind_guess", "check_prior", "confusion", "in_words", "risk", "suspicion"]
+__all__ = [
+    "Risk",
+    "attack_on",
+    "blind_guess",
+    "check_prior",
+    "confusion",
+    "epsilon_warnings",
+    "in_words",
+    "risk",
+    "suspicion",
+]

@@ -192,7 +192,7 @@ class Guesses:
         """If the own value is not supported: P(nothing lifted), by group."""
         reached, sizes = self._reached, self._groups[2]
         lifted = int(sizes[:reached].sum())
-        return self.supports.none_of(held=False)[lifted - (np.arange(len(sizes)) < reached)]
+        return np.asarray(self.supports.none_of(held=False)[lifted - (np.arange(len(sizes)) < reached)])
 
     @cached_property
     def _given_missed(self) -> tuple[Floats, Floats]:
