@@ -11,8 +11,17 @@ import pytest
 from hypothesis import given
 
 import ldpkit
-from ldpkit.assurance.adversary import confusion, in_words, measure, risk, suspicion
+from ldpkit.assurance.adversary import (
+    attack_on,
+    confusion,
+    epsilon_warnings,
+    in_words,
+    measure,
+    risk,
+    suspicion,
+)
 from ldpkit.assurance.adversary.closed_form import guesses_of, supports_of
+from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 PLAIN = ("grr", "oue", "sue", "the", "ss")
@@ -285,3 +294,28 @@ def test_reports_that_support_nothing_have_no_closed_form():
 def test_labels_are_amounts_where_they_are_numbers():
     assert risk(ldpkit.GRR([10, 30], epsilon=1.0)).blind_squared_error == pytest.approx(200)
     assert risk(ldpkit.GRR(["a", "b"], epsilon=1.0)).blind_squared_error == pytest.approx(0.5)
+
+
+# --- what a large epsilon gives away -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"),
+    [(None, ""), (4.0, ""), (4.01, "is large."), (8.0, "is large."), (8.01, "promises next")],
+)
+def test_thresholds_of_warnings(epsilon, words):
+    told = epsilon_warnings(epsilon, subject="oue", attack=lambda: attack_on(ldpkit.OUE(4, epsilon=8.01)))
+    assert len(told) == bool(words)
+    assert words in "".join(told)
+    assert ("Who guesses from the report" in "".join(told)) == ("promises" in words)
+
+
+def test_an_attack_is_computed_only_where_it_is_told():
+    def attack():
+        raise AssertionError("not asked for")
+
+    assert epsilon_warnings(7.0, attack=attack)[0].startswith("epsilon 7 is large.")
+
+
+def test_what_is_almost_certain_is_not_said_to_be_certain():
+    assert "at most 99.99999954%" in suspicion_in_words(19.2)

@@ -158,10 +158,10 @@ def test_help_has_examples(run):
 def test_a_large_epsilon_is_said_to_be_large(run, tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("amount,count\n" + "".join(f"{amount},5\n" for amount in range(40)))
-    asked = ("plan", "capacity", path, "--capacity", 3700, "--constraint", "tp", "--at-least", 0.9)
-    result = run(*asked, "-p", "grr,duchi", "--format", "json")
-    told = json.loads(result.out)["warnings"]
-    assert len(told) == 2
-    assert told[0].startswith("grr: epsilon 9.")
-    assert "promises next to nothing. Who guesses from the report is right in" in told[0]
-    assert told[1].startswith("duchi: epsilon ")
+    asked = ("plan", "capacity", path, "--constraint", "tp", "--at-least", 0.9, "--format", "json")
+    (told,) = json.loads(run(*asked, "--capacity", 3898, "--eps-max", 15).out)["warnings"]
+    assert told.startswith("grr: epsilon ")
+    assert "promises next to nothing. Who guesses from the report is right in" in told
+    (told,) = json.loads(run(*asked, "--capacity", 3600, "-p", "duchi").out)["warnings"]
+    assert told.startswith("duchi: epsilon 4.07 is large.")
+    assert json.loads(run(*asked, "--capacity", 3000, "-p", "grr,duchi").out)["warnings"] == []

@@ -44,7 +44,6 @@ __all__ = [
 _NEGLIGIBLE = 46.0  # e**-46 is 1e-20: a hundred thousand terms of it do not count
 _LONGEST_PERIOD = 1 << 24
 _MOST_LOOKS = 1 << 27  # angles times values: a second or two to find the terms that count
-_LARGEST_SETS = 1 << 22  # pairs of a value and a pick from it, for each argument of the law
 _CHUNK = 1 << 14  # terms that are added up at a time
 
 How = Literal["lattice", "saddle point", "normal"]
@@ -172,12 +171,6 @@ def total_law(oracle: FrequencyOracle, question: CapacityQuestion) -> TotalLaw:
     if oracle.support_size is None:
         reports = Bits(question.counts, points, float(p), float(q))
     else:
-        if len(points) * oracle.support_size > _LARGEST_SETS:
-            raise InvalidParameterError(
-                f"the law of a total of sets of {oracle.support_size:,} out of {len(points):,} values takes "
-                f"{len(points) * oracle.support_size:,} steps, more than {_LARGEST_SETS:,}: take grr or "
-                "oue, a numeric mechanism such as duchi, or round the amounts to fewer"
-            )
         reports = Sets(question.counts, points, float(p), oracle.support_size)
     return TotalLaw(reports, (p - q) / step, question.n * q * whole, question.lattice is not None)
 

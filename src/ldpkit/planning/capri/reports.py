@@ -15,13 +15,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Bits", "Noise", "ReportSum", "Sets"]
 
 Complex = NDArray[np.complex128]
 
-_CHUNK = 1 << 15  # numbers of a table that is kept at a time
+_CHUNK = 1 << 15  # numbers of a table that is kept at a time: small enough to stay in the cache
+_MOST_PICKS = 1 << 18  # steps for each argument of the law: beyond, a plan takes minutes
+_LARGE_CHUNK = 1 << 20  # where each part takes a loop over all values
 _DIFFERENCES = 8
 _LOG_OF_ZERO = -700.0  # infinity times an imaginary part would be no number
 _CELLS_PER_TURN = 8  # wide cells for each turn of the largest point
@@ -239,7 +242,13 @@ class Sets(ReportSum):
             chunks = [self._single(s[part], present) for part in _parts(len(s), self.values)]
         else:
             columns = self.values * (self.size + 1)
-            chunks = [self._chunk(s[part], present) for part in _parts(len(s), columns)]
+            if columns > _MOST_PICKS:
+                raise InvalidParameterError(
+                    f"the law of a total of sets of {self.size:,} out of {self.values:,} values takes "
+                    f"{columns:,} steps, more than {_MOST_PICKS:,}: take grr or oue, a numeric mechanism "
+                    "such as duchi, or round the amounts to fewer"
+                )
+            chunks = [self._chunk(s[part], present) for part in _parts(len(s), columns, _LARGE_CHUNK)]
         return np.concatenate(chunks)
 
     def _single(self, s: Complex, present: Counts) -> Complex:
@@ -347,9 +356,9 @@ class Noise(ReportSum):
         return total
 
 
-def _parts(rows: int, columns: int) -> Iterator[slice]:
+def _parts(rows: int, columns: int, cells: int | None = None) -> Iterator[slice]:
     """Yield the rows of a table in parts of which each has a bounded number of cells."""
-    step = max(1, _CHUNK // max(1, columns))
+    step = max(1, (cells or _CHUNK) // max(1, columns))
     return (slice(start, start + step) for start in range(0, rows, step))
 
 
