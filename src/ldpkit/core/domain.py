@@ -284,6 +284,17 @@ def _check_labels(values: Iterable[Label]) -> tuple[Label, ...]:
     if len({isinstance(label, str) for label in labels}) > 1:
         raise InvalidParameterError("labels mix text and numbers: make them all text")
     if len(set(labels)) < len(labels):
-        twice = next(label for index, label in enumerate(labels) if label in labels[:index])
-        raise InvalidParameterError(f"label {twice!r} stands twice in the domain: labels must differ")
+        raise InvalidParameterError(
+            f"label {_first_twice(labels)!r} stands twice in the domain: labels must differ"
+        )
     return labels
+
+
+def _first_twice(labels: Iterable[Label]) -> Label | None:
+    """Return the first label that stood before, looked up in a set: a domain may have millions."""
+    seen: set[Label] = set()
+    for label in labels:
+        if label in seen:
+            return label
+        seen.add(label)
+    return None
