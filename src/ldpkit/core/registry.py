@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from ldpkit.core.errors import InvalidParameterError, PluginError, UnknownNameError
+from ldpkit.core.forks import hold_over_forks
 
 __all__ = ["Registry", "load_plugin"]
 
@@ -28,6 +29,7 @@ ENTRY_POINTS = "ldpkit.plugins"
 
 _loaded_entry_points = False
 _DISCOVERY = threading.RLock()
+hold_over_forks(_DISCOVERY)
 
 
 class Registry(Generic[Member]):
