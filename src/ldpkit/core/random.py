@@ -37,8 +37,8 @@ _OVERHANG = 15  # the cipher asks for one block less a byte of room behind its o
 _ZEROS = bytes(_BLOCK)
 
 _forks = 0  # between the first process and this one
-_ONCE = threading.RLock()  # guards what happens once: loading the cipher, renewing a source after a fork
-hold_over_forks(_ONCE)
+_RENEWAL = threading.RLock()
+hold_over_forks(_RENEWAL)
 
 
 def _count_fork() -> None:
@@ -85,8 +85,8 @@ class _Stream:
 
 def _cipher_at(key: bytes, position: int) -> Any:
     """Return the cipher that gives the bytes of a key from a position on."""
-    with _ONCE:  # a child forked in the middle of an import would wait for it for ever
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
     counter, rest = divmod(position, 16)
     cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
     cipher.update(bytes(rest))
@@ -112,7 +112,7 @@ class RandomSource:
     def _own(self) -> _Stream:
         """Return the stream of this process: after a fork, a new one with a lock of its own."""
         if self._stream.process != _process():
-            with _ONCE:
+            with _RENEWAL:
                 old = self._stream
                 if old.process != _process():  # another thread of the child may have been faster
                     self._stream = (
