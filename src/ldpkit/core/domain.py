@@ -11,11 +11,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
 

@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 __all__ = ["hold_over_forks"]
 
-_IMPORTED_LATE = ("ldpkit", "cryptography", "numba", "scipy")  # on first use, by whichever thread that is
+# On first use, by whichever thread that is.
+_IMPORTED_LATE = ("ldpkit", "cryptography", "llvmlite", "numba", "numpy", "scipy")
 
 
 class _Lock(Protocol):

@@ -13,11 +13,11 @@ import json
 import math
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.domain import as_array
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.interval import IntervalDomain, IntervalLike, as_interval

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import abc
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import exp_bounds
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, Indices, Reports

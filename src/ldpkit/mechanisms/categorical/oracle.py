@@ -10,11 +10,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, overload
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.domain import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError

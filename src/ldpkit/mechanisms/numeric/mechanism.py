@@ -12,11 +12,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import GRID, IntervalDomain, IntervalLike, as_interval

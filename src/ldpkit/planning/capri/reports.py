@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Bits", "Noise", "ReportSum", "Sets"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
