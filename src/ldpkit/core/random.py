@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.forks import hold_over_forks
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Bytes, Words
@@ -37,17 +36,16 @@ _OVERHANG = 15  # the cipher asks for one block less a byte of room behind its o
 _ZEROS = bytes(_BLOCK)
 
 _forks = 0  # between the first process and this one
-_RENEWAL = threading.RLock()
-hold_over_forks(_RENEWAL)
+_RENEWAL = threading.Lock()  # so that the threads of a child agree on its streams
 
 
-def _count_fork() -> None:
-    global _forks
-    _forks += 1
+def _enter_child() -> None:
+    global _forks, _RENEWAL
+    _forks, _RENEWAL = _forks + 1, threading.Lock()  # nobody is left to release the old one
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)
+    os.register_at_fork(after_in_child=_enter_child)
 
 
 def _process() -> tuple[int, int]:

@@ -6,13 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
-from numba.core.compiler_lock import global_compiler_lock
-
-from ldpkit.core.forks import hold_over_forks
 
 __all__ = ["compiled"]
-
-hold_over_forks(global_compiler_lock)
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
