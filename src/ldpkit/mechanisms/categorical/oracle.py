@@ -166,11 +166,11 @@ class FrequencyOracle(Mechanism):
 
     def tally(self, reports: Reports) -> Tally:
         """Return the support counts of some reports."""
-        checked = self.check_reports(reports)
-        supports = np.zeros(self.size, np.int64)
-        for start in range(0, len(checked), _TALLY_CHUNK):
-            supports += self._supports(checked[start : start + _TALLY_CHUNK])
-        return Tally(self, len(checked), supports)
+        supports, n = np.zeros(self.size, np.int64), 0
+        for some in self.report_chunks(reports, _TALLY_CHUNK):
+            supports += self._supports(some)
+            n += len(some)
+        return Tally(self, n, supports)
 
     def packed_supports(self, reports: Reports) -> Bytes:
         """Return which values each report supports, a bit for each value.
@@ -186,10 +186,11 @@ class FrequencyOracle(Mechanism):
         >>> ldpkit.GRR(10, epsilon=1).packed_supports([0, 9]).tolist()
         [[1, 0], [0, 2]]
         """
-        checked = self.check_reports(reports)
-        packed = np.empty((len(checked), (self.size + 7) // 8), np.uint8)
-        for start in range(0, len(checked), _TALLY_CHUNK):
-            packed[start : start + _TALLY_CHUNK] = self._pack(checked[start : start + _TALLY_CHUNK])
+        array, start = self._as_reports(reports), 0
+        packed = np.empty((len(array), (self.size + 7) // 8), np.uint8)
+        for some in self.report_chunks(array, _TALLY_CHUNK):
+            packed[start : start + len(some)] = self._pack(some)
+            start += len(some)
         return packed
 
     def simulate(self, counts: object, *, rng: RandomSource | None = None, repeats: int = 1) -> Counts:
