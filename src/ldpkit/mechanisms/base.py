@@ -145,7 +145,7 @@ class Mechanism(abc.ABC):
 
     def check_reports(self, reports: Reports) -> Reports:
         """Return a copy of the reports in the mechanism's own layout, or refuse them."""
-        array = self._as_reports(reports)
+        array = self._report_array(reports)
         return self._own_reports(array, 0, len(array))
 
     def report_chunks(self, reports: Reports, size: int) -> Iterator[Reports]:
@@ -154,11 +154,11 @@ class Mechanism(abc.ABC):
         What is counted must be what was checked: another thread may change an array in
         between, and a kernel trusts what it is given. Chunks keep the copies small.
         """
-        array = self._as_reports(reports)
+        array = self._report_array(reports)
         for start in range(0, len(array), size):
             yield self._own_reports(array, start, start + size)
 
-    def _as_reports(self, reports: Reports) -> Reports:
+    def _report_array(self, reports: Reports) -> Reports:
         """Return reports as one array of the right shape and kind, not yet checked."""
         base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
         try:

@@ -186,7 +186,7 @@ class FrequencyOracle(Mechanism):
         >>> ldpkit.GRR(10, epsilon=1).packed_supports([0, 9]).tolist()
         [[1, 0], [0, 2]]
         """
-        array, start = self._as_reports(reports), 0
+        array, start = self._report_array(reports), 0
         packed = np.empty((len(array), (self.size + 7) // 8), np.uint8)
         for some in self.report_chunks(array, _TALLY_CHUNK):
             packed[start : start + len(some)] = self._pack(some)
