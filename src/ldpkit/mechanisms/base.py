@@ -69,6 +69,14 @@ class Mechanism(abc.ABC):
         """Return a JSON-ready description from which `from_spec` makes an equal mechanism."""
         return {"mechanism": self.name, "parameters": self.parameters(), "domain": self.domain.to_json()}
 
+    @classmethod
+    def read_parameters(cls, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the constructor's parameters for those of a `spec`, which an earlier version may have made.
+
+        A mechanism whose defaults have changed says here what they were.
+        """
+        return parameters
+
     @abc.abstractmethod
     def exact_epsilon(self) -> float:
         """Return the realised epsilon, computed from the sampler's own integers and rounded up."""
@@ -261,7 +269,7 @@ def from_spec(spec: Mapping[str, Any]) -> Mechanism:
     """Return the mechanism that a `spec` describes."""
     try:
         name, parameters, domain = spec["mechanism"], spec["parameters"], spec["domain"]
-        made: Mechanism = get(name, domain, **parameters)
+        made: Mechanism = get(name, domain, **MECHANISMS.get(name).read_parameters(parameters))
     except (KeyError, TypeError) as error:
         raise InvalidParameterError(f"not the description of a mechanism: {error}") from None
     return made
