@@ -260,7 +260,7 @@ class OptimisedHashing(LocalHashing):
         allowed = (best_buckets(epsilon), nearest_buckets(epsilon))
         if check_whole(buckets, "buckets") not in allowed:
             raise InvalidParameterError(
-                f"buckets={buckets!r} is neither the best number for {self.budget}={epsilon:g} ({allowed[0]}) "
+                f"buckets={buckets!r} is not the best number for {self.budget}={epsilon:g} ({allowed[0]}), "
                 f"nor that of earlier versions ({allowed[1]}): leave it out"
             )
         self._freeze(buckets=int(buckets))
