@@ -24,6 +24,16 @@ from ldpkit.mechanisms.tally import Tally
 VALUES = np.clip(np.random.default_rng(1).normal(30, 10, 4000), 0, 100)
 
 
+def test_the_epsilon_of_the_protocol_is_that_of_its_worst_participant():
+    protocol = AdaptiveMean((0, 1), 2.0, bins=4, oracle="the")  # THE does not use all of its budget
+    first = protocol.oracle.exact_epsilon()
+    second = protocol.run(np.full(500, 0.3), rng=ldpkit.random.seeded(1)).mechanism
+    assert first < 1.7 < second.exact_epsilon() <= protocol.exact_epsilon() == 2
+    assert protocol.exact_epsilon(second) == second.exact_epsilon()
+    weak = ldpkit.get("pm", (0, 1), epsilon=1.0)
+    assert protocol.exact_epsilon(weak) == first, "the describers pay more"
+
+
 @pytest.mark.parametrize("oracle", ["grr", "ss", "oue"])
 @pytest.mark.parametrize("consistency", ["norm_sub", "norm_mul", "base_pos"])
 def test_both_phases_give_the_mean_with_its_error(oracle, consistency):
@@ -33,7 +43,7 @@ def test_both_phases_give_the_mean_with_its_error(oracle, consistency):
     assert estimate.second.n == 3600
     assert isinstance(estimate.mechanism, AAA)
     assert estimate.mechanism.exact_epsilon() <= 2
-    assert protocol.exact_epsilon() <= 2
+    assert estimate.mechanism.exact_epsilon() <= protocol.exact_epsilon(estimate.mechanism) <= 2
     assert abs(estimate.mean - VALUES.mean()) < 5 * estimate.stderr
     low, high = estimate.interval()
     assert low < estimate.mean < high

@@ -170,7 +170,7 @@ def _simulate(
     return _Answer(
         made,
         made.mechanism,
-        max(protocol.exact_epsilon(), made.mechanism.exact_epsilon()),  # each reports in one phase only
+        protocol.exact_epsilon(made.mechanism),
         f"{described} people described the data through {protocol.oracle!r}, "
         f"{made.second.n} reported through {made.mechanism!r}",
         {

@@ -11,11 +11,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
 
@@ -108,7 +108,13 @@ remove it or enlarge the domain
         numbers = _whole_numbers(array)
         if numbers.min() < 0 or numbers.max() >= self._size:
             self._refuse(array, int(np.argmax((numbers < 0) | (numbers >= self._size))))
-        return numbers.astype(np.uint32)
+        indices = numbers.astype(np.uint32)
+        if indices.max() >= self._size:  # once more: kernels trust the copy, not what was copied
+            raise OutOfDomainError(
+                f"values changed while they were read, to some outside the domain {self}: "
+                "do not write to an array that is being privatized"
+            )
+        return indices
 
     def _encode_labels(self, array: np.ndarray[Any, Any]) -> Indices:
         unique, inverse = np.unique(array, return_inverse=True)

@@ -10,11 +10,11 @@ whatever the first phase found.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.interval import IntervalDomain, IntervalLike, as_interval
@@ -154,9 +154,25 @@ class AdaptiveMean:
         share = MOST if self.share is None else self.share
         return max(int(np.ceil((self.bins + 1) / share)), int(np.ceil(2 / (1 - share))))
 
-    def exact_epsilon(self) -> float:
-        """Return the realised epsilon of the first phase; the second phase's is the mechanism's own."""
-        return self.oracle.exact_epsilon()
+    def exact_epsilon(self, mechanism: NumericMechanism | None = None) -> float:
+        """Return the epsilon of whoever pays most; everybody reports once, in one of the phases.
+
+        Parameters
+        ----------
+        mechanism : NumericMechanism, optional
+            What the second phase uses, such as `AdaptiveEstimate.mechanism`: then the result
+            is the larger of both phases' realised epsilons. Without it the second phase is
+            not known, and the result is the budget, which neither phase exceeds.
+
+        Examples
+        --------
+        >>> protocol = AdaptiveMean((0, 1), epsilon=2.0, oracle="the")
+        >>> round(protocol.oracle.exact_epsilon(), 3), protocol.exact_epsilon()
+        (1.636, 2.0)
+        """
+        if mechanism is None:
+            return self.epsilon
+        return max(self.oracle.exact_epsilon(), mechanism.exact_epsilon())
 
     def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each of n people whether they describe; a random set of `share` of them."""

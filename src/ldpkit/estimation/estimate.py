@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domain import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError, OutOfDomainError

@@ -9,10 +9,10 @@ only the first supported value matters, and its law is known for every protocol.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.hashing import LocalHashing

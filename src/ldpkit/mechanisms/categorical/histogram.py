@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
 from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Words

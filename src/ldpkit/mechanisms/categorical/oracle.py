@@ -10,11 +10,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.domain import CategoricalDomain, as_domain, regrouped
 from ldpkit.core.errors import InvalidInputError
@@ -205,11 +205,11 @@ class FrequencyOracle(Mechanism):
 
     def tally(self, reports: Reports) -> Tally:
         """Return the support counts of some reports."""
-        checked = self.check_reports(reports)
-        supports = np.zeros(self.size, np.int64)
-        for start in range(0, len(checked), _TALLY_CHUNK):
-            self._add_supports(checked[start : start + _TALLY_CHUNK], supports)
-        return Tally(self, len(checked), supports)
+        supports, n = np.zeros(self.size, np.int64), 0
+        for some in self.report_chunks(reports, _TALLY_CHUNK):
+            self._add_supports(some, supports)
+            n += len(some)
+        return Tally(self, n, supports)
 
     def check_counts(self, n: int, counts: Counts) -> None:
         super().check_counts(n, counts)
@@ -234,10 +234,11 @@ class FrequencyOracle(Mechanism):
         >>> ldpkit.GRR(10, epsilon=1).packed_supports([0, 9]).tolist()
         [[1, 0], [0, 2]]
         """
-        checked = self.check_reports(reports)
-        packed = np.empty((len(checked), (self.size + 7) // 8), np.uint8)
-        for start in range(0, len(checked), _TALLY_CHUNK):
-            packed[start : start + _TALLY_CHUNK] = self._pack(checked[start : start + _TALLY_CHUNK])
+        array, start = self._report_array(reports), 0
+        packed = np.empty((len(array), (self.size + 7) // 8), np.uint8)
+        for some in self.report_chunks(array, _TALLY_CHUNK):
+            packed[start : start + len(some)] = self._pack(some)
+            start += len(some)
         return packed
 
     def simulate(self, counts: object, *, rng: RandomSource | None = None, repeats: int = 1) -> Counts:

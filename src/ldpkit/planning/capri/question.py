@@ -14,10 +14,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_fraction
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts, Floats

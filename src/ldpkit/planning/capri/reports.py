@@ -10,11 +10,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 

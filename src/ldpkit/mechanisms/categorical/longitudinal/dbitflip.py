@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_whole, exact_sum
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
