@@ -296,3 +296,18 @@ def test_transactions(make, text, delimiter, expected):
 
 def test_a_missing_file_of_transactions_is_refused_at_once(tmp_path):
     assert "does not exist" in refusal(read_transactions, tmp_path / "no.dat")
+
+
+def test_a_parquet_file_without_columns_or_with_a_name_that_is_no_text_is_refused(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    empty, named = tmp_path / "empty.parquet", tmp_path / "named.parquet"
+    parquet.write_table(arrow.table({}), empty)
+    parquet.write_table(arrow.table({"name_to_break": [1, 2]}), named)
+    named.write_bytes(named.read_bytes().replace(b"name_to_break", b"name_\xff\xfe_break"))
+    for read in (read_column, read_counts, column_names):
+        with pytest.raises(InvalidInputError, match="has no columns"):
+            read(empty)
+        with pytest.raises(InvalidInputError, match=r"UTF-8|no Parquet file"):
+            read(named)
