@@ -6,30 +6,32 @@ import csv
 import io
 import json
 import os
+import sys
+from typing import NamedTuple
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from ldpkit.cli import datasets
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
+from ldpkit.cli.app import make_app
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.simulation.datasets import KNOWN, load
 
 
 @pytest.fixture
-def run():
-    app = typer.Typer()
-    datasets.add_to(app)
-    runner = CliRunner()
+def run(capsys, monkeypatch):
+    """Run a command, and let its refusals pass as exceptions."""
 
-    def call(*arguments: str, stdin: str | None = None):
-        result = runner.invoke(app, ["datasets", *arguments], input=stdin)
-        if isinstance(result.exception, LdpkitError):
-            raise result.exception
-        assert result.exit_code == 0, result.output
-        return result
+    def call(*arguments: str, stdin: str = ""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        make_app(["datasets"])(["datasets", *arguments], standalone_mode=False)
+        return Printed(*capsys.readouterr())
 
     return call
+
+
+class Printed(NamedTuple):
+    stdout: str
+    stderr: str
 
 
 @pytest.fixture(autouse=True)

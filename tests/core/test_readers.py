@@ -311,3 +311,7 @@ def test_a_parquet_file_without_columns_or_with_a_name_that_is_no_text_is_refuse
             read(empty)
         with pytest.raises(InvalidInputError, match=r"UTF-8|no Parquet file"):
             read(named)
+    parquet.write_table(arrow.table({"a": ["x", "text_to_break"]}), named, compression="none")
+    named.write_bytes(named.read_bytes().replace(b"text_to_break", b"text_\xff\xfe_break"))
+    with pytest.raises(InvalidInputError, match=r"row 2: the value b'text_\\xff"):
+        read_column(named)

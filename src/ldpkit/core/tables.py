@@ -148,11 +148,18 @@ class _Parquet:
                 ) from None
             values, target = column.cast(arrow.string()), arrow.string()
         if target == arrow.string():
-            cells = values.to_pylist()
+            try:
+                cells = values.to_pylist()
+            except UnicodeDecodeError:
+                self._refuse_bytes(values.cast(arrow.binary()).to_pylist())
             _refuse_missing(self, cells)
             return _as_text(self, cells)
         array: np.ndarray[Any, Any] = values.to_numpy()
         return _finite(self, array) if array.dtype.kind == "f" else array
+
+    def _refuse_bytes(self, cells: list[bytes]) -> NoReturn:
+        row = next(row for row, cell in enumerate(cells) if cell.decode(errors="ignore").encode() != cell)
+        self.refuse(row, f"the value {shortened(cells[row])} is not UTF-8 text", "write the file as UTF-8")
 
     def refuse(self, row: int, what: str, remedy: str) -> NoReturn:
         raise InvalidInputError(f"{self.title}, row {row + 1}: {what}: {remedy}")
