@@ -44,6 +44,8 @@ def _data(k: int) -> str:
     return f"zipf:k={k},n=1000000"
 
 
+_METHODS = ("none", "norm", "norm_sub", "base_cut")
+
 COMMANDS: dict[str, Command] = {
     "mechanisms": lambda _, k: ["mechanisms", "--domain", f"{k}"],
     "mechanisms, labels": lambda folder, _: ["mechanisms", "--domain", f"@{folder}/labels.txt"],
@@ -75,7 +77,6 @@ COMMANDS: dict[str, Command] = {
     "bench, a file": lambda folder, _: ["bench", "-d", f"{folder}/counts.csv", "-p", "oue", "-m", "none"],
     "longitudinal": lambda _, k: ["longitudinal", "--domain", f"{k}", "--reports", "20", "--repeats", "40"],
 }
-_METHODS = ("none", "norm", "norm_sub", "base_cut")
 
 
 def main() -> None:
