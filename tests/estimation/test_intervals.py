@@ -11,7 +11,7 @@ import ldpkit
 from contract.subjects import oracle as make
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.intervals import CountRegion, count_law, share_intervals
+from ldpkit.estimation.intervals import CountRegion, count_law, exact_coverage, share_intervals
 from ldpkit.estimation.tails import CountLaw
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 
@@ -91,6 +91,14 @@ def test_approximate_tails_keep_the_level(n, holders):
     law = CountLaw([oracle.report_law], [n], population=False)
     assert law.is_nearly_normal(np.array([holders / n])).all()
     assert 0.95 <= covered(chances[counts], share_intervals(law, counts, 0.05), holders / n) < 0.985
+
+
+def test_exact_coverage_is_the_sum_over_all_counts():
+    oracle, n, holders = ldpkit.GRR(16, epsilon=6), 50, 3
+    law = CountLaw([oracle.report_law], [n], population=False)
+    chances, counts = count_chances(oracle, n, holders), np.arange(n + 1)
+    expected = covered(chances, share_intervals(law, counts, 0.05), holders / n)
+    assert exact_coverage(law, holders / n, 0.05)[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_exact_tails_are_those_of_plain_summation():

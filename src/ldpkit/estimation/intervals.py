@@ -23,7 +23,15 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["CountRegion", "Region", "count_law", "frequency_oracle", "share_intervals", "weighted_counts"]
+__all__ = [
+    "CountRegion",
+    "Region",
+    "count_law",
+    "exact_coverage",
+    "frequency_oracle",
+    "share_intervals",
+    "weighted_counts",
+]
 
 _FINEST = 1024  # weight of a count in a sum of several
 _COARSEST = 16  # where the law of the sum must be exact, which takes the longer the finer it is
@@ -140,6 +148,33 @@ def share_intervals(law: CountLaw, counts: Counts, error: float) -> tuple[Floats
     low = _least_shares(law, counts, error / 2)
     high = 1 - _least_shares(flipped, -counts, error / 2)
     return low, np.maximum(high, low)
+
+
+def exact_coverage(law: CountLaw, share: float, error: float) -> tuple[float, float]:
+    """Return how often intervals hold a true share and their mean width, summed over all counts.
+
+    Parameters
+    ----------
+    law : CountLaw
+        The law of the count.
+    share : float
+        The true share: of people a whole number of them.
+    error : float
+        How often an interval may miss.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> law = CountLaw([ldpkit.OUE(16, epsilon=10).report_law], [50], population=False)
+    >>> coverage, width = exact_coverage(law, 1 / 50, 0.05)         # one person of fifty
+    >>> round(coverage, 3), round(width, 3)
+    (0.999, 0.12)
+    """
+    counts, chances = law.chances(share)
+    low, high = share_intervals(law, counts, error)
+    nearly = 1e-12  # what rounding does to a share
+    held = (low <= share + nearly) & (high >= share - nearly)
+    return float(chances[held].sum()), float(chances @ (high - low))
 
 
 def _least_shares(law: CountLaw, counts: Counts, tail: float) -> Floats:
