@@ -26,7 +26,7 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import FINE, Density, Quantile, check_tells_more, density, numeric_mechanism
-from ldpkit.estimation.margins import LARGEST_RATIO, BettingMargin, deviations
+from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
@@ -112,7 +112,7 @@ def _bounds(mechanism: NumericMechanism, tally: Tally, share: float, level: floa
 
     def is_above(column: int, goal: float, sign: int) -> bool:
         """Whether the mean weight is surely above the goal, or below it for sign -1."""
-        ratio = ranges[column] / (errors[column] * n)
+        ratio = STUDENT * ranges[column] / (errors[column] * n)
         if ratio <= LARGEST_RATIO:
             return bool(sign * (means[column] - goal) > deviations(level, ratio, n) * errors[column])
         weights = ramps.weights[:, column]
