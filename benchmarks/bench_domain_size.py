@@ -37,6 +37,8 @@ PEOPLE = 2_000
 ENOUGH = 200.0  # seconds: what will take longer is not tried
 LINEAR = 1.25  # sorting, caches and a noisy machine make linear work look a little steeper
 
+_METHODS = ("none", "norm", "norm_sub", "base_cut")
+
 Command = Callable[[Path, int], list[str] | Callable[[], object]]
 
 
@@ -75,7 +77,6 @@ COMMANDS: dict[str, Command] = {
     "bench, a file": lambda folder, _: ["bench", "-d", f"{folder}/counts.csv", "-p", "oue", "-m", "none"],
     "longitudinal": lambda _, k: ["longitudinal", "--domain", f"{k}", "--reports", "20", "--repeats", "40"],
 }
-_METHODS = ("none", "norm", "norm_sub", "base_cut")
 
 
 def main() -> None:
