@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.cli.main import make_app
+from ldpkit.cli.app import make_app
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.planning.constraint import Constraint, Direction

@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ldpkit.assurance.audit import Audit, audit
     from ldpkit.core import errors, random
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.interval import ClippedWarning, IntervalDomain
+    from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
     from ldpkit.estimation.adaptive import AdaptiveMean
     from ldpkit.estimation.attributes import SampledAttributes
@@ -43,7 +45,8 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
-    from ldpkit.mechanisms.device import Device, FileMemo, PrivacyLoss, sequence_epsilon
+    from ldpkit.mechanisms.device import Device
+    from ldpkit.mechanisms.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
     from ldpkit.mechanisms.numeric.duchi import Duchi
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
+    from ldpkit.mechanisms.store import DeviceStore
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -77,6 +81,7 @@ __all__ = [
     "SW",
     "THE",
     "AdaptiveMean",
+    "Audit",
     "BoundedLaplace",
     "CategoricalDomain",
     "ClippedWarning",
@@ -85,10 +90,10 @@ __all__ = [
     "DBitFlip",
     "Density",
     "Device",
+    "DeviceStore",
     "Duchi",
     "Estimate",
     "Evidence",
-    "FileMemo",
     "FrequencyOracle",
     "IntervalDomain",
     "Laplace",
@@ -97,6 +102,7 @@ __all__ = [
     "NumericEstimate",
     "NumericMechanism",
     "PrivacyLoss",
+    "Provenance",
     "Quantile",
     "ReportFile",
     "ReportWriter",
@@ -106,6 +112,8 @@ __all__ = [
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
+    "audit",
+    "device_loss",
     "errors",
     "get",
     "load_plugin",
@@ -120,10 +128,12 @@ __all__ = [
 # command line's --help load nothing that they do not need.
 _HOMES = {
     "": ("mechanisms",),
+    "assurance.audit": ("Audit", "audit"),
     "core": ("errors", "random"),
     "core.domain": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
     "core.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
     "estimation.adaptive": ("AdaptiveMean",),
     "estimation.attributes": ("SampledAttributes",),
@@ -142,7 +152,8 @@ _HOMES = {
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
-    "mechanisms.device": ("Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"),
+    "mechanisms.device": ("Device",),
+    "mechanisms.history": ("PrivacyLoss", "device_loss", "sequence_epsilon"),
     "mechanisms.numeric.adaptive.mechanism": ("AAA",),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
     "mechanisms.numeric.duchi": ("Duchi",),
@@ -153,6 +164,7 @@ _HOMES = {
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
     "mechanisms.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "mechanisms.store": ("DeviceStore",),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -169,6 +169,7 @@ class TestCommand:
         def run(*arguments, code=0):
             capsys.readouterr()
             monkeypatch.setattr(sys, "argv", ["ldpkit", "bench", *map(str, arguments)])
+            monkeypatch.setattr("ldpkit.cli.main.stop_at_signals", lambda: None)  # signals belong to pytest
             with pytest.raises(SystemExit) as caught:
                 main()
             result = capsys.readouterr()

@@ -37,6 +37,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     def run(*arguments: object, code: int = 0) -> Result:
         capsys.readouterr()
         monkeypatch.setattr(sys, "argv", ["ldpkit", *map(str, arguments)])
+        monkeypatch.setattr("ldpkit.cli.main.stop_at_signals", lambda: None)  # signals belong to pytest
         with pytest.raises(SystemExit) as caught:
             main()
         result = Result(*capsys.readouterr())

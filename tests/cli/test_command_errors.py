@@ -49,9 +49,9 @@ GOOD = {"--mechanism": "olh", "--epsilon": "1", "--domain": "5", "--column": "va
         ({"--epsilon": None}, "olh needs epsilon: give it with --epsilon"),
         (
             {"--domain": "4"},
-            "value 4 at position 2 is not in the domain 0..3: remove it or enlarge the domain",
+            "line 4: value 4 is not in the domain 0..3: remove it or enlarge the domain",
         ),
-        ({"--domain": "red,blue"}, "value '0' at position 0 is not in the domain {red, blue}"),
+        ({"--domain": "red,blue"}, "line 2: value '0' is not in the domain {red, blue}"),
         ({"--domain": "0,1,0"}, "label 0 stands twice"),
         ({"--domain": "@none.txt"}, "'none.txt' does not exist"),
         ({"--mechanism": "ohl"}, "unknown mechanism 'ohl': did you mean olh"),
@@ -88,7 +88,9 @@ def test_privatize_refuses_files_without_values(run, tmp_path, content, message)
 def test_a_single_label_cannot_be_a_domain(run, tmp_path):
     (tmp_path / "same.txt").write_text("x\nx\n")
     line = run(
-        "privatize", tmp_path / "same.txt", "-m", "grr", "-e", 1, "-o", tmp_path / "o", code=2
+        *("privatize", tmp_path / "same.txt", "-m", "grr", "-e", 1, "--domain-from-data"),
+        *("-o", tmp_path / "o"),
+        code=2,
     ).error_line
     assert "all values are 'x'" in line
     assert "--domain" in line
@@ -191,7 +193,7 @@ def test_a_full_disk_is_refused_in_one_line(run, tmp_path, monkeypatch):
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ldpkit.mechanisms.reportfile.os.fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     (tmp_path / "values.txt").write_text("0\n1\n")
     options = ("-m", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
     assert "No space left" in run("privatize", tmp_path / "values.txt", *options, code=2).error_line

@@ -55,6 +55,7 @@ def test_from_report_files(run, hills, tmp_path):
     options = ("--bins", 6, "--quantile", "0.1,0.9", "--format", "json")
     from_reports = json.loads(run("density", tmp_path / "a.ldp", *options).out)
     simulated = json.loads(run("density", hills, *INTERVAL, "-e", 1, "--seed", 9, *options).out)
+    assert from_reports.pop("provenance")["randomness"] == "seeded"
     assert from_reports == simulated
 
 

@@ -59,10 +59,11 @@ def test_consistency_level_and_simultaneous(run, collected):
 def test_a_table_shows_the_most_frequent_and_says_what_it_is(run, collected):
     first, second, tally = collected
     lines = run("estimate", first, second).out.splitlines()
-    shown = [line.split()[0] for line in lines[2:-1]]
+    shown = [line.split()[0] for line in lines[2:-2]]
     assert shown == [str(index) for index in np.argsort(-tally.estimate().values, kind="stable")[:20]]
     caption = " ".join(lines[-2:])
     for fact in (
+        "randomness unknown, domain unknown, batch ",
         "n=4000",
         "OUE(30, epsilon=2)",
         f"exact epsilon {ORACLE.exact_epsilon()!r}",
@@ -143,6 +144,47 @@ def test_files_of_different_mechanisms_do_not_mix(run, collected, tmp_path, othe
 
 def test_a_file_given_twice_is_refused(run, collected):
     assert "is given twice" in run("estimate", collected[0], collected[0], code=2).error_line
+
+
+@pytest.mark.parametrize("method", ["mi", "mle"])
+def test_a_copy_is_refused_by_its_batch(run, tmp_path, method):
+    oracle = ldpkit.GRR(3, epsilon=1.0)
+    first, copy, tally = tmp_path / "a.ldp", tmp_path / "copy.ldp", tmp_path / "a.tally"
+    write(first, oracle, [0, 1, 2] * 20, 1)
+    copy.write_bytes(first.read_bytes())
+    run("estimate", first, "--save-tally", tally)
+    for twin in (copy, tally):
+        line = run("estimate", first, twin, "--method", method, code=2).error_line
+        assert f"'{first}' and '{twin}' hold the same reports: reports 0 to 59 of batch " in line
+        assert "count a file and its copy or its tally only once" in line
+    write(copy, oracle, [0, 1, 2] * 20, 1)  # the same values again are other people, as far as a file tells
+    assert json.loads(run("estimate", tally, copy, "--method", method, "--format", "json").out)["n"] == 120
+
+
+def test_copies_of_numbers_are_refused(run, tmp_path):
+    mechanism = ldpkit.PM((0, 1), epsilon=1.0)
+    write(tmp_path / "a.ldp", mechanism, [0.5] * 10, 1)
+    (tmp_path / "b.ldp").write_bytes((tmp_path / "a.ldp").read_bytes())
+    for command in ("mean", "density", "estimate"):
+        line = run(command, tmp_path / "a.ldp", tmp_path / "b.ldp", code=2).error_line
+        assert "hold the same reports" in line
+
+
+def test_parts_of_a_file_are_estimated_together(run, collected, tmp_path):
+    file = ldpkit.ReportFile.open(collected[0])
+    paths = [tmp_path / "early.tally", tmp_path / "late.tally"]
+    for path, part in zip(paths, (file.tally(stop=1000), file.tally(start=1000)), strict=True):
+        path.write_bytes(part.to_bytes())
+    told = json.loads(run("estimate", *paths, "--format", "json").out)
+    assert (told["n"], told["provenance"]["batches"]) == (2500, [file.batch])
+
+
+def test_a_likelihood_states_its_memory_before_it_takes_it(run, tmp_path):
+    oracle = ldpkit.OLH(1 << 26, epsilon=1.0)
+    with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
+        writer.write(oracle.privatize(range(100)))
+    line = run("estimate", tmp_path / "a.ldp", "--method", "mle", code=2).error_line
+    assert "takes 800 MiB of memory" in line
 
 
 def test_a_file_without_reports_is_refused(run, tmp_path):

@@ -9,7 +9,9 @@ import json
 import pytest
 
 import ldpkit
-from ldpkit.mechanisms.reportfile import ReportWriter
+from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter
+
+CSV = ("--format", "csv")
 
 
 @pytest.fixture
@@ -38,6 +40,11 @@ def test_every_fact_is_there(run, file):
         "record_length": 9,
         "file_bytes": file.stat().st_size,
         "checksums": "verified",
+        "randomness": "unknown",
+        "domain_source": "unknown",
+        "devices": None,
+        "batches": [ReportFile.open(file).batch],
+        "warnings": [],
     }
 
 
@@ -54,6 +61,9 @@ def test_several_files_and_tallies(run, file):
     facts = json.loads(run("inspect", file, file.with_suffix(".tally"), "--format", "json").out)
     assert [each["kind"] for each in facts] == ["reports", "tally"]
     assert [each["reports"] for each in facts] == [100, 100]
+    assert facts[0]["batches"] == facts[1]["batches"]
+    rows = list(csv.DictReader(io.StringIO(run("inspect", file, file.with_suffix(".tally"), *CSV).out)))
+    assert [row["randomness"] for row in rows] == ["unknown", "unknown"]
 
 
 def test_a_damaged_report_is_found(run, file):

@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
-from ldpkit.mechanisms.device import sequence_epsilon
+from ldpkit.mechanisms.history import sequence_epsilon
 
 SMALL = ("--reports", "60", "--repeats", "60")
 
@@ -24,11 +24,15 @@ def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run
     rows = {(row["changes"], row["reports"]): row for row in found["rows"]}
     assert [reports for changes, reports in rows if changes == 0] == [1, 2, 5, 10, 20, 50, 100, 200]
     for reports in (1, 5, 200):
-        same = sequence_epsilon(oracle, [3] * reports)
-        assert rows[0, reports]["epsilon"] == same.epsilon
+        same, fixed = (sequence_epsilon(oracle, [3] * reports, fixed=fixed) for fixed in (False, True))
+        assert rows[0, reports]["every_history"] == same.epsilon
+        assert rows[0, reports]["exact"] is same.is_exact is (reports == 1)
+        assert rows[0, reports]["same_pattern"] == rows[0, reports]["fixed"] == fixed.epsilon <= 2
         assert rows[0, reports]["without_memo"] == same.without_memo
     changed = sequence_epsilon(oracle, [3] * 100 + [5] * 100)
-    assert rows[1, 200]["epsilon"] == changed.epsilon > rows[0, 200]["epsilon"]
+    assert rows[1, 200]["every_history"] == changed.epsilon > 100
+    assert rows[1, 200]["same_pattern"] == changed.same_pattern > rows[0, 200]["same_pattern"]
+    assert rows[1, 200]["fixed"] == rows[0, 200]["fixed"]
     assert rows[1, 200]["permanent_reports"] == 2
     assert rows[1, 200]["found"] is None
     last = rows[0, 200]
@@ -43,8 +47,9 @@ def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run
 def test_every_longitudinal_mechanism_has_its_table(run, name):
     rows = list(csv.DictReader(io.StringIO(run("longitudinal", "-m", name, *SMALL, "--format", "csv").out)))
     assert len(rows) == 2 * len([1, 2, 5, 10, 20, 50, 60])
-    assert float(rows[0]["epsilon"]) == pytest.approx(1, abs=1e-6)
-    assert float(rows[6]["epsilon"]) == pytest.approx(2, abs=1e-3)
+    assert float(rows[0]["every_history"]) == pytest.approx(1, abs=1e-6)
+    assert float(rows[6]["every_history"]) > 20
+    assert float(rows[6]["fixed"]) == pytest.approx(2, abs=1e-3)
     assert float(rows[6]["without_memo"]) == pytest.approx(60, abs=1e-4)
 
 
@@ -52,7 +57,9 @@ def test_dbitflip_takes_one_epsilon_and_its_own_parameter(run):
     arguments = ("longitudinal", "-m", "dbitflip", "--epsilon-inf", 1, "--parameter", "d=4", *SMALL)
     found = json.loads(run(*arguments, "--format", "json").out)
     assert found["mechanism"] == "DBitFlip(16, epsilon=1, d=4)"
-    assert {row["epsilon"] for row in found["rows"] if row["changes"] == 0} == {found["permanent_epsilon"]}
+    rows = [row for row in found["rows"] if row["changes"] == 0]
+    assert {row["fixed"] for row in rows} == {rows[0]["every_history"]} == {found["permanent_epsilon"]}
+    assert {row["every_history"] for row in rows[1:]} == {"infinite"}
 
 
 def test_the_same_seed_gives_the_same_attack(run):

@@ -185,7 +185,7 @@ def test_clipping_is_asked_for_and_counted(run, ages, tmp_path):
         ((*INTERVAL, "-m", "pm", "-e", -1), "epsilon must be positive and finite, got -1.0"),
         ((*INTERVAL, "-m", "pmm", "-e", 1), "unknown mechanism 'pmm': did you mean pm"),
         ((*INTERVAL, "-m", "grr", "-e", 1), "grr is for categories, not for numbers"),
-        (("--low", 0, "--high", 20, "-m", "pm", "-e", 1), "or move them to the nearest end with --clip"),
+        (("--low", 0, "--high", 20, "-m", "pm", "-e", 1), "or move it to the nearest end with --clip"),
     ],
 )
 def test_mistakes_are_one_line(run, ages, tmp_path, command, arguments, message):

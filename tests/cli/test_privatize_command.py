@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 
 import numpy as np
@@ -52,16 +53,53 @@ def test_every_oracle_and_alias(run, numbers, target, name):
     assert tally_file(target).n == 1000
 
 
-def test_a_missing_domain_is_taken_from_whole_numbers_with_a_warning(run, numbers, target):
-    result = run("privatize", numbers, "-m", "grr", "-e", 1, "-o", target)
-    assert "a real collection fixes a public domain in advance" in result.err
-    assert ReportFile.open(target).mechanism.domain.to_json() == 5
+def test_a_missing_domain_is_refused_before_a_value_is_read(run, tmp_path, target):
+    line = run("privatize", tmp_path / "none.csv", "-m", "grr", "-e", 1, "-o", target, code=2).error_line
+    assert "the domain is missing: give the public list of values with --domain" in line
+    assert "--domain-from-data" in line
 
 
-def test_a_missing_domain_is_taken_from_labels(run, tmp_path, target):
+def test_a_domain_from_the_data_is_asked_for_and_recorded(run, numbers, target):
+    result = run("privatize", numbers, "-m", "grr", "-e", 1, "-o", target, "--domain-from-data")
+    assert "epsilon does not protect that these values exist" in result.err
+    file = ReportFile.open(target)
+    assert file.mechanism.domain.to_json() == 5
+    assert (file.provenance.domain, file.provenance.randomness) == ("data", "secure")
+    for command in (("inspect", target), ("estimate", target)):
+        assert "that these values exist is not protected" in run(*command).out
+
+
+def test_a_domain_is_stated_or_taken_from_the_data(run, numbers, target):
+    both = ("--domain", 5, "--domain-from-data")
+    line = run("privatize", numbers, "-m", "grr", "-e", 1, *both, "-o", target, code=2).error_line
+    assert "exclude each other" in line
+    interval = ("--low", 0, "--high", 5, "--domain-from-data")
+    line = run("privatize", numbers, "-m", "pm", "-e", 1, *interval, "-o", target, code=2).error_line
+    assert "--domain is for categories" in line
+
+
+def test_labels_become_a_domain(run, tmp_path, target):
     (tmp_path / "people.csv").write_text("age,city\n3,Rome\n4,Oslo\n5,Rome\n")
-    run("privatize", tmp_path / "people.csv", "--column", "city", "-m", "grr", "-e", 1, "-o", target)
+    options = ("--column", "city", "-m", "grr", "-e", 1, "--domain-from-data", "-o", target)
+    run("privatize", tmp_path / "people.csv", *options)
     assert ReportFile.open(target).mechanism.domain.to_json() == ["Oslo", "Rome"]
+
+
+def test_a_seed_is_recorded_and_shown_everywhere(run, numbers, target):
+    options = ("--low", 0, "--high", 5, "-m", "sw", "-e", 1, "-o", target)
+    run("privatize", numbers, *options, "--seed", 1)
+    file = ReportFile.open(target)
+    assert (file.provenance.randomness, file.provenance.domain) == ("seeded", "stated")
+    for command in ("inspect", "estimate", "mean", "density"):
+        assert "made with a seed: who knows it can undo the reports" in run(command, target).out
+        facts = json.loads(run(command, target, "--format", "json").out)
+        told = facts[0] if command == "inspect" else facts["provenance"]
+        assert (told["randomness"], told["batches"]) == ("seeded", [file.batch])
+        csv = run(command, target, "--format", "csv")
+        assert "made with a seed" in csv.out + csv.err
+    run("privatize", numbers, *options, "--force")
+    assert ReportFile.open(target).provenance.randomness == "secure"
+    assert "warning" not in run("estimate", target).out
 
 
 @pytest.mark.parametrize(
@@ -70,7 +108,7 @@ def test_a_missing_domain_is_taken_from_labels(run, tmp_path, target):
 )
 def test_inferred_domains(run, tmp_path, target, text, domain):
     (tmp_path / "values.txt").write_text(text)
-    run("privatize", tmp_path / "values.txt", "-m", "grr", "-e", 1, "-o", target)
+    run("privatize", tmp_path / "values.txt", "-m", "grr", "-e", 1, "-o", target, "--domain-from-data")
     assert ReportFile.open(target).mechanism.domain.to_json() == domain
 
 
@@ -140,13 +178,11 @@ class WithParameters(ldpkit.GRR):
     """Takes a further parameter."""
 
     name, title = "with_parameters", "Randomised response with a further parameter"
+    parameter_names = ("epsilon", "rounds", "scale")
 
     def __init__(self, domain, epsilon, rounds, scale=1.0):
         super().__init__(domain, epsilon)
         self._freeze(rounds=rounds, scale=scale)
-
-    def parameters(self):
-        return {"epsilon": self.epsilon, "rounds": self.rounds, "scale": self.scale}
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ldpkit.cli.main import COMMANDS
+from ldpkit.cli.app import COMMANDS
 
 SCRIPT = """
 import sys

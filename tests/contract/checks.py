@@ -115,7 +115,7 @@ def check_sampler(mechanism: Any, *, draws: int = 100_000, seed: int = 11) -> No
     place = {record: index for index, record in enumerate(_records(mechanism, channel.reports))}
     values = len(mechanism.domain)
     for value, source in enumerate(ldpkit.random.seeded(seed).spawn(values)):
-        reports = mechanism.privatize(np.full(draws, value), rng=source)
+        reports = mechanism.first_reports(np.full(draws, value), rng=source)
         observed = np.zeros(len(place))
         records, times = np.unique(_record_array(mechanism, reports), return_counts=True)
         for record, count in zip(records, times, strict=True):
@@ -136,7 +136,7 @@ def _check_hash_sampler(mechanism: LocalHashing, draws: int, seed: int) -> None:
     law = np.array([p] + [(1 - p) / (buckets - 1)] * (buckets - 1))
     tests = 3 * size
     for value, source in enumerate(ldpkit.random.seeded(seed).spawn(size)):
-        reports = mechanism.privatize(np.full(draws, value), rng=source)
+        reports = mechanism.first_reports(np.full(draws, value), rng=source)
         own = mechanism.hash(reports["a"], reports["b"], np.array([value], np.uint32)).astype(np.int64)
         turn = (reports["y"].astype(np.int64) - own) % buckets
         surprise = fits(np.bincount(turn, minlength=buckets), law)
@@ -157,7 +157,7 @@ def _check_coin_sampler(mechanism: Any, draws: int, seed: int) -> None:
     size = len(mechanism.domain)
     p, q = mechanism.support_probabilities
     for value, source in enumerate(ldpkit.random.seeded(seed).spawn(size)):
-        counts = mechanism.tally(mechanism.privatize(np.full(draws, value), rng=source)).counts
+        counts = mechanism.tally(mechanism.first_reports(np.full(draws, value), rng=source)).counts
         for other in range(size):
             chance = float(p if other == value else q)
             surprise = fits(np.array([counts[other], draws - counts[other]]), np.array([chance, 1 - chance]))
@@ -321,7 +321,7 @@ def support_moments(oracle: Any, counts: Any) -> tuple[Any, Any] | None:
 def _collect(oracle: Any, counts: Any, repeats: int, source: Any) -> Any:
     """Return the support counts of `repeats` collections in which everybody really reports."""
     people = np.repeat(np.arange(len(counts)), counts)
-    reports = oracle.privatize(np.tile(people, repeats), rng=source)
+    reports = oracle.first_reports(np.tile(people, repeats), rng=source)
     each = len(people)
     return np.array([oracle.tally(reports[run * each : (run + 1) * each]).counts for run in range(repeats)])
 

@@ -37,4 +37,4 @@ def mechanism(case):
 
 @pytest.fixture
 def reports(case):
-    return case.mechanism.privatize(case.values, rng=ldpkit.random.seeded(1))
+    return case.mechanism.first_reports(case.values, rng=ldpkit.random.seeded(1))

@@ -46,10 +46,10 @@ def load() -> dict[str, dict[str, Any]]:
 def observe(name: str) -> dict[str, Any]:
     """Return what the code makes today."""
     mechanism = oracle(name, SIZE, EPSILON)
-    reports = mechanism.privatize(VALUES, rng=ldpkit.random.seeded(SEED))
+    reports = mechanism.first_reports(VALUES, rng=ldpkit.random.seeded(SEED))
     tally = mechanism.tally(reports)
     larger = oracle(name, 1000, 2.0)
-    run = larger.privatize(np.arange(10_000) % 1000, rng=ldpkit.random.seeded(SEED))
+    run = larger.first_reports(np.arange(10_000) % 1000, rng=ldpkit.random.seeded(SEED))
     return {
         "spec": mechanism.spec(),
         "values": VALUES,

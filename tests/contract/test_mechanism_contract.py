@@ -68,11 +68,11 @@ def test_copies_are_equal_and_report_alike(case):
         pickle.loads(pickle.dumps(mechanism, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)
     ]
     copies += [copy.copy(mechanism), copy.deepcopy(mechanism), from_spec(spec)]
-    expected = mechanism.encode(mechanism.privatize(case.values, rng=seeded(2)))
+    expected = mechanism.encode(mechanism.first_reports(case.values, rng=seeded(2)))
     for other in copies:
         assert other == mechanism
         assert other.exact_epsilon() == mechanism.exact_epsilon()
-        assert other.encode(other.privatize(case.values, rng=seeded(2))) == expected
+        assert other.encode(other.first_reports(case.values, rng=seeded(2))) == expected
 
 
 @pytest.mark.parametrize(
@@ -109,26 +109,26 @@ def test_a_spec_with_other_parameters_is_refused(mechanism):
 def test_bad_values_are_refused_before_randomness_is_drawn(case, untouched):
     for bad in case.refused:
         with pytest.raises(InvalidInputError):
-            case.mechanism.privatize(bad, rng=untouched)
+            case.mechanism.first_reports(bad, rng=untouched)
 
 
 def test_one_bad_value_among_many_good_ones_is_refused(case, untouched):
     good = case.values.tolist()
     for bad in (None, float("nan"), -7, 2**70, "text", b"bytes", [0], object()):
         with pytest.raises(InvalidInputError):
-            case.mechanism.privatize([*good, bad], rng=untouched)
+            case.mechanism.first_reports([*good, bad], rng=untouched)
 
 
 @pytest.mark.parametrize("rng", [7, "secure", np.random.default_rng(1), bytes(32), ldpkit.random])
 def test_a_foreign_random_source_is_refused(case, rng):
     with pytest.raises(InvalidParameterError, match=r"ldpkit\.random\.s"):
-        case.mechanism.privatize(case.values, rng=rng)
+        case.mechanism.first_reports(case.values, rng=rng)
 
 
 def test_input_is_left_as_it_is(case):
     values = case.values.copy()
     values.setflags(write=False)
-    reports = case.mechanism.privatize(values, rng=seeded(3))
+    reports = case.mechanism.first_reports(values, rng=seeded(3))
     reports.setflags(write=False)
     case.mechanism.tally(reports)
     case.mechanism.encode(reports)
@@ -140,7 +140,7 @@ def test_input_is_left_as_it_is(case):
 
 def test_a_seed_repeats_and_another_seed_does_not(case):
     def run(rng):
-        return case.mechanism.encode(case.mechanism.privatize(case.values, rng=rng))
+        return case.mechanism.encode(case.mechanism.first_reports(case.values, rng=rng))
 
     assert run(seeded(5)) == run(seeded(5))
     assert run(seeded(5)) != run(seeded(6))
@@ -149,7 +149,7 @@ def test_a_seed_repeats_and_another_seed_does_not(case):
 
 
 def test_default_randomness_never_repeats(case):
-    runs = {case.mechanism.encode(case.mechanism.privatize(case.values)) for _ in range(8)}
+    runs = {case.mechanism.encode(case.mechanism.first_reports(case.values)) for _ in range(8)}
     assert len(runs) == 8, "200 secure reports came out twice alike (false-alarm rate far below 1e-9)"
 
 
@@ -157,7 +157,7 @@ def test_the_default_source_is_secure(case, monkeypatch):
     made = []
     original = ldpkit.random.secure
     monkeypatch.setattr(ldpkit.random, "secure", lambda: made.append(original()) or made[-1])
-    case.mechanism.privatize(case.values)
+    case.mechanism.first_reports(case.values)
     assert [source.is_secure for source in made] == [True]
 
 

@@ -36,7 +36,7 @@ def _decodes(mechanism, record):
 def test_what_the_mechanism_cannot_have_made_is_refused_with_its_offset(name):
     mechanism = oracle(name, 5)
     size = mechanism.report_bytes
-    good = mechanism.encode(mechanism.privatize([0, 1, 2, 3, 4], rng=seeded(1)))
+    good = mechanism.encode(mechanism.first_reports([0, 1, 2, 3, 4], rng=seeded(1)))
     bad = next(record for record in _patterns(size) if not _decodes(mechanism, record))
     with pytest.raises(FileFormatError, match="report 5 is none") as caught:
         mechanism.decode(good + bad + good)
@@ -84,12 +84,12 @@ def test_labels_and_indices_make_the_same_reports(name):
     mechanism = oracle(name, labels)
     indices = np.array([3, 0, 2, 2, 1] * 20)
     texts = [labels[index] for index in indices]
-    expected = mechanism.encode(mechanism.privatize(indices, rng=seeded(3)))
+    expected = mechanism.encode(mechanism.first_reports(indices, rng=seeded(3)))
     for values in (texts, np.array(texts), np.array(texts, object), tuple(texts), iter(texts)):
-        assert mechanism.encode(mechanism.privatize(values, rng=seeded(3))) == expected
+        assert mechanism.encode(mechanism.first_reports(values, rng=seeded(3))) == expected
     unlabelled = oracle(name, 4)
     for dtype in (np.uint8, np.int16, np.int64, np.uint64, np.float32, float, object, ">i4"):
-        assert unlabelled.encode(unlabelled.privatize(indices.astype(dtype), rng=seeded(3))) == expected
+        assert unlabelled.encode(unlabelled.first_reports(indices.astype(dtype), rng=seeded(3))) == expected
 
 
 @every_oracle
@@ -97,11 +97,11 @@ def test_label_domains_refuse_what_is_no_label(name, untouched):
     mechanism = oracle(name, ["no", "yes"])
     for bad in (["maybe"], ["NO"], ["no "], [""], [True], [0.0], [2], [-1], ["no", None], ["no", 1], [b"no"]):
         with pytest.raises(InvalidInputError):
-            mechanism.privatize(bad, rng=untouched)
+            mechanism.first_reports(bad, rng=untouched)
     numbers = oracle(name, [10, 20, 30])
     for bad in ([0], [11], ["10"], [10.5], [np.nan], [10, None]):
         with pytest.raises(InvalidInputError):
-            numbers.privatize(bad, rng=untouched)
+            numbers.first_reports(bad, rng=untouched)
 
 
 @every_oracle
@@ -112,8 +112,8 @@ def test_columns_of_frames_are_values(name, library, untouched):
     mechanism = oracle(name, 4)
     labelled = oracle(name, ["a", "b", "c"])
     for each, values in ((mechanism, [3, 0, 2]), (labelled, ["b", "c", "a"]), (mechanism, [True, False])):
-        from_column = each.privatize(column(values), rng=seeded(2))
-        assert each.encode(from_column) == each.encode(each.privatize(values, rng=seeded(2)))
+        from_column = each.first_reports(column(values), rng=seeded(2))
+        assert each.encode(from_column) == each.encode(each.first_reports(values, rng=seeded(2)))
     for each, values in (
         (mechanism, [3, None]),
         (mechanism, [0.0, float("nan")]),
@@ -124,7 +124,7 @@ def test_columns_of_frames_are_values(name, library, untouched):
         (labelled, [3]),
     ):
         with pytest.raises(InvalidInputError):
-            each.privatize(column(values), rng=untouched)
+            each.first_reports(column(values), rng=untouched)
 
 
 items = st.one_of(
@@ -146,7 +146,7 @@ def test_any_input_is_used_as_meant_or_refused(values):
     """Whatever comes in: the indices meant by it, or an InvalidInputError; never another exception."""
     mechanism = ldpkit.GRR(5, 1.0)
     try:
-        reports = mechanism.privatize(values, rng=seeded(1))
+        reports = mechanism.first_reports(values, rng=seeded(1))
     except InvalidInputError:
         good = isinstance(values, list) and values and all(type(v) is int and 0 <= v < 5 for v in values)
         assert not good, "good values were refused"

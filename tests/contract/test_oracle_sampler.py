@@ -32,7 +32,7 @@ def test_reports_follow_the_channel_closely(name):
 def test_neighbours_in_a_batch_are_independent(name):
     """The noise of one report says nothing about that of the next: supports of pairs multiply."""
     mechanism = oracle(name, 4, 1.0)
-    reports = mechanism.privatize(np.zeros(6000, int), rng=seeded(22))
+    reports = mechanism.first_reports(np.zeros(6000, int), rng=seeded(22))
     held = np.array([mechanism.tally(reports[i : i + 1]).counts[0] for i in range(len(reports))])
     table = np.bincount(2 * held[:-1:2] + held[1::2], minlength=4)
     p = mechanism.p
@@ -44,8 +44,8 @@ def test_neighbours_in_a_batch_are_independent(name):
 def test_chunks_are_the_whole(name):
     mechanism = oracle(name, 40, 1.0)
     values = np.arange(2 * mechanism.chunk_size + 17) % 40
-    whole = mechanism.privatize(values, rng=seeded(31))
-    chunks = list(mechanism.privatize_chunks(values, rng=seeded(31)))
+    whole = mechanism.first_reports(values, rng=seeded(31))
+    chunks = list(mechanism.first_reports_chunks(values, rng=seeded(31)))
     assert [len(chunk) for chunk in chunks] == [mechanism.chunk_size] * 2 + [17]
     assert mechanism.encode(np.concatenate(chunks)) == mechanism.encode(whole)
     assert sum(mechanism.tally(chunk) for chunk in chunks) == mechanism.tally(whole)
@@ -55,7 +55,7 @@ def test_chunks_are_the_whole(name):
 @every_oracle
 def test_chunks_are_checked_at_once(name, untouched):
     with pytest.raises(OutOfDomainError):
-        oracle(name).privatize_chunks([0, 1, 99], rng=untouched)
+        oracle(name).first_reports_chunks([0, 1, 99], rng=untouched)
 
 
 @every_oracle
@@ -63,7 +63,7 @@ def test_chunks_are_checked_at_once(name, untouched):
 def test_every_size_works_from_report_to_tally(name, size):
     mechanism = oracle(name, size, 2.0)
     values = np.array([0, size - 1, size // 2, size - 1, 0])
-    reports = mechanism.privatize(values, rng=seeded(size))
+    reports = mechanism.first_reports(values, rng=seeded(size))
     data = mechanism.encode(reports)
     assert mechanism.encode(mechanism.decode(data)) == data
     tally = mechanism.tally(reports)
@@ -77,7 +77,7 @@ def test_the_own_value_shows_at_high_epsilon(name):
     for size in (2, 9, 64, 65):
         mechanism = oracle(name, size, 9.0)
         for value in {0, 1, 7 % size, size - 2, size - 1}:
-            counts = mechanism.tally(mechanism.privatize([value] * 150, rng=seeded(value))).counts
+            counts = mechanism.tally(mechanism.first_reports([value] * 150, rng=seeded(value))).counts
             assert counts.argmax() == value, f"{mechanism!r} lost value {value} (false-alarm rate below 1e-9)"
 
 

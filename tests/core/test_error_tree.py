@@ -17,6 +17,7 @@ TREE = {
     "MismatchError": ("LdpkitError", ValueError),
     "FileFormatError": ("LdpkitError", Exception),
     "UnknownNameError": ("LdpkitError", LookupError),
+    "WriteError": ("LdpkitError", OSError),
     "PluginError": ("LdpkitError", Exception),
     "MissingDependencyError": ("LdpkitError", ImportError),
     "FrozenError": ("LdpkitError", AttributeError),
@@ -81,6 +82,7 @@ def test_errors_travel_between_processes(name):
         errors.FileFormatError("cut", offset=3),
         errors.UnknownNameError("mechanism", "grrr", ["grr"]),
         errors.MissingDependencyError("polars", "to_frame()", "frames"),
+        errors.WriteError("a.ldp", "No space left on device"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import sys
+import tracemalloc
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 
-from ldpkit.core.errors import InvalidInputError, LdpkitError, MissingDependencyError
+import ldpkit
+from ldpkit.core import lines, tables
+from ldpkit.core.errors import InvalidInputError, LdpkitError, MissingDependencyError, OutOfDomainError
 from ldpkit.core.readers import (
+    ColumnStream,
     column_names,
     read_column,
     read_counts,
@@ -296,3 +301,75 @@ def test_transactions(make, text, delimiter, expected):
 
 def test_a_missing_file_of_transactions_is_refused_at_once(tmp_path):
     assert "does not exist" in refusal(read_transactions, tmp_path / "no.dat")
+
+
+def test_packed_text_does_not_unpack_without_bounds(tmp_path, monkeypatch):
+    """A packed file of 292 kB took 3.9 GB."""
+    bomb = tmp_path / "bomb.txt.gz"
+    bomb.write_bytes(gzip.compress(b"0\n" * 10_000_000))
+    with pytest.raises(
+        InvalidInputError, match=r"unpacks to more than 16 MiB: .* unpack it first, or set LDPKIT_MEMORY"
+    ):
+        read_column(bomb)
+    fair = tmp_path / "fair.txt.gz"
+    fair.write_bytes(gzip.compress(b"0\n" * 1_000_000))
+    monkeypatch.setattr("ldpkit.core.limits._DEFAULT", 1)
+    with pytest.raises(InvalidInputError, match="unpacks to more than 0 MiB"):
+        read_column(fair)
+    monkeypatch.setenv("LDPKIT_MEMORY", "32M")
+    assert len(read_column(fair)) == 1_000_000
+
+
+# --- streams ----------------------------------------------------------------------------
+
+
+def _stream(path, column=None):
+    return [piece.typed().tolist() for piece in ColumnStream(path, column)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_stream_has_the_values_of_the_whole_column_whatever_ends_the_lines(tmp_path, monkeypatch, end):
+    monkeypatch.setattr(lines, "_BLOCK", 7)  # ends of lines fall on every place of a block
+    path = tmp_path / "values.txt"
+    path.write_bytes(("\ufeff" + end.join(map(str, range(100))) + 3 * end).encode())
+    assert list(itertools.chain(*_stream(path))) == list(range(100)) == read_column(path).tolist()
+
+
+def test_a_csv_is_streamed_in_pieces_that_know_their_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_PIECE", 3)
+    path = tmp_path / "people.csv"
+    path.write_text('name,age\n"a\nb",1\nc,2\nd,3\ne,4\nf,x\n')
+    pieces = list(ColumnStream(path, "age"))
+    assert [piece.cells for piece in pieces] == [["1", "2", "3"], ["4", "x"]]
+    assert pieces[1].place(1) == f"{str(path)!r}, line 7"
+
+
+def test_a_packed_bomb_passes_through_little_memory(tmp_path):
+    path = tmp_path / "zeros.txt.gz"
+    with gzip.open(path, "wb") as stream:
+        for _ in range(10):
+            stream.write(b"0\n" * (1 << 19))
+    tracemalloc.start()
+    total = sum(len(piece.cells) for piece in ColumnStream(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert total == 10 << 19
+    assert peak < 100 << 20, "the whole text and its list of lines would take 300 MB and more"
+
+
+def test_a_stream_names_the_line_of_a_value_that_is_refused(tmp_path):
+    path = tmp_path / "values.txt"
+    path.write_text("0\n1\n9\n")
+    oracle, column = ldpkit.GRR(2, epsilon=1), ColumnStream(path)
+    reports = oracle.privatize_stream((piece.typed() for piece in column), rng=ldpkit.random.seeded(1))
+    with pytest.raises(OutOfDomainError, match=r"values\.txt', line 3: value 9 is not in the domain"):
+        list(column.located(reports))
+
+
+@pytest.mark.parametrize("name", ["grr", "pm"])
+def test_reports_of_a_stream_are_those_of_all_values_together(name):
+    mechanism = ldpkit.get(name, 2 if name == "grr" else (0, 1), epsilon=1)
+    values = np.arange(2 * mechanism.chunk_size + 5) % 2
+    pieces = np.array_split(values, 7)
+    made = mechanism.privatize_stream(pieces, rng=ldpkit.random.seeded(3))
+    assert (np.concatenate(list(made)) == mechanism.privatize(values, rng=ldpkit.random.seeded(3))).all()

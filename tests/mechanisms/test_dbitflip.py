@@ -91,7 +91,7 @@ def collections(mechanism, counts, repeats, way):
     if way == "simulate":
         return mechanism.simulate(counts, rng=seeded(5), repeats=repeats)
     people = np.repeat(np.arange(len(counts)), counts)
-    reports = mechanism.privatize(np.tile(people, repeats), rng=seeded(6))
+    reports = mechanism.first_reports(np.tile(people, repeats), rng=seeded(6))
     return np.array([mechanism.tally(part).counts for part in np.split(reports, repeats)])
 
 
@@ -158,7 +158,7 @@ def test_centred_scores_beat_counted_ones():
 @pytest.mark.parametrize(("size", "d"), [(2, 1), (9, 8), (9, 9), (300, 5), (300, 300)])
 def test_reports_travel(size, d):
     mechanism = make(size, 1.0, d)
-    reports = mechanism.privatize(np.arange(size), rng=seeded(7))
+    reports = mechanism.first_reports(np.arange(size), rng=seeded(7))
     data = mechanism.encode(reports)
     assert len(data) == size * mechanism.report_bytes
     assert mechanism.encode(mechanism.decode(data)) == data
@@ -181,7 +181,7 @@ def test_senseless_d_is_refused(d):
 
 def test_reports_of_another_shape_are_refused():
     mechanism = make(6, 1.0, 2)
-    bad = mechanism.privatize([0], rng=seeded(8))
+    bad = mechanism.first_reports([0], rng=seeded(8))
     bad["buckets"] = [4, 4]
     with pytest.raises(FileFormatError, match="none that"):
         mechanism.decode(bad.tobytes())
@@ -189,7 +189,7 @@ def test_reports_of_another_shape_are_refused():
     with pytest.raises(FileFormatError, match="none that"):
         mechanism.decode(bad.tobytes())
     with pytest.raises(InvalidInputError):
-        mechanism.tally(make(6, 1.0, 3).privatize([0], rng=seeded(9)))
+        mechanism.tally(make(6, 1.0, 3).first_reports([0], rng=seeded(9)))
 
 
 def test_a_device_that_keeps_its_answer_repeats_it():
@@ -199,8 +199,10 @@ def test_a_device_that_keeps_its_answer_repeats_it():
     said = mechanism.log_likelihood(np.repeat(permanent, 3))
     assert (said == said[0]).all()
     with pytest.raises(InvalidInputError, match="differ"):
-        mechanism.log_likelihood(mechanism.privatize([3] * 20, rng=seeded(12)))
-    assert mechanism.log_likelihood(mechanism.privatize([3] * 20, rng=seeded(12)), memoized=False).shape == (
+        mechanism.log_likelihood(mechanism.first_reports([3] * 20, rng=seeded(12)))
+    assert mechanism.log_likelihood(
+        mechanism.first_reports([3] * 20, rng=seeded(12)), memoized=False
+    ).shape == (
         20,
         6,
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import hmac
 import math
-import os
-import stat
+import struct
 
 import numpy as np
 import pytest
 
 import ldpkit
 from contract.checks import SAID, z_limit
-from ldpkit.core.errors import FileFormatError, InvalidParameterError, OutOfDomainError
-from ldpkit.mechanisms.device import Device, FileMemo, sequence_epsilon
+from ldpkit.core.errors import InvalidParameterError, MismatchError, OutOfDomainError
+from ldpkit.mechanisms.device import Device
+from ldpkit.mechanisms.permanent import PermanentReports
+from ldpkit.mechanisms.store import DeviceStore
 
 NAMES = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh", "dbitflip"]
 SECRET = bytes(range(32))
@@ -28,10 +29,14 @@ def make(name, size=16):
     return ldpkit.get(name, size, epsilon_inf=2, epsilon_1=1)
 
 
+def device_of(mechanism, memo=SECRET, question="page", **options):
+    return Device(mechanism, memo, question=question, **options)
+
+
 @every_name
 def test_the_same_value_has_the_same_permanent_report_for_ever(name):
     mechanism = make(name)
-    one, same, other = Device(mechanism, SECRET), Device(mechanism, SECRET), Device(mechanism, SECRET[::-1])
+    one, same, other = device_of(mechanism), device_of(mechanism), device_of(mechanism, SECRET[::-1])
     reports = [one.permanent(value).tobytes() for value in range(16)]
     one.report(3)
     assert [same.permanent(value).tobytes() for value in reversed(range(16))] == reports[::-1]
@@ -39,14 +44,14 @@ def test_the_same_value_has_the_same_permanent_report_for_ever(name):
 
 
 GOLDEN = {
-    "lgrr": "c7de26ab0140f2de",
-    "lsue": "6a1ba32600329e50",
-    "loue": "00877fc56eaeb7d1",
-    "lsoue": "11e0b748af888eb1",
-    "losue": "ee0a3e1279f0b59b",
-    "lblh": "35c22efb4eb5baba",
-    "lolh": "c74ffa5b10093236",
-    "dbitflip": "b903c34d8c61bcb2",
+    "lgrr": "833399a7c7e1ddfb",
+    "lsue": "603125175d5c6898",
+    "loue": "54db90df72ac7b7b",
+    "lsoue": "0465d364edbcfd8a",
+    "losue": "fef2a1f71ce88743",
+    "lblh": "ed45cca5c163dd9a",
+    "lolh": "fb85037fd1100329",
+    "dbitflip": "1aff456f11ced8ab",
 }
 
 
@@ -56,7 +61,7 @@ def test_permanent_reports_do_not_change_between_versions(name):
 
     So what this pins may change before the first release, and never after it.
     """
-    device = Device(make(name), SECRET)
+    device = device_of(make(name))
     reports = b"".join(device.permanent(value).tobytes() for value in range(16))
     assert hashlib.sha256(reports).hexdigest()[:16] == GOLDEN[name]
 
@@ -64,19 +69,19 @@ def test_permanent_reports_do_not_change_between_versions(name):
 @every_name
 def test_reports_can_be_tallied_and_are_fresh(name):
     mechanism = make(name)
-    device = Device(mechanism, SECRET)
+    device = device_of(mechanism)
     reports = np.concatenate([device.report(5) for _ in range(40)])
     assert mechanism.tally(reports).n == 40
     different = len({report.tobytes() for report in reports})
     assert different == 1 if name == "dbitflip" else different > 1
-    again = [Device(mechanism, SECRET).report(5, rng=seeded(1)).tobytes() for _ in range(2)]
+    again = [device_of(mechanism).report(5, rng=seeded(1)).tobytes() for _ in range(2)]
     assert again[0] == again[1]
 
 
 @pytest.mark.parametrize("name", ["lblh", "lolh"])
 def test_hashed_values_that_meet_share_their_permanent_report(name):
     mechanism = make(name, 100)
-    device = Device(mechanism, SECRET)
+    device = device_of(mechanism)
     permanent = np.concatenate([device.permanent(value) for value in range(100)])
     assert len(np.unique(permanent[["a", "b"]])) == 1
     buckets = mechanism.hash(permanent["a"], permanent["b"], np.arange(100, dtype=np.uint32))
@@ -87,171 +92,200 @@ def test_hashed_values_that_meet_share_their_permanent_report(name):
 def test_permanent_reports_of_many_devices_have_the_law_of_the_first_round():
     mechanism = make("lgrr", 4)
     draws = 4000
-    found = [int(Device(mechanism, bytes(28) + i.to_bytes(4, "big")).permanent(2)[0]) for i in range(draws)]
+    found = [
+        int(device_of(mechanism, bytes(28) + i.to_bytes(4, "big")).permanent(2)[0]) for i in range(draws)
+    ]
     exact = np.array([float(chance) for chance in mechanism.response.first.row(2)])
     z = (np.bincount(found, minlength=4) / draws - exact) / np.sqrt(exact * (1 - exact) / draws)
     assert np.abs(z).max() < z_limit(4), f"z-scores {z} ({SAID})"
 
 
-def test_one_secret_serves_several_questions_independently():
-    sizes = range(16, 116)
-    first = [int(Device(make("lgrr", size), SECRET).permanent(0)[0]) == 0 for size in sizes]
-    assert 0 < sum(first) < 100, "false-alarm rate below 1e-9: truth and lie must both occur"
+# --- one secret, many questions ---------------------------------------------------------
 
 
-# --- secrets and files ------------------------------------------------------------------
+@pytest.mark.parametrize("name", ["lgrr", "dbitflip"])
+def test_two_questions_have_independent_permanent_reports(name):
+    """Equal permanent reports would tell whether two answers agree, whatever epsilon is."""
+    mechanism, equal, devices = ldpkit.get(name, 2, **_two(name)), 0, 300
+    for i in range(devices):
+        secret = i.to_bytes(32, "big")
+        first, second = (device_of(mechanism, secret, question) for question in ("page", "game"))
+        equal += first.permanent(0).tobytes() == second.permanent(0).tobytes()
+        assert first.permanent(0).tobytes() == device_of(mechanism, secret).permanent(0).tobytes()
+    chance = _agreement(mechanism)
+    z = (equal / devices - chance) / math.sqrt(chance * (1 - chance) / devices)
+    assert abs(z) < z_limit(1), f"{equal} of {devices} are equal, {chance:.2f} of them by chance ({SAID})"
+
+
+def _two(name):
+    return {"epsilon": 2, "d": 1} if name == "dbitflip" else {"epsilon_inf": 2, "epsilon_1": 1}
+
+
+def _agreement(mechanism):
+    """The chance that two independent permanent reports about value 0 are equal."""
+    p, q = (float(each) for each in getattr(mechanism, "bit_probabilities", (0, 0)))
+    if p == 0:
+        return sum(float(each) ** 2 for each in mechanism.response.first.row(0))
+    # Half of all devices ask for bucket 0, and only equal buckets make equal reports.
+    return 0.25 * (p**2 + (1 - p) ** 2) + 0.25 * (q**2 + (1 - q) ** 2)
+
+
+def test_labels_are_what_the_specification_says():
+    """A client in another language derives the same permanent report from the same secret."""
+
+    def packed(*fields):
+        return b"".join(struct.pack(">Q", len(field)) + field for field in fields)
+
+    mechanism = make("lgrr", 4)
+    first, second = mechanism.response.first, mechanism.response.second
+    integers = [4, first.keep, first.width, second.keep, second.width]
+    key = hmac.digest(
+        SECRET,
+        packed(
+            b"ldpkit-permanent-v1",
+            b"trial",
+            b"page",
+            b"lgrr",
+            hashlib.sha256(packed(b"size", b"4")).digest(),
+            packed(*(str(integer).encode() for integer in integers)),
+            b"2",
+        ),
+        "sha256",
+    )
+    word = int.from_bytes(ldpkit.random.RandomSource(key, is_secure=False).bytes(8).tobytes(), "little")
+    keep, width = first.keep, first.width
+    answer = 2 if word < keep else [0, 1, 3][min((word - keep) // width, 2)]
+    assert device_of(mechanism, collection="trial").permanent(2).tolist() == [answer]
+
+
+def test_what_decides_the_report_is_in_the_label_and_nothing_else():
+    def label(size=16, question="page", collection="", **parameters):
+        mechanism = ldpkit.get("lgrr", size, **{"epsilon_inf": 2, "epsilon_1": 1} | parameters)
+        return PermanentReports(mechanism, question, collection, SECRET).owner(b"")
+
+    others = [
+        label(17),
+        label(question="game"),
+        label(collection="page"),
+        label(question="pag", collection="e"),
+        label(epsilon_inf=2.5),
+        label(epsilon_1=0.5),
+        label([f"label {i}" for i in range(16)]),
+        label([f"label {i}" for i in reversed(range(16))]),
+    ]
+    assert len({label(), *others}) == 9
+    assert label([1, 2, 3]) == label([1.0, 2.0, 3.0]) != label(["1", "2", "3"])
+    lolh, lblh = (ldpkit.get(name, 16, epsilon_inf=0.2, epsilon_1=0.1) for name in ("lolh", "lblh"))
+    assert lolh.sampler_integers() == lblh.sampler_integers()
+    assert PermanentReports(lolh, "page", "", SECRET).owner(b"") != PermanentReports(
+        lblh, "page", "", SECRET
+    ).owner(b"")
+
+
+@pytest.mark.parametrize("question", ["", "  ", None, 7, b"page", "\ud800", "x" * 2000])
+def test_a_question_needs_a_name(question):
+    with pytest.raises(InvalidParameterError, match=r"a question (needs|has) a name"):
+        device_of(make("lgrr"), question=question)
+    with pytest.raises(TypeError):
+        Device(make("lgrr"), SECRET)
+
+
+# --- secrets ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("secret", [b"", b"short", bytes(15)])
 def test_short_secrets_are_refused_with_the_remedy(secret):
     with pytest.raises(InvalidParameterError, match=r"at least 16 bytes, got \d+: .*token_bytes"):
-        Device(make("lgrr"), secret)
+        device_of(make("lgrr"), secret)
 
 
 @pytest.mark.parametrize("secret", ["a text of more than sixteen letters", None, 7])
 def test_secrets_that_are_not_bytes_are_refused(secret):
     with pytest.raises(InvalidParameterError, match="is bytes"):
-        Device(make("lgrr"), secret)
+        device_of(make("lgrr"), secret)
 
 
 def test_one_time_mechanisms_have_nothing_to_keep():
     with pytest.raises(InvalidParameterError, match="longitudinal"):
-        Device(ldpkit.GRR(4, epsilon=1), SECRET)
+        device_of(ldpkit.GRR(4, epsilon=1))
 
 
 def test_new_devices_differ_and_do_not_show_their_secret():
     mechanism = make("lsue")
-    assert Device.new(mechanism).permanent(0).tobytes() != Device.new(mechanism).permanent(0).tobytes()
-    assert repr(Device(mechanism, SECRET)) == "<Device LSUE(16, epsilon_inf=2, epsilon_1=1), 0 reports>"
+    one, other = (Device.new(mechanism, question="page") for _ in range(2))
+    assert one.permanent(0).tobytes() != other.permanent(0).tobytes()
+    assert (
+        repr(device_of(mechanism))
+        == "<Device LSUE(16, epsilon_inf=2, epsilon_1=1), question 'page', a secret>"
+    )
+    assert SECRET.hex() not in repr(device_of(mechanism)._kept)
 
 
-def test_values_outside_the_domain_are_refused_and_cost_nothing():
-    device = Device(make("lgrr"), SECRET)
+def test_values_outside_the_domain_are_refused_and_cost_nothing(tmp_path):
+    for memo in (SECRET, DeviceStore(tmp_path / "device.db")):
+        device = device_of(make("lgrr"), memo)
+        with pytest.raises(OutOfDomainError):
+            device.report(16)
+        assert device.privacy_loss().reports == 0
+        assert device.privacy_loss().epsilon == 0
+
+
+# --- with a store -----------------------------------------------------------------------
+
+
+@every_name
+def test_a_store_keeps_permanent_reports_and_what_was_spent(name, tmp_path):
+    mechanism, path = make(name), tmp_path / "device.db"
+    first = device_of(mechanism, DeviceStore(path))
+    reports = [first.permanent(value).tobytes() for value in range(4)]
+    for value in (1, 1, 2):
+        first.report(value)
+    again = device_of(mechanism, DeviceStore(path))
+    assert [again.permanent(value).tobytes() for value in range(4)] == reports
+    assert again.privacy_loss() == first.privacy_loss()
+    assert again.privacy_loss().reports == 3
+    assert [file.name for file in tmp_path.iterdir()] == ["device.db"]
+    other = device_of(mechanism, DeviceStore(path), "game")
+    assert other.privacy_loss().reports == 0
+
+
+def test_charges_beside_a_secret_survive_a_restart(tmp_path):
+    mechanism, store = make("lgrr"), DeviceStore(tmp_path / "device.db")
+    device_of(mechanism, store=store).report(3)
+    device_of(mechanism, store=store).report(3)
+    again = device_of(mechanism, store=store)
+    assert again.privacy_loss().reports == 2
+    assert again.permanent(3) == device_of(mechanism).permanent(3), "the secret decides, not the store"
+    assert device_of(mechanism).privacy_loss().reports == 0, "without a store only this object's count"
+
+
+def test_a_new_secret_beside_an_old_store_is_refused(tmp_path):
+    mechanism, store = make("lsue"), DeviceStore(tmp_path / "device.db")
+    device_of(mechanism, store=store).report(3)
+    with pytest.raises(MismatchError, match="this secret does not give"):
+        device_of(mechanism, SECRET[::-1], store=store).report(3)
+    assert device_of(mechanism, store=store).privacy_loss().reports == 1
+    with pytest.raises(InvalidParameterError, match="store already"):
+        device_of(mechanism, store, store=store)
+    with pytest.raises(InvalidParameterError, match="DeviceStore"):
+        device_of(mechanism, store="device.db")
+
+
+def test_a_fixed_device_goes_on_reporting_its_first_value(tmp_path):
+    mechanism, store = make("lgrr"), DeviceStore(tmp_path / "device.db")
+    for value in (5, 3, 3, 7, 5):
+        device = device_of(mechanism, DeviceStore(store.path), fixed=True)
+        device.report(value)
+    loss = device.privacy_loss()
+    assert (loss.reports, loss.permanent_reports) == (5, 1)
+    assert loss.epsilon <= mechanism.exact_permanent_epsilon()
+    assert device.permanent(9) == device.permanent(5)
     with pytest.raises(OutOfDomainError):
         device.report(16)
-    assert device.privacy_loss().reports == 0
-    assert device.privacy_loss().epsilon == 0
-
-
-@every_name
-def test_a_file_keeps_permanent_reports(name, tmp_path):
-    mechanism, memo = make(name), FileMemo(tmp_path / "memo.json")
-    reports = [Device(mechanism, memo).permanent(value).tobytes() for value in range(8)]
-    assert [
-        Device(mechanism, FileMemo(memo.path)).permanent(value).tobytes() for value in range(8)
-    ] == reports
-    assert [file.name for file in tmp_path.iterdir()] == ["memo.json"]
-    if os.name == "posix":
-        assert stat.S_IMODE(memo.path.stat().st_mode) == 0o600
-
-
-def test_one_file_serves_several_mechanisms(tmp_path):
-    memo = FileMemo(tmp_path / "memo.json")
-    first, second = Device(make("lgrr"), memo), Device(make("lsue"), memo)
-    kept = first.permanent(1).tobytes(), second.permanent(1).tobytes()
-    assert kept == (first.permanent(1).tobytes(), second.permanent(1).tobytes())
-
-
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"a": 1}', b'{"a": "zz"}', b"\xff\xfe"])
-def test_a_damaged_file_is_refused_and_left_alone(content, tmp_path):
-    path = tmp_path / "memo.json"
-    path.write_bytes(content)
-    with pytest.raises(FileFormatError, match="not a memo"):
-        Device(make("lgrr"), FileMemo(path)).report(1)
-    assert path.read_bytes() == content
-
-
-def test_a_file_with_reports_of_another_kind_is_refused(tmp_path):
-    memo = FileMemo(tmp_path / "memo.json")
-    Device(make("lgrr"), memo).permanent(1)
-    memo.path.write_text(json.dumps(dict.fromkeys(json.loads(memo.path.read_text()), "ff")))
-    with pytest.raises(FileFormatError, match="none that"):
-        Device(make("lgrr"), memo)
-
-
-def test_a_folder_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InvalidParameterError, match="cannot be written"):
-        Device(make("lgrr"), FileMemo(tmp_path / "missing" / "memo.json"))
-    with pytest.raises(InvalidParameterError, match="cannot be read"):
-        Device(make("lgrr"), FileMemo(tmp_path))
-
-
-def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
-    memo = FileMemo(tmp_path / "memo.json")
-    Device(make("lgrr"), memo).permanent(1)
-    before = memo.path.read_bytes()
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("power is gone")))
-    with pytest.raises(OSError, match="power"):
-        Device(make("lgrr"), memo).permanent(2)
-    assert memo.path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["memo.json"]
-
-
-# --- what it costs ----------------------------------------------------------------------
-
-
-@every_name
-def test_a_thousand_reports_of_one_value_cost_epsilon_inf(name):
-    mechanism = make(name)
-    loss = sequence_epsilon(mechanism, [3] * 1000)
-    assert loss.is_exact
-    assert (loss.reports, loss.states) == (1000, 1)
-    assert loss.epsilon <= mechanism.exact_permanent_epsilon()
-    assert loss.epsilon == pytest.approx(2, abs=1e-3)
-    assert loss.without_memo == pytest.approx(1000 * mechanism.exact_epsilon())
-
-
-@pytest.mark.parametrize("name", ["lgrr", "lsue", "loue", "lsoue", "losue"])
-def test_a_changing_value_costs_the_sum_over_its_values(name):
-    mechanism = make(name)
-    loss = sequence_epsilon(mechanism, [0, 1, 0, 2, 0, 1])
-    parts = [mechanism.repeated_epsilon(times) for times in (3, 2, 1)]
-    assert loss.is_exact
-    assert loss.epsilon == pytest.approx(sum(parts), rel=1e-12)
-    assert loss.epsilon >= math.fsum(parts)
-    assert loss.epsilon <= loss.permanent_bound <= loss.ceiling
-    assert loss.permanent_bound == pytest.approx(6, abs=1e-5)
-    assert loss.ceiling == pytest.approx(32, abs=1e-5)
-
-
-def test_hashing_bounds_what_many_values_cost():
-    mechanism = make("lblh", 100)
-    loss = sequence_epsilon(mechanism, range(100))
-    assert not loss.is_exact
-    assert loss.states == 2
-    assert loss.epsilon == pytest.approx(4, abs=1e-5)
-    device = Device(mechanism, SECRET)
-    for value in range(100):
-        device.report(value)
-    realised = device.privacy_loss()
-    assert realised.is_exact
-    assert realised.epsilon <= loss.epsilon
-
-
-def test_dbitflip_is_exact_until_every_state_was_used():
-    mechanism = ldpkit.get("dbitflip", 6, epsilon=1, d=2)
-    device = Device(mechanism, SECRET)
-    chosen = device._coins["buckets"][0].tolist()
-    for value in chosen:
-        device.report(value)
-    assert device.privacy_loss().is_exact
-    assert device.privacy_loss().epsilon == pytest.approx(2, abs=1e-6)
-    device.report(next(value for value in range(6) if value not in chosen))
-    assert not device.privacy_loss().is_exact
-    assert device.privacy_loss().ceiling == pytest.approx(3, abs=1e-6)
-
-
-def test_changes_are_not_hidden_and_the_loss_says_so():
-    loss = sequence_epsilon(make("lgrr"), [3] * 10)
-    assert loss.with_changes == pytest.approx(10 * make("lgrr").exact_instant_epsilon())
-    assert loss.with_changes > loss.epsilon
-    assert sequence_epsilon(make("lgrr"), [3]).with_changes == make("lgrr").exact_epsilon()
-    assert sequence_epsilon(make("dbitflip"), [3, 3]).with_changes == math.inf
-
-
-def test_the_device_counts_what_it_sends():
-    device = Device(make("lgrr"), SECRET)
-    for value in (1, 1, 2):
-        device.report(value)
-    assert device.privacy_loss() == sequence_epsilon(make("lgrr"), [1, 1, 2])
-    assert "exactly" in str(device.privacy_loss())
+    with pytest.raises(InvalidParameterError, match=r"answered with fixed=True before"):
+        device_of(mechanism, store).report(5)
+    device_of(mechanism, store, "game").report(5)
+    with pytest.raises(InvalidParameterError, match=r"answered with fixed=False before"):
+        device_of(mechanism, store, "game", fixed=True).report(5)
+    with pytest.raises(InvalidParameterError, match="must remember it: give store"):
+        device_of(mechanism, fixed=True)

@@ -117,7 +117,7 @@ def test_it_is_a_mechanism_like_any_other(name):
     assert mechanism != make(name, ["a", "b", "c"], 3.0)
     assert ldpkit.get(f"L-{name[1:].upper()}", 3, epsilon_inf=2, epsilon_1=1) == make(name, 3)
     assert mechanism.parameters() == {"epsilon_inf": 2.0, "epsilon_1": 1.0}
-    reports = mechanism.privatize(["a", "c"] * 50, rng=seeded(1))
+    reports = mechanism.first_reports(["a", "c"] * 50, rng=seeded(1))
     assert mechanism.encode(mechanism.decode(mechanism.encode(reports))) == mechanism.encode(reports)
     assert mechanism.tally(reports).from_bytes(mechanism.tally(reports).to_bytes()) == mechanism.tally(
         reports

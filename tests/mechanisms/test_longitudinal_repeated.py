@@ -107,6 +107,6 @@ def test_log_likelihood_is_that_of_the_exact_rounds(name, size, memoized):
 def test_log_likelihood_refuses_what_no_device_sends():
     mechanism = make("lolh", 9)
     with pytest.raises(InvalidInputError, match="hash functions"):
-        mechanism.log_likelihood(mechanism.privatize([0, 0, 0], rng=seeded(14)))
+        mechanism.log_likelihood(mechanism.first_reports([0, 0, 0], rng=seeded(14)))
     with pytest.raises(InvalidInputError, match="no reports"):
         make("lgrr", 9).log_likelihood(np.empty(0, np.uint8))

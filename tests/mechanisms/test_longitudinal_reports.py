@@ -20,7 +20,7 @@ def test_reports_give_unbiased_estimates_with_the_stated_variance(name, epsilon_
     counts = np.array([40, 30, 15, 10, 5, 0])
     repeats = 1000
     people = np.repeat(np.arange(6), counts)
-    reports = mechanism.privatize(np.tile(people, repeats), rng=seeded(5))
+    reports = mechanism.first_reports(np.tile(people, repeats), rng=seeded(5))
     users = np.array([mechanism.tally(part).counts for part in np.split(reports, repeats)])
     check_moments(mechanism, counts, users)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from ldpkit.bench.grid import Cell, Experiment, Row
 from ldpkit.bench.summary import Summary
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.numbertext import number_text
+from ldpkit.core.wholefile import whole_file
 from ldpkit.simulation.metrics import metric_for
 
 if TYPE_CHECKING:
@@ -51,9 +53,12 @@ def check_figure_path(path: Path) -> Path:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of its suffix."""
-    metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-    figure.savefig(check_figure_path(path), dpi=150, metadata=metadata)
+    """Write a figure in the format of its suffix, whole or not at all."""
+    kind = check_figure_path(path).suffix.lower().removeprefix(".")
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    with whole_file(path) as stream:
+        stream.write(drawn.getbuffer())
 
 
 def heat_map(axes: Any, summary: Summary) -> None:

@@ -21,7 +21,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
-from ldpkit.mechanisms.device import PrivacyLoss, sequence_epsilon
+from ldpkit.mechanisms.history import PrivacyLoss, sequence_epsilon
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +30,8 @@ __all__ = ["Attack", "Exposure"]
 
 _MOST_ENTRIES = 50_000_000  # of a table reports x values, which the attack keeps for each device
 _POINTS = 150  # of a curve
+# Below the axes: curves that grow for ever and curves that do not leave no corner free.
+_LEGEND: dict[str, Any] = {"fontsize": 8, "loc": "upper left", "bbox_to_anchor": (0, -0.15)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,9 @@ class Exposure:
     >>> exposure = Exposure(ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1), 1000)
     >>> exposure.checkpoints()
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-    >>> [round(loss.epsilon, 3) for loss in exposure.losses(changes=1)]
+    >>> [round(loss.epsilon, 1) for loss in exposure.losses(changes=1)]
+    [1.0, 2.7, 9.9, 21.0, 43.2, 107.6, 211.8, 420.2, 1045.5, 2087.6]
+    >>> [round(loss.same_pattern, 3) for loss in exposure.losses(changes=1)]
     [1.0, 1.8, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0]
     """
 
@@ -104,12 +108,24 @@ class Exposure:
         period = np.arange(self.reports) * (changes + 1) // self.reports
         return np.asarray(period % self.mechanism.size, np.uint32)
 
-    def losses(self, changes: int, at: Iterable[int] | None = None) -> Iterator[PrivacyLoss]:
-        """Yield the exact privacy loss after some numbers of reports, by default the checkpoints."""
+    def losses(
+        self, changes: int, at: Iterable[int] | None = None, *, fixed: bool = False
+    ) -> Iterator[PrivacyLoss]:
+        """Yield the privacy loss after some numbers of reports, by default the checkpoints.
+
+        Parameters
+        ----------
+        changes : int
+            How often the value changes over all reports.
+        at : iterable of int, optional
+            The numbers of reports.
+        fixed : bool
+            Whether the device reports its first value for ever, whatever it has later.
+        """
         held = self.values(changes)
         labels = list(self.mechanism.domain.labels)
         for count in self.checkpoints() if at is None else at:
-            yield sequence_epsilon(self.mechanism, [labels[index] for index in held[:count]])
+            yield sequence_epsilon(self.mechanism, [labels[index] for index in held[:count]], fixed=fixed)
 
     def attack(self, repeats: int, seed: int, batches: Sequence[int] = (0,)) -> Iterator[Attack]:
         """Attack devices whose value does not change, a batch at a time; yield the result so far.
@@ -135,7 +151,7 @@ class Exposure:
 
     def figure(self, changes: Sequence[int], attack: Attack) -> Figure:
         """Draw the privacy loss and the attack's success over the number of reports."""
-        figure = new_figure(12, 4.8)
+        figure = new_figure(12, 5.8)
         loss, success = figure.subplots(1, 2)
         self._draw_loss(loss, changes)
         self._draw_success(success, attack)
@@ -144,19 +160,37 @@ class Exposure:
 
     def _draw_loss(self, axes: Any, changes: Sequence[int]) -> None:
         steps = np.unique(np.geomspace(1, self.reports, _POINTS).round().astype(int)).tolist()
-        for colour, count in reversed(list(enumerate(changes))):  # the first on top of the others
-            label = f"{count} changes of the value" if count else "no change of the value"
-            epsilons = [loss.epsilon for loss in self.losses(count, steps)]
-            axes.plot(steps, epsilons, color=f"C{colour}", linewidth=2, label=f"memoized, {label}")
         without = [loss.without_memo for loss in self.losses(0, steps)]
-        axes.plot(steps, without, "--", color="black", label="without memoization")
+        axes.plot(steps, without, "--", color="black", label="without memoization, against every history")
+        self._draw_headline(axes, changes, steps)
+        for colour, count in enumerate((count for count in changes if count), start=1):
+            epsilons = [loss.same_pattern for loss in self.losses(count, steps)]
+            label = f"memoized, against histories with the same pattern of states, {_plural(count, 'change')}"
+            axes.plot(steps, epsilons, color=f"C{colour}", linewidth=2, label=label)
+        fixed = [loss.epsilon for loss in self.losses(0, steps, fixed=True)]
+        axes.plot(steps, fixed, color="C0", linewidth=2, label="memoized, fixed to the first value for ever")
         permanent = self.mechanism.exact_permanent_epsilon()
         axes.axhline(
             permanent, color="grey", linewidth=1, linestyle=":", label=f"epsilon_inf = {permanent:.4g}"
         )
         axes.set(xscale="log", yscale="log", xlabel="reports", ylabel="epsilon of all reports together")
-        axes.set_title("privacy loss")
-        axes.legend(fontsize=8)
+        axes.set_title("privacy loss (against every history: at most)")
+        axes.legend(**_LEGEND)
+
+    def _draw_headline(self, axes: Any, changes: Sequence[int], steps: Sequence[int]) -> None:
+        """Draw the loss against every history; it hardly depends on how often the own value changes."""
+        curves: dict[tuple[float, ...], list[int]] = {}
+        for count in changes:
+            curves.setdefault(tuple(loss.epsilon for loss in self.losses(count, steps)), []).append(count)
+        for style, (epsilons, counts) in zip(("-", "-.", ":"), curves.items(), strict=False):
+            label = f"memoized, against every history, {' or '.join(map(str, counts))} changes"
+            finite = sum(math.isfinite(epsilon) for epsilon in epsilons)
+            if finite < len(steps):
+                label += f": infinite from report {steps[finite]}"
+                axes.axvline(steps[finite], color="tab:red", linestyle=style, linewidth=2)
+            axes.plot(
+                steps[:finite], epsilons[:finite], linestyle=style, color="tab:red", linewidth=2, label=label
+            )
 
     def _draw_success(self, axes: Any, attack: Attack) -> None:
         steps = np.arange(1, self.reports + 1)
@@ -173,6 +207,8 @@ class Exposure:
         axes.set(xscale="log", xlabel="reports", ylabel="share of devices whose value is found")
         axes.set_ylim(0, 1.03)
         axes.set_title(f"longitudinal attack on {attack.repeats} devices (95 % bands)")
-        axes.legend(
-            fontsize=8, loc="center left" if math.isclose(attack.fresh[-1], 1, abs_tol=0.2) else "best"
-        )
+        axes.legend(**_LEGEND)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

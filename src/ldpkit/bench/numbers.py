@@ -7,6 +7,7 @@ spaced quantiles, so that an experiment has no randomness but the mechanism's ow
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from ldpkit.core.typing import Floats
 __all__ = ["DEFAULT_PEOPLE", "LAWS", "Numbers", "draw", "load_numbers"]
 
 DEFAULT_PEOPLE = 10_000
+MOST_PEOPLE = 1 << 28
+"""Each of them is a number in memory: these fill two gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,9 @@ def draw(name: str, n: int = DEFAULT_PEOPLE) -> Numbers:
     """
     if name not in LAWS:
         raise UnknownNameError("distribution of numbers", name, LAWS)
-    shares = (np.arange(check_whole(n, "n")) + 0.5) / n
+    if check_whole(n, "n") > MOST_PEOPLE:
+        raise InvalidParameterError(f"n must be at most {MOST_PEOPLE}, got {n}")
+    shares = (np.arange(n) + 0.5) / n
     return Numbers(name, LAWS[name](shares), IntervalDomain(-1, 1))
 
 
@@ -109,7 +114,7 @@ def load_numbers(
     500
     """
     name, colon, rest = spec.partition(":")
-    if Path(spec).exists() or (Path(spec).suffix and not colon) or spec == "-":
+    if os.path.exists(spec) or (Path(spec).suffix and not colon) or spec == "-":  # noqa: PTH110
         if low is None or high is None:
             raise InvalidParameterError(f"the numbers of {spec!r} need their interval: give --low and --high")
         from ldpkit.core.readers import read_column
@@ -120,6 +125,6 @@ def load_numbers(
     key, equals, value = rest.partition("=")
     if not colon:
         return draw(name)
-    if key != "n" or not equals or not value.isdecimal():
+    if key != "n" or not equals or not value.isdecimal() or len(value) > 20:
         raise InvalidParameterError(f"write {name}:n=1000 for 1000 people, got {spec!r}")
     return draw(name, int(value))

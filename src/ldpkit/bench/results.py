@@ -1,23 +1,23 @@
-"""Result files: the tidy table of an experiment as CSV, JSON or Parquet.
-
-Beside a result file stands a manifest, `NAME.run.json`, with what the rows depend on,
-so that a later run goes on only with rows that belong to it.
-"""
+"""Result files: the tidy table of an experiment as CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ldpkit.bench.grid import Cell, Experiment, Row
-from ldpkit.core.errors import FileFormatError, InvalidParameterError, MismatchError, MissingDependencyError
+from ldpkit.bench.grid import Row
+from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.wholefile import whole_file
 
-__all__ = ["FORMATS", "as_text", "finished", "format_of", "load", "save"]
+if TYPE_CHECKING:
+    from ldpkit.bench.runlog import RunLog
+
+__all__ = ["FORMATS", "as_text", "format_of", "save"]
 
 FORMATS = ("csv", "json", "parquet")
 
@@ -41,75 +41,23 @@ def as_text(rows: Iterable[Row], kind: str) -> str:
     return text.getvalue()
 
 
-def save(path: Path, rows: Sequence[Row], experiment: Experiment) -> None:
-    """Write rows and their manifest; an interrupted write leaves the old file as it was."""
+def save(path: Path, rows: Sequence[Row], log: RunLog | None = None) -> None:
+    """Write rows, whole or not at all; a log is told first what will stand in the file."""
     kind = format_of(path)
+    data = _as_parquet(rows) if kind == "parquet" else as_text(rows, kind).encode()
+    if log is not None:
+        log.will_write(hashlib.sha256(data).hexdigest())
     with whole_file(path) as stream:
-        if kind == "parquet":
-            parquet, arrow = _parquet()
-            columns = {name: [getattr(row, name) for row in rows] for name in Row._fields}
-            parquet.write_table(arrow.table(columns), stream)
-        else:
-            stream.write(as_text(rows, kind).encode())
-    with whole_file(_manifest(path)) as stream:
-        stream.write((json.dumps(experiment.fingerprint(), indent=1) + "\n").encode())
+        stream.write(data)
 
 
-def load(path: Path, experiment: Experiment) -> list[Row]:
-    """Return the rows of an earlier run of the same experiment; refuse those of another."""
-    try:
-        manifest = json.loads(_manifest(path).read_text())
-    except (OSError, ValueError):
-        raise FileFormatError(
-            f"{path} has no readable {_manifest(path).name} beside it: it cannot be resumed"
-        ) from None
-    expected = experiment.fingerprint()
-    differing = [name for name in expected if manifest.get(name) != expected[name]]
-    if differing:
-        raise MismatchError(
-            f"{path} holds another experiment (different {', '.join(differing)}): "
-            "give the same options, or another output file"
-        )
-    return [_row(record, path) for record in _records(path)]
-
-
-def finished(rows: Iterable[Row], experiment: Experiment) -> list[Cell]:
-    """Return the cells all of whose rows are there."""
-    wanted = len(experiment.methods) * len(experiment.metrics) * experiment.repeats
-    seen: dict[Cell, int] = {}
-    for row in rows:
-        cell = Cell(row.epsilon, row.protocol)
-        seen[cell] = seen.get(cell, 0) + 1
-    return [cell for cell, count in seen.items() if count == wanted]
-
-
-def _manifest(path: Path) -> Path:
-    return path.with_name(path.name + ".run.json")
-
-
-def _records(path: Path) -> list[dict[str, Any]]:
-    kind = format_of(path)
-    if kind == "parquet":
-        rows: list[dict[str, Any]] = _parquet()[0].read_table(path).to_pylist()
-        return rows
-    if kind == "json":
-        return list(json.loads(path.read_text()))
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _row(record: dict[str, Any], path: Path) -> Row:
-    try:
-        return Row(
-            float(record["epsilon"]),
-            str(record["protocol"]),
-            str(record["method"]),
-            str(record["metric"]),
-            int(record["repeat"]),
-            float(record["value"]),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise FileFormatError(f"{path} is not a result file: it cannot be resumed") from None
+def _as_parquet(rows: Sequence[Row]) -> bytes:
+    parquet, arrow = _parquet()
+    stream = io.BytesIO()
+    parquet.write_table(
+        arrow.table({name: [getattr(row, name) for row in rows] for name in Row._fields}), stream
+    )
+    return stream.getvalue()
 
 
 def _parquet() -> tuple[Any, Any]:

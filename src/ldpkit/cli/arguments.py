@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
 
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.tables import Piece
     from ldpkit.core.typing import Floats, Label
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -27,13 +31,16 @@ __all__ = [
     "ColumnOption",
     "DomainOption",
     "EpsilonOption",
+    "FigureOption",
     "ForceOption",
     "HighOption",
     "LowOption",
     "ParameterOption",
     "SeedOption",
     "as_numbers",
+    "check_figure",
     "check_output",
+    "check_outputs",
     "is_numeric",
     "make_numeric",
     "make_oracle",
@@ -60,6 +67,9 @@ ParameterOption = Annotated[
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+FigureOption = Annotated[
+    Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False)
+]
 LowOption = Annotated[
     float | None,
     typer.Option(
@@ -166,8 +176,12 @@ def parse_interval(low: float | None, high: float | None) -> IntervalDomain | No
     return IntervalDomain(low, high)
 
 
-def as_numbers(data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool) -> tuple[Floats, int]:
+def as_numbers(
+    data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool, place: Piece | None = None
+) -> tuple[Floats, int]:
     """Return a column as numbers of the interval, and how many were moved to its ends.
+
+    `place` knows where in a file the data stand; without it they begin in row 1.
 
     Examples
     --------
@@ -178,23 +192,28 @@ def as_numbers(data: np.ndarray[Any, Any], domain: IntervalDomain, *, clip: bool
     >>> as_numbers(np.array([1, 7]), IntervalDomain(0, 5), clip=False)
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.OutOfDomainError: value 7.0 in row 2 is not in the interval [0, 5]: remove it, \
+    ldpkit.core.errors.OutOfDomainError: row 2: value 7.0 is not in the interval [0, 5]: remove it, \
 widen --low and --high, or move it to the nearest end with --clip
     """
+
+    def refuse(row: int, why: str) -> NoReturn:
+        where = f"row {row + 1}" if place is None else place.place(row)
+        raise OutOfDomainError(f"{where}: {why}")
+
     if data.dtype.kind == "U":
         from ldpkit.core.tables import is_number, shortened
 
         row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
-        raise OutOfDomainError(f"value {shortened(data[row])} in row {row + 1} is not a number: remove it")
+        refuse(row, f"value {shortened(data[row])} is not a number: remove it")
     numbers, outside = domain.clip(data)
     if outside and not clip:
         import numpy as np
 
         row = int(np.argmax((data < domain.low) | (data > domain.high)))
-        others, it = ("", "it") if outside == 1 else (f", nor are {outside - 1} others", "them")
-        raise OutOfDomainError(
-            f"value {float(data[row])!r} in row {row + 1} is not in the interval {domain}{others}: "
-            f"remove {it}, widen --low and --high, or move {it} to the nearest end with --clip"
+        refuse(
+            row,
+            f"value {float(data[row])!r} is not in the interval {domain}: remove it, "
+            "widen --low and --high, or move it to the nearest end with --clip",
         )
     return numbers, outside
 
@@ -283,11 +302,38 @@ def open_collected(path: Path) -> ReportFile | Tally:
     return ReportFile.open(path)
 
 
-def check_output(path: Path, *, force: bool, inputs: list[Path]) -> None:
-    """Refuse to write over a file that exists, unless told to, and over an input ever."""
-    if not path.exists():
+def check_output(path: Path, *, force: bool, inputs: Sequence[str | Path | None]) -> None:
+    """Refuse a place that cannot be written to, a file that exists, unless told to, and an input ever."""
+    from ldpkit.core.wholefile import check_target
+
+    target = check_target(path)
+    if not target.exists():
         return
-    if any(each.exists() and each.samefile(path) for each in inputs):
+    if any(each is not None and os.path.exists(each) and target.samefile(each) for each in inputs):  # noqa: PTH110
         raise InvalidInputError(f"{str(path)!r} is also the input: choose another name for the output")
     if not force:
         raise InvalidInputError(f"{str(path)!r} exists: choose another name or add --force")
+
+
+def check_outputs(
+    outputs: Mapping[str, Path | None], *, force: bool, inputs: Sequence[str | Path | None]
+) -> None:
+    """Check the files that options name, and that no two options name the same."""
+    from ldpkit.core.wholefile import check_target
+
+    taken: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is not None:
+            check_output(path, force=force, inputs=inputs)
+            other = taken.setdefault(check_target(path), option)
+            if other != option:
+                raise InvalidInputError(f"{str(path)!r} is both {other} and {option}: choose two names")
+
+
+def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
+    """Refuse a figure that could not be drawn or written, before any work is done."""
+    if figure is not None:
+        from ldpkit.bench.figures import check_figure_path
+
+        check_figure_path(figure)
+        check_output(figure, force=force, inputs=inputs)

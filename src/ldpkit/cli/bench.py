@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.arguments import HighOption, LowOption
+from ldpkit.cli.arguments import (
+    FigureOption,
+    ForceOption,
+    HighOption,
+    LowOption,
+    check_figure,
+    check_outputs,
+)
 from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import note, show_cells
+from ldpkit.cli.safetext import visible
 
 if TYPE_CHECKING:
     from ldpkit.bench.grid import Experiment, Row
@@ -114,11 +122,12 @@ def bench(
     result_format: Annotated[
         ResultFormat, typer.Option("--format", help="What to print; parquet needs --out.")
     ] = ResultFormat.table,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the rows that --out holds.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUT.run.")
+    ] = False,
+    force: ForceOption = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML page.")] = None,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
-    ] = None,
+    figure: FigureOption = None,
     plugin: Annotated[
         list[Path] | None,
         typer.Option("--plugin", metavar="FILE", help="A Python file with protocols, methods or metrics."),
@@ -134,7 +143,6 @@ def bench(
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
-    from ldpkit.bench.figures import check_figure_path
     from ldpkit.bench.grid import NO_METHOD, Experiment, comparable_protocols
     from ldpkit.bench.results import format_of
     from ldpkit.core.errors import InvalidParameterError
@@ -161,6 +169,7 @@ def bench(
             style=result_format.value,
             output=output,
             figure=figure,
+            force=force,
         )
         bench_numbers("mean" if task is Task.mean else "density", options)
         return
@@ -172,8 +181,13 @@ def bench(
         raise InvalidParameterError("--resume needs the file to go on with: add --out results.csv")
     if output is not None:
         format_of(output)
-    if figure is not None:
-        check_figure_path(figure)
+    inputs: list[str | Path] = [data, *(plugin or [])]
+    check_figure(figure, force=force, inputs=inputs)
+    check_outputs({"--report": report, "--figure": figure}, force=force, inputs=inputs)
+    # The log of a run says whether --resume may write over its results.
+    check_outputs(
+        {"--report": report, "--figure": figure, "--out": output}, force=force or resume, inputs=inputs
+    )
     protocols, methods = split(protocol), split(method)
     dataset = load(data, column=column)
     experiment = Experiment(
@@ -187,7 +201,7 @@ def bench(
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
-    rows = _run(experiment, output, resume)
+    rows = _run(experiment, output, resume=resume, force=force)
     _print(experiment, rows, result_format, data)
     if figure is not None:
         from ldpkit.bench.figures import overview, save_figure
@@ -196,9 +210,10 @@ def bench(
         note(f"wrote {figure}")
     if report is not None:
         from ldpkit.bench.report import write_report
+        from ldpkit.core.wholefile import whole_text
 
         command = shlex.join(["ldpkit", *sys.argv[1:]])
-        report.write_text(write_report(experiment, rows, data=data, command=command), encoding="utf-8")
+        whole_text(report, write_report(experiment, rows, data=data, command=command))
         note(f"wrote {report}")
 
 
@@ -211,35 +226,45 @@ def _number(text: str) -> float:
         raise InvalidParameterError(f"epsilon must be a number, got {text!r}") from None
 
 
-def _run(experiment: Experiment, output: Path | None, resume: bool) -> list[Row]:
-    """Run the cells that are missing; on Ctrl-C keep the rows that are finished."""
-    from contextlib import closing
+def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bool) -> list[Row]:
+    """Run the cells that are missing; if that is stopped, keep the rows that are finished."""
+    from contextlib import ExitStack, closing, suppress
 
-    from ldpkit.bench.grid import Cell
-    from ldpkit.bench.results import finished, load, save
+    from ldpkit.bench.results import save
+    from ldpkit.bench.runlog import RunLog
     from ldpkit.cli.progress import track
+    from ldpkit.core.errors import LdpkitError
+    from ldpkit.core.stopping import tidied
 
-    rows: list[Row] = []
-    done: list[Cell] = []
-    if resume and output is not None and output.exists():
-        old = load(output, experiment)
-        done = finished(old, experiment)
-        rows = [row for row in old if Cell(row.epsilon, row.protocol) in done]
-        note(f"{len(done)} of {len(experiment.cells())} cells were finished before")
-    missing = len(set(experiment.cells()) - set(done))
-    finished_all = False
-    try:
-        with closing(track(experiment.run(done), missing, "simulating")) as results:
-            for result in results:
-                rows += result.rows
-        finished_all = True
-    finally:
-        if output is not None and rows:
-            save(output, rows, experiment)
-            note(f"wrote {len(rows)} rows to {output}{'' if finished_all else '; go on with --resume'}")
-    order = {cell: place for place, cell in enumerate(experiment.cells())}
-    wanted = [row for row in rows if Cell(row.epsilon, row.protocol) in order]
-    return sorted(wanted, key=lambda row: order[Cell(row.epsilon, row.protocol)])
+    wanted = experiment.cells()
+    with tidied(), ExitStack() as stack:
+        log = None
+        if output is not None:
+            log = stack.enter_context(RunLog.open(output, experiment, resume=resume, force=force))
+        cells = {} if log is None else log.cells
+        done = [cell for cell in wanted if cell in cells]
+        if done:
+            note(f"{len(done)} of {len(wanted)} cells were finished before")
+
+        def write(hint: str = "") -> None:
+            rows = [row for cell in cells.values() for row in cell]
+            if output is not None and rows:
+                save(output, rows, log)
+                note(f"wrote {len(rows)} rows to {output}{hint}")
+
+        try:
+            with closing(track(experiment.run(done), len(wanted) - len(done), "simulating")) as results:
+                for result in results:
+                    if log is None:
+                        cells[result.cell] = list(result.rows)
+                    else:
+                        log.add(result)
+        except BaseException:
+            with suppress(LdpkitError):
+                write("; go on with --resume")
+            raise
+        write()
+    return [row for cell in wanted for row in cells[cell]]
 
 
 def _print(experiment: Experiment, rows: list[Row], result_format: ResultFormat, data: str) -> None:
@@ -252,9 +277,8 @@ def _print(experiment: Experiment, rows: list[Row], result_format: ResultFormat,
     from ldpkit.bench.table import tabulate
 
     people, values = int(experiment.counts.sum()), len(experiment.counts)
-    print(
-        f"{data}: {people:,} people, {values:,} values, {experiment.engine} engine, seed {experiment.seed}\n"
-    )
+    facts = f"{people:,} people, {values:,} values, {experiment.engine} engine, seed {experiment.seed}"
+    print(f"{visible(data)}: {facts}\n")
     for name in experiment.metrics:
         for budget in experiment.epsilons:
             summary = Summary(rows, budget, name)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ldpkit.cli.arguments import check_figure, check_outputs
 from ldpkit.cli.output import Format, note, show, show_cells
 from ldpkit.cli.progress import track
+from ldpkit.cli.safetext import visible
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -42,11 +44,12 @@ class NumericOptions:
     style: str
     output: Path | None
     figure: Path | None
+    force: bool = False
 
 
 def bench_numbers(task: Task, options: NumericOptions) -> None:
     """Compare numeric mechanisms and print, write or draw what came out."""
-    from ldpkit.bench.figures import check_figure_path, save_figure
+    from ldpkit.bench.figures import save_figure
     from ldpkit.bench.numbers import load_numbers
     from ldpkit.bench.numeric import METRICS, NumericExperiment
 
@@ -56,8 +59,10 @@ def bench_numbers(task: Task, options: NumericOptions) -> None:
         raise InvalidParameterError(
             f"results about numbers are written as .csv or .json, got {str(options.output)!r}"
         )
-    if options.figure is not None:
-        check_figure_path(options.figure)
+    check_figure(options.figure, force=options.force)
+    check_outputs(
+        {"--out": options.output, "--figure": options.figure}, force=options.force, inputs=options.data
+    )
     metrics = options.metrics or [METRICS[task][0]]
     for metric in metrics:
         if metric not in METRICS[task]:
@@ -98,12 +103,11 @@ def _mechanisms(task: Task, options: NumericOptions) -> list[str]:
 
 
 def _write(path: Path, rows: list[NumericRow]) -> None:
-    from ldpkit.core.wholefile import whole_file
+    from ldpkit.core.wholefile import whole_text
 
     text = io.StringIO()
     show([row._asdict() for row in rows], Format(path.suffix.lower().removeprefix(".")), file=text)
-    with whole_file(path) as stream:
-        stream.write(text.getvalue().encode())
+    whole_text(path, text.getvalue())
     note(f"wrote {len(rows)} rows to {path}")
 
 
@@ -114,7 +118,8 @@ def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[
     from ldpkit.bench.numeric import NumericSummary
     from ldpkit.bench.numerictable import tabulate_numeric
 
-    people = {numbers.name: numbers.n for numbers in experiment.data}
+    people = {visible(numbers.name): numbers.n for numbers in experiment.data}
+    rows = [row._replace(data=visible(row.data)) for row in rows]
     facts = f"{experiment.repeats} collections for each cell, seed {experiment.seed}"
     print(f"{_people(experiment.data)}, {facts}\n")
     for metric in metrics:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["count_files", "is_collected", "refuse_twins"]
+__all__ = ["count_files", "is_collected", "open_all", "refuse_twins"]
 
 
 def is_collected(path: Path) -> bool:
@@ -34,12 +34,29 @@ def refuse_twins(files: list[Path]) -> None:
         seen.add(path.resolve())
 
 
+def open_all(files: list[Path]) -> list[ReportFile | Tally]:
+    """Return what files hold; refuse reports that stand in two of them, before any is counted."""
+    parts = [open_collected(path) for path in files]
+    for later, (path, part) in enumerate(zip(files, parts, strict=True)):
+        for earlier in range(later):
+            if not set(part.provenance.batches).isdisjoint(parts[earlier].provenance.batches):
+                _refuse_copies(files[earlier], parts[earlier], path, part)
+    return parts
+
+
+def _refuse_copies(first: Path, held: ReportFile | Tally, path: Path, part: ReportFile | Tally) -> None:
+    try:
+        _ = held.provenance + part.provenance
+    except MismatchError as error:
+        raise MismatchError(f"{str(first)!r} and {str(path)!r} hold the same reports: {error}") from None
+
+
 def count_files(files: list[Path]) -> Tally:
     """Return the tally of all files; compare all headers before any report is counted."""
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.tally import Tally
 
-    parts = [open_collected(path) for path in files]
+    parts = open_all(files)
     first = parts[0].mechanism
     for path, part in zip(files, parts, strict=True):
         if part.mechanism != first:

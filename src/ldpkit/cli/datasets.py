@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli.arguments import ForceOption, check_outputs
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.quick import make_group
 
@@ -147,6 +149,7 @@ def prepare_transactions(
         typer.Option("--delimiter", help="Between items; else a comma if there is any, or white space."),
     ] = None,
     output: OutputOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Keep the most frequent items, and of each person the most frequent of these.
 
@@ -157,6 +160,7 @@ def prepare_transactions(
     from ldpkit.core.readers import read_transactions
     from ldpkit.simulation.datasets import top_items
 
+    check_outputs({"--out": output}, force=force, inputs=[file])
     numbers = itertools.count()  # the lines are counted as they pass: a list of them would be large
     transactions = (items for items, _ in zip(read_transactions(file, delimiter), numbers, strict=False))
     dataset = top_items(transactions, top, name=file)
@@ -179,6 +183,7 @@ def prepare_grid(
         bool, typer.Option("--drop-outside", help="Leave out points beyond the bounds, instead of refusing.")
     ] = False,
     output: OutputOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Put points on a grid; the value of a point is its cell, row * columns + column.
 
@@ -187,6 +192,7 @@ def prepare_grid(
     from ldpkit.core.readers import read_points
     from ldpkit.simulation.datasets import grid_cells
 
+    check_outputs({"--out": output}, force=force, inputs=[file])
     corners = None if bounds is None else _corners(bounds)
     points = read_points(file, x, y)
     dataset = grid_cells(points, rows, columns, bounds=corners, drop_outside=drop_outside, name=file)
@@ -197,10 +203,12 @@ def prepare_values(
     file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input.")],
     column: ColumnOption = None,
     output: OutputOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Count the values of a file."""
     from ldpkit.simulation.datasets.loading import load
 
+    check_outputs({"--out": output}, force=force, inputs=[file])
     _write(load(file, column=column, kind="values"), output)
 
 
@@ -225,15 +233,9 @@ def _write(dataset: Dataset, output: Path | None, *, dropped: int = 0) -> None:
     if output is None:
         show(rows, Format.csv)
     else:
-        with _open(output) as stream:
-            show(rows, Format.csv, file=stream)
+        from ldpkit.core.wholefile import whole_text
+
+        text = io.StringIO()
+        show(rows, Format.csv, file=text)
+        whole_text(output, text.getvalue())
     note(f"{dataset.n:,} people, {dataset.k} values{left_out}{f': wrote {output}' if output else ''}")
-
-
-def _open(output: Path) -> Any:
-    from ldpkit.core.errors import InvalidInputError
-
-    try:
-        return output.open("w", encoding="utf-8", newline="")
-    except OSError as error:
-        raise InvalidInputError(f"{str(output)!r} cannot be written: {error.strerror}") from None

@@ -11,13 +11,17 @@ from ldpkit.cli.arguments import (
     ClipOption,
     ColumnOption,
     EpsilonOption,
+    FigureOption,
+    ForceOption,
     HighOption,
     LowOption,
     SeedOption,
+    check_figure,
     make_numeric,
 )
 from ldpkit.cli.manyvalues import split
 from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, without_nan
+from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidParameterError
 
@@ -32,7 +36,7 @@ _EXAMPLES = """
 Examples:
   ldpkit density ages.csv --low 0 --high 120 --epsilon 1
   ldpkit density ages.csv --low 0 --high 120 --epsilon 2 --bins 64 --figure ages.png
-  ldpkit density monday.ldp tuesday.ldp --quantile 0.1,0.5,0.9 --format json
+  ldpkit density north.ldp south.ldp --quantile 0.1,0.5,0.9 --format json
 """
 
 
@@ -65,10 +69,8 @@ def density(
     column: ColumnOption = None,
     clip: ClipOption = False,
     seed: SeedOption = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False),
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
@@ -85,10 +87,7 @@ def density(
     shares = [_share(text) for text in split(quantile)]
     if method not in ALGORITHMS:
         raise InvalidParameterError(f"unknown method {method!r}: choose from {', '.join(ALGORITHMS)}")
-    if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
-
-        check_figure_path(figure)
+    check_figure(figure, force=force, inputs=files)
     numbers = read_numbers(files, column, low, high, clip=clip)
     if numbers is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
@@ -153,6 +152,9 @@ def _print(
         "level": level,
         "quantiles": facts,
     }
+    if numbers is None:  # from files, which tell how their reports were made
+        about["provenance"] = origin_facts(tally.provenance)
+        caption = "\n".join([caption, *origin_lines(tally.provenance)])
     show([without_nan(row) for row in found.rows()], output, caption=caption, about=about)
     if output is Format.table and facts:
         show(facts, output, title="Quantiles", caption=f"{100 * level:g}% intervals")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ForceOption, check_output
+from ldpkit.cli.arguments import ForceOption, check_outputs
 from ldpkit.cli.counting import count_files, refuse_twins
 from ldpkit.cli.likelihood import describe, estimate_likelihood
 from ldpkit.cli.numbers import is_about_numbers, number_table
+from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, note, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
@@ -29,7 +30,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit estimate reports.ldp
-  ldpkit estimate monday.ldp tuesday.ldp --consistency norm_sub --top 10
+  ldpkit estimate north.ldp south.ldp --consistency norm_sub --top 10
   ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
   ldpkit estimate north.ldp --save-tally north.tally
   ldpkit estimate north.tally south.tally --format json
@@ -93,7 +94,7 @@ def estimate(
     From reports of numbers it estimates their mean and variance.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.core.wholefile import whole_file
+    from ldpkit.core.wholefile import whole_file, whole_text
     from ldpkit.estimation.consistency import CONSISTENCY
     from ldpkit.mechanisms.tally import ESTIMATORS
 
@@ -102,14 +103,12 @@ def estimate(
         ESTIMATORS.get(method)
     if consistency is not None:
         CONSISTENCY.get(consistency)
-    for path in filter(None, (output, save_tally)):
-        check_output(path, force=force, inputs=files)
-    if output is not None and output == save_tally:
-        raise InvalidInputError(f"{str(output)!r} is both --output and --save-tally: choose two names")
+    check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
     refuse_twins(files)
     style = style or _style_of(output)
     diagnostics: Mapping[str, Any] = {}
     tally = None if method == "mle" else count_files(files)
+    provenance = None if tally is None else tally.provenance
     if tally is not None and is_about_numbers(tally):
         if consistency is not None or simultaneous or top is not None or sort is not None:
             raise InvalidParameterError(
@@ -124,7 +123,7 @@ def estimate(
         elif save_tally is not None:
             raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
         else:
-            made, mechanisms = estimate_likelihood(files, consistency)
+            made, mechanisms, provenance = estimate_likelihood(files, consistency)
         diagnostics = made.diagnostics
         about = {
             "n": made.n,
@@ -137,11 +136,13 @@ def estimate(
         }
         rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
         caption = _caption(about, mechanisms, len(rows), len(made))
+    if provenance is not None:
+        about = {**about, "provenance": origin_facts(provenance)}
+        caption = "\n".join([caption, *origin_lines(provenance)])
     text = io.StringIO()
     show(rows, style, caption=caption, about=about, file=None if output is None else text)
     if output is not None:
-        with whole_file(output) as stream:
-            stream.write(text.getvalue().encode())
+        whole_text(output, text.getvalue())
     if save_tally is not None and tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
@@ -170,7 +171,7 @@ def _rows(
 
 def _caption(about: dict[str, Any], mechanisms: Sequence[Mechanism], shown: int, size: int) -> str:
     kind = "simultaneous intervals" if about["simultaneous"] else "intervals"
-    made_by = (f"{each!r}, exact epsilon {each.exact_epsilon()!r}" for each in mechanisms)
+    made_by = (f"{each!r}, {each.promise()}" for each in mechanisms)
     parts = [
         f"n={about['n']}",
         *made_by,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.arguments import open_collected
+from ldpkit.cli.origin import origin_facts
 from ldpkit.cli.output import Format, FormatOption, show
 from ldpkit.cli.progress import track
 
@@ -22,7 +23,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit inspect reports.ldp
-  ldpkit inspect monday.ldp tuesday.ldp --format csv
+  ldpkit inspect north.ldp south.ldp --format csv
 """
 
 
@@ -41,7 +42,8 @@ def inspect(
         show(facts, output)
         return
     for each in facts:
-        rows = [{"fact": name, "value": _exact(value)} for name, value in each.items() if value is not None]
+        told = ((name, value) for name, value in each.items() if value not in (None, []))
+        rows = [{"fact": name, "value": _exact(value)} for name, value in told]
         show(rows, output)
 
 
@@ -76,6 +78,7 @@ def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
         "record_length": found.mechanism.report_bytes,
         "file_bytes": path.stat().st_size,
         "checksums": "verified",
+        **origin_facts(found.provenance),
     }
 
 
@@ -85,7 +88,7 @@ def _promise(mechanism: Mechanism) -> dict[str, Any]:
         "title": mechanism.title,
         "parameters": mechanism.parameters(),
         "details": mechanism.details(),
-        "exact_epsilon": mechanism.exact_epsilon(),
+        **mechanism.epsilons(),
     }
 
 

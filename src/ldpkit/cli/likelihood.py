@@ -6,29 +6,35 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.arguments import open_collected
+from ldpkit.cli.counting import open_all
 from ldpkit.cli.progress import track
 from ldpkit.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ldpkit.core.provenance import Provenance
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
     from ldpkit.mechanisms.base import Mechanism
+    from ldpkit.mechanisms.reportfile import ReportFile
+    from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["describe", "estimate_likelihood"]
 
 
-def estimate_likelihood(files: list[Path], consistency: str | None) -> tuple[Estimate, Sequence[Mechanism]]:
-    """Return the most likely frequencies, and the mechanisms that made the reports.
+def estimate_likelihood(
+    files: list[Path], consistency: str | None
+) -> tuple[Estimate, Sequence[Mechanism], Provenance]:
+    """Return the most likely frequencies, the mechanisms that made the reports, and how.
 
     Files may be of different mechanisms and epsilons, as long as the domain is the same.
     """
     from ldpkit.estimation.evidence import Evidence
 
-    evidence = Evidence.merge([_evidence(path) for path in files])
-    return evidence.estimate("mle", consistency=consistency), evidence.oracles
+    parts = open_all(files)
+    evidence = Evidence.merge([_evidence(path, part) for path, part in zip(files, parts, strict=True)])
+    return evidence.estimate("mle", consistency=consistency), evidence.oracles, evidence.provenance
 
 
 def describe(mechanism: Mechanism) -> dict[str, Any]:
@@ -36,16 +42,15 @@ def describe(mechanism: Mechanism) -> dict[str, Any]:
     return {
         "mechanism": mechanism.name,
         "parameters": mechanism.parameters(),
-        "exact_epsilon": mechanism.exact_epsilon(),
+        **mechanism.epsilons(),
     }
 
 
-def _evidence(path: Path) -> Evidence:
+def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:
     from ldpkit.estimation.evidence import Evidence
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.tally import Tally
 
-    part = open_collected(path)
     if isinstance(part, Tally):
         return Evidence.from_tally(part)
     oracle = part.mechanism
@@ -54,4 +59,4 @@ def _evidence(path: Path) -> Evidence:
             f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --method out"
         )
     with contextlib.closing(track(part.reports(), part.blocks, f"reading {path.name}")) as chunks:
-        return Evidence.merge([Evidence.of(oracle, chunk) for chunk in chunks])
+        return Evidence.from_file(part, chunks)

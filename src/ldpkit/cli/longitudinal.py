@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from pathlib import Path
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ParameterOption, make_oracle, parse_domain, parse_parameters
+from ldpkit.cli.arguments import (
+    FigureOption,
+    ForceOption,
+    ParameterOption,
+    check_figure,
+    make_oracle,
+    parse_domain,
+    parse_parameters,
+)
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
@@ -41,7 +49,7 @@ def longitudinal(
     domain: Annotated[
         str, typer.Option(metavar="SPEC", help="A size, labels with commas between, or @FILE.")
     ] = "16",
-    epsilon_inf: Annotated[float, typer.Option(help="For all reports about one value together.")] = 2.0,
+    epsilon_inf: Annotated[float, typer.Option(help="For all reports of a value that never changes.")] = 2.0,
     epsilon_1: Annotated[
         float | None,
         typer.Option("--epsilon-1", help="For the first report; half of epsilon-inf unless given."),
@@ -52,23 +60,24 @@ def longitudinal(
         typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
     ] = "0,3",
     repeats: Annotated[int, typer.Option(help="How many devices to attack.")] = 4000,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     parameter: ParameterOption = None,
     seed: Annotated[int, typer.Option(help="Makes the attack repeatable.")] = 0,
     output: FormatOption = Format.table,
 ) -> None:
     """Show what repeated reports cost, and attack them.
 
+    Memoization protects a value that never changes. Whether and when it changed shows in
+    the reports, and what they give away against every history grows with each of them.
+
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
-    from ldpkit.bench.figures import check_figure_path, save_figure
+    from ldpkit.bench.figures import save_figure
     from ldpkit.bench.longitudinalfigure import Exposure
 
-    if figure is not None:
-        check_figure_path(figure)
+    check_figure(figure, force=force)
     oracle = _make(mechanism, domain, epsilon_inf, epsilon_1, parse_parameters(parameter))
     exposure = Exposure(oracle, reports)
     counts = _whole_numbers(changes)
@@ -86,11 +95,14 @@ def longitudinal(
     show(
         rows,
         output,
-        title=f"{oracle!r}: exact epsilon of a device's reports, and the attack on {attack.repeats} devices",
-        caption="epsilon: of all reports together, memoized; never_above: however many follow about the same "
-        "values. found: share of devices whose value the attack names, memoized and not; bound: the largest "
-        "chance that any attack has, memoized, which a share of few devices may miss by its stderr. "
-        "Memoization hides which values there were, not when they changed.",
+        title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
+        caption="every_history: epsilon of all reports together against every history of the same length, "
+        "whenever its values change; at most, unless exact. same_pattern: at most, against only those that "
+        "change and come back when this one does, so it does not cover whether and when the value changed. "
+        "fixed: exact, for a device that reports its first value for ever. without_memo: against every "
+        "history, with a new permanent report each time. found: share of devices whose unchanging value the "
+        "attack names, memoized and not; bound: the largest chance that any attack has, memoized, which a "
+        "share of few devices may miss by its stderr.",
         about=about,
     )
     if figure is not None:
@@ -161,15 +173,19 @@ def _rows(exposure: Exposure, changes: int, attack: Attack) -> list[dict[str, An
         {
             "changes": changes,
             "reports": loss.reports,
-            "permanent_reports": loss.states,
-            "epsilon": loss.epsilon,
-            "is_exact": loss.is_exact,
-            "never_above": loss.permanent_bound,
+            "permanent_reports": loss.permanent_reports,
+            # JSON has no number for infinity
+            "every_history": "infinite" if math.isinf(loss.epsilon) else loss.epsilon,
+            "exact": loss.is_exact,
+            "same_pattern": loss.same_pattern,
+            "fixed": fixed.epsilon,
             "without_memo": loss.without_memo,
             "found": float(kept) if changes == 0 else None,
             "found_stderr": float(attack.stderr(kept)) if changes == 0 else None,
             "found_without_memo": float(fresh) if changes == 0 else None,
             "bound": attack.bound if changes == 0 else None,
         }
-        for loss, (kept, fresh) in zip(exposure.losses(changes), found, strict=True)
+        for loss, fixed, (kept, fresh) in zip(
+            exposure.losses(changes), exposure.losses(0, fixed=True), found, strict=True
+        )
     ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ from ldpkit.cli.arguments import (
     make_numeric,
 )
 from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers
+from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.randomise import FITTED
 from ldpkit.core.errors import InvalidParameterError
@@ -37,7 +38,7 @@ _EXAMPLES = """
 Examples:
   ldpkit mean ages.csv --low 0 --high 120 --epsilon 1
   ldpkit mean ages.csv --low 0 --high 120 --epsilon 1 --mechanism hm --clip --format json
-  ldpkit mean monday.ldp tuesday.ldp
+  ldpkit mean north.ldp south.ldp
 """
 
 
@@ -88,7 +89,7 @@ def mean(
     check_fraction(level, "level")
     numbers = read_numbers(files, column, low, high, clip=clip)
     if numbers is None:
-        answer = _of_tally(count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed))
+        answer = _of_files(count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed))
     elif epsilon is None:
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
     else:
@@ -107,9 +108,10 @@ def mean(
         **({} if numbers is None else {"clipped": numbers.moved}),
     }
     about = {"level": level, "interval": answer.mechanism.domain.to_json(), **answer.about}
-    show([row], output, caption=f"{100 * level:g}% interval; {answer.story}", about=about)
+    caption = "\n".join([f"{100 * level:g}% interval; {answer.story}", *answer.origin])
+    show([row], output, caption=caption, about=about)
     if output is Format.csv:
-        note(answer.story)
+        note("\n".join([answer.story, *answer.origin]))
     if numbers is not None:
         note(numbers.near(made.mean, made.stderr))
 
@@ -123,6 +125,7 @@ class _Answer:
     exact_epsilon: float
     story: str
     about: Mapping[str, Any]
+    origin: Sequence[str] = ()
 
 
 def _simulate(
@@ -159,3 +162,11 @@ def _of_tally(tally: Tally) -> _Answer:
     mechanism = numeric_mechanism(tally)
     story = f"{made.n} people reported through {mechanism!r}"
     return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})
+
+
+def _of_files(tally: Tally) -> _Answer:
+    """Return the answer of report files, with what they tell of themselves."""
+    answer, made = _of_tally(tally), tally.provenance
+    return replace(
+        answer, about={**answer.about, "provenance": origin_facts(made)}, origin=origin_lines(made)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import enum
 import json
@@ -12,6 +13,7 @@ from typing import Annotated, Any, TextIO
 
 import typer
 
+from ldpkit.cli.safetext import csv_cell, visible
 from ldpkit.core.numbertext import number_text
 
 __all__ = ["Format", "FormatOption", "note", "show", "show_cells"]
@@ -64,7 +66,10 @@ def show(
     elif output is Format.csv:
         writer = csv.DictWriter(target, list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _flat(value) for name, value in row.items()} for row in rows)
+        on_screen = target.isatty()
+        writer.writerows(
+            {name: csv_cell(_flat(value), on_screen) for name, value in row.items()} for row in rows
+        )
     else:
         _show_table(rows, title, caption, best or {}, target)
 
@@ -107,11 +112,11 @@ def show_cells(
 
     target = file or sys.stdout
     width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
-    for line in title.splitlines():
+    for line in visible(title).split("\n") if title else []:
         print(*wrapped(line, width), sep="\n", file=target)
     if cells:
         print(*text_table(header, cells, right=right, width=width), sep="\n", file=target)
-    for line in caption.splitlines():
+    for line in visible(caption).split("\n") if caption else []:
         print(*wrapped(line, width), sep="\n", file=target)
 
 
@@ -136,4 +141,5 @@ def _flat(value: Any) -> Any:
 
 def note(message: str) -> None:
     """Tell the user something beside the result, on standard error."""
-    print(message, file=sys.stderr)
+    with contextlib.suppress(OSError):  # the work is done, whether or not it can be told
+        print(visible(message), file=sys.stderr)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldpkit.cli import plan_capacity
-from ldpkit.cli.arguments import ClipOption, ParameterOption, parse_parameters
+from ldpkit.cli.arguments import (
+    ClipOption,
+    FigureOption,
+    ForceOption,
+    ParameterOption,
+    check_figure,
+    parse_parameters,
+)
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.plan_mean import MeanOptions, plan_mean_budget, refuse
@@ -142,9 +148,8 @@ def budget(
         bool,
         typer.Option("--verify", help="Simulate 20,000 new collections at epsilon and at 0.9 times it."),
     ] = False,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     seed: Annotated[int, typer.Option(help="Makes the answer repeatable.")] = 0,
     output: FormatOption = Format.table,
 ) -> None:
@@ -154,10 +159,7 @@ def budget(
     the people, whole ones at a time; nobody is asked. For the mean of numbers give --low,
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
-    if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
-
-        check_figure_path(figure)
+    check_figure(figure, force=force, inputs=[data])
     numbers = MeanOptions(low, high, within, people, clip)
     if numbers.given:
         refuse(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
 from ldpkit.cli.manyvalues import split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
@@ -106,9 +107,8 @@ def capacity(
     ] = False,
     column: Annotated[str | None, typer.Option(help="The column of amounts.", show_default=False)] = None,
     seed: Annotated[int, typer.Option(help="Makes simulations repeatable.")] = 0,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Find the smallest epsilon with which a total decides rightly.
@@ -120,10 +120,7 @@ def capacity(
     from ldpkit.planning.capri.outliers import cap_at_quantile
     from ldpkit.planning.capri.question import CapacityQuestion, Outcome
 
-    if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
-
-        check_figure_path(figure)
+    check_figure(figure, force=force, inputs=[file])
     amounts, counts = _read(file, column)
     question = CapacityQuestion(
         amounts, counts, limit, Outcome(constraint.value), at_most=at_most, at_least=at_least

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 def track(
-    items: Iterable[Item], total: int, label: str, *, patience: float = 2.0
+    items: Iterable[Item], total: int | None, label: str, *, patience: float = 2.0
 ) -> Generator[Item, None, None]:
     """Yield the items, and show on a terminal how far they are.
 
@@ -24,8 +24,8 @@ def track(
     ----------
     items : iterable
         What is worked on.
-    total : int
-        How many items there will be.
+    total : int or None
+        How many items there will be, if that is known.
     label : str
         What is being done.
     patience : float

@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ldpkit.cli.arguments import as_numbers, is_numeric, make_numeric, make_oracle, open_collected
+from ldpkit.cli.memory import Memory
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
 
     from ldpkit.core.domain import CategoricalDomain
     from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.provenance import Provenance
     from ldpkit.core.random import RandomSource
+    from ldpkit.core.readers import ColumnStream
+    from ldpkit.core.tables import Piece
     from ldpkit.core.typing import Floats, Reports
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -37,12 +41,19 @@ class Asked:
     values: Path
     column: str | None
     rng: RandomSource
+    memory: Memory
 
     def read(self) -> np.ndarray[Any, Any]:
         """Return the column."""
         from ldpkit.core.readers import read_column
 
         return read_column(self.values, self.column)
+
+    def stream(self) -> ColumnStream:
+        """Return the column, to be gone through once, a piece at a time."""
+        from ldpkit.core.readers import ColumnStream
+
+        return ColumnStream(self.values, self.column)
 
 
 @dataclass(frozen=True)
@@ -51,25 +62,46 @@ class Work:
 
     mechanism: FrequencyOracle | NumericMechanism
     chunks: Iterator[Reports]
-    pieces: int
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
+    devices: str | None = None
+    """What is recorded about devices with memory: "new" or "kept"."""
+    domain_source: str = "stated"
+
+    def provenance(self, rng: RandomSource) -> Provenance:
+        """Return what is recorded of how the reports are made."""
+        from ldpkit.core.provenance import Provenance
+
+        return Provenance.of(rng, domain=self.domain_source, devices=self.devices)
 
 
-def randomise_categories(asked: Asked, public: CategoricalDomain | None) -> Work:
-    """Return the work on categories; without a public domain it is taken from the values, with a warning."""
+def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from_data: bool = False) -> Work:
+    """Return the work on categories; their domain is public, or taken from the values if that is asked."""
     oracle = None if public is None else _oracle(asked, public)
     if oracle is None and is_numeric(asked.mechanism):
         raise InvalidParameterError(f"{asked.mechanism} is for numbers: give --low and --high")
+    if oracle is None and not from_data:
+        raise InvalidParameterError(
+            "the domain is missing: give the public list of values with --domain, or accept that the file "
+            "tells which values exist, with --domain-from-data"
+        )
+    if oracle is not None and asked.memory.ids is None:
+        column = asked.stream()
+        values = (_labels_of(piece, oracle.domain) for piece in column)
+        chunks = column.located(asked.memory.stream(oracle, values, asked.rng))
+        return Work(oracle, chunks, devices=asked.memory.devices)
     data = asked.read()
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
-        notes.append(
-            f"note: the domain {oracle.domain} was taken from the values, which tells who is among them: "
-            "a real collection fixes a public domain in advance, with --domain"
+        note = (
+            f"note: the domain {oracle.domain} was taken from the values and stands in the file: "
+            "epsilon does not protect that these values exist, so a rare one is not hidden"
         )
-    chunks = oracle.privatize_chunks(_as_labels(data, oracle.domain), rng=asked.rng)
-    return Work(oracle, chunks, -(-len(data) // oracle.chunk_size), tuple(notes))
+        notes = (note,)
+    labels = _as_labels(data, oracle.domain)
+    chunks = asked.memory.chunks(oracle, labels, asked.rng, asked.values, asked.column)
+    source = "data" if public is None else "stated"
+    return Work(oracle, chunks, notes, asked.memory.devices, source)
 
 
 def randomise_numbers(
@@ -79,13 +111,16 @@ def randomise_numbers(
     if bins is not None:
         return _describe(asked, interval, bins, clip=clip)
     mechanism = _numeric(asked, interval, descriptor)
-    numbers, moved = as_numbers(asked.read(), interval, clip=clip)
-    pieces = -(-len(numbers) // mechanism.chunk_size)
-    return Work(mechanism, mechanism.privatize_chunks(numbers, rng=asked.rng), pieces, _moved(moved, numbers))
+    asked.memory.check(type(mechanism), mechanism.name)
+    column, notes = asked.stream(), _Notes()
+    numbers = _numbers(column, interval, notes, clip=clip)
+    return Work(mechanism, mechanism.privatize_stream(numbers, rng=asked.rng), notes)
 
 
 def _oracle(asked: Asked, domain: CategoricalDomain) -> FrequencyOracle:
-    return make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+    made = make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
+    asked.memory.check(type(made), made.name)
+    return made
 
 
 def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) -> Work:
@@ -94,11 +129,17 @@ def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) 
     from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
 
     oracle = _oracle(asked, CategoricalDomain(bins + 1))
-    numbers, moved = as_numbers(asked.read(), interval, clip=clip)
-    rounded = round_at_random(interval, numbers, bins, asked.rng)
-    meaning = f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"
-    chunks = oracle.privatize_chunks(rounded, rng=asked.rng)
-    return Work(oracle, chunks, -(-len(numbers) // oracle.chunk_size), (meaning, *_moved(moved, numbers)))
+    if asked.memory.ids is not None:
+        raise InvalidParameterError(
+            "--bins rounds at random at every run, which no memory follows: leave out --ids"
+        )
+    notes = _Notes(
+        [f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"]
+    )
+    (coins,) = asked.rng.spawn(1)
+    numbers = _numbers(asked.stream(), interval, notes, clip=clip)
+    rounded = (round_at_random(interval, some, bins, coins) for some in numbers)
+    return Work(oracle, asked.memory.stream(oracle, rounded, asked.rng), notes, asked.memory.devices)
 
 
 def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
@@ -129,9 +170,31 @@ def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) ->
     return protocol.mechanism(count_files([descriptor]))
 
 
-def _moved(moved: int, numbers: Floats) -> tuple[str, ...]:
-    many = f"note: {moved} of {len(numbers)} values were outside and were moved to the nearest end"
-    return (many,) if moved else ()
+class _Notes(list[str]):
+    """What to tell the user in the end; how many numbers were moved is known only then."""
+
+    moved = total = 0
+
+    def __iter__(self) -> Iterator[str]:
+        yield from super().__iter__()
+        if self.moved:
+            yield f"note: {self.moved} of {self.total} values were outside and were moved to the nearest end"
+
+
+def _numbers(
+    column: ColumnStream, interval: IntervalDomain, notes: _Notes, *, clip: bool
+) -> Iterator[Floats]:
+    """Yield a column as numbers of the interval, a piece at a time."""
+    for piece in column:
+        numbers, moved = as_numbers(piece.typed(), interval, clip=clip, place=piece)
+        notes.moved += moved
+        notes.total += len(numbers)
+        yield numbers
+
+
+def _labels_of(piece: Piece, domain: CategoricalDomain) -> np.ndarray[Any, Any]:
+    """Return cells as written where labels are text: there 007 is not 7, and 1 is a label, not an index."""
+    return piece.text() if domain.has_labels and isinstance(domain.labels[0], str) else piece.typed()
 
 
 def _infer_domain(data: np.ndarray[Any, Any]) -> CategoricalDomain:

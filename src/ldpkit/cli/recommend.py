@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.plan_mean import refuse
@@ -79,9 +79,8 @@ def recommend(
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
     top: Annotated[int, typer.Option(min=1, help="How many to show in a table.")] = 12,
     seed: Annotated[int, typer.Option(help="Makes the simulations repeatable.")] = 0,
-    figure: Annotated[
-        Path | None, typer.Option(help="Write a .png, .svg or .pdf figure.", show_default=False)
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Rank protocols and methods for your data, and say why.
@@ -98,6 +97,7 @@ def recommend(
         chance = 0.95 if probability is None else probability
         _recommend_mean(low, high, people, epsilon, within, chance, output)
         return
+    check_figure(figure, force=force, inputs=[data])
     from ldpkit.core import random
     from ldpkit.planning.recommend import recommend as rank
     from ldpkit.simulation.datasets import load

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ldpkit.cli.arguments import ForceOption, check_output
 from ldpkit.cli.output import Format, FormatOption, note, show
 
 __all__ = ["add_to"]
@@ -31,6 +32,7 @@ def reproduce(
         Path | None, typer.Option("--out", help="A folder for claims.csv, claims.json and the figures.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Makes the run repeatable.")] = 0,
+    force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Run a paper's claims: published, ours and a verdict each."""
@@ -41,6 +43,9 @@ def reproduce(
         show(rows, output, title="Papers that can be reproduced")
         return
     reproduction = REPRODUCTIONS.get(name)
+    if out is not None and out.exists():
+        for file in ("claims.csv", "claims.json"):
+            check_output(out / file, force=force, inputs=[])
     claims = list(reproduction.run(Settings(quick=quick, seed=seed, folder=out)))
     show([claim.row() for claim in claims], output, title=reproduction.title)
     if out is not None:

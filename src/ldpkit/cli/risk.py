@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import DomainOption, ParameterOption, make_oracle, parse_domain, parse_parameters
+from ldpkit.cli.arguments import (
+    DomainOption,
+    FigureOption,
+    ForceOption,
+    ParameterOption,
+    check_figure,
+    make_oracle,
+    parse_domain,
+    parse_parameters,
+)
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidParameterError
@@ -73,19 +81,15 @@ def risk(
     parameter: ParameterOption = None,
     column: Annotated[str | None, typer.Option(help="The column of a table to read.")] = None,
     seed: Annotated[int, typer.Option(help="Makes simulations repeatable.")] = 0,
-    figure: Annotated[
-        Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.")
-    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Show how often an adversary guesses a value from its report.
 
     The adversary knows the mechanism and has a prior, and no guess is right more often.
     """
-    if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
-
-        check_figure_path(figure)
+    check_figure(figure, force=force, inputs=[data])
     from ldpkit.assurance.adversary import in_words
 
     values, people = _people(domain, data, column)

@@ -11,7 +11,7 @@ import numpy as np
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts
 
-__all__ = ["check_counts", "check_epsilon", "check_fraction", "check_whole"]
+__all__ = ["check_counts", "check_epsilon", "check_fraction", "check_whole", "exact_sum"]
 
 SMALLEST_EPSILON = 0.001
 LARGEST_EPSILON = 20.0
@@ -87,3 +87,18 @@ def check_counts(counts: object, size: int) -> Counts:
     if people >= MOST_PEOPLE:
         raise InvalidInputError(f"counts sum to {people:.3g}, more than integers hold: scale them down")
     return array.astype(np.int64)
+
+
+def exact_sum(counts: Counts) -> int:
+    """Return the sum of integers of 64 bits, which may be more than such an integer holds.
+
+    Examples
+    --------
+    >>> exact_sum(np.array([2**62, 2**62, 5])) == 2**63 + 5
+    True
+    """
+    if counts.size == 0:
+        return 0
+    if max(int(counts.max()), -int(counts.min())) * counts.size < 1 << 63:
+        return int(counts.sum())
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())

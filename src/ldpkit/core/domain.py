@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,9 @@ import numpy as np
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
 
-__all__ = ["CategoricalDomain", "as_array", "as_domain"]
+__all__ = ["CategoricalDomain", "as_array", "as_domain", "regrouped"]
+
+AnyArray = np.ndarray[Any, Any]
 
 _MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
 _LARGEST = 1 << 26  # beyond, integers over 2**64 are too coarse for the smallest epsilon
@@ -121,13 +123,11 @@ remove it or enlarge the domain
     def _refuse(self, array: np.ndarray[Any, Any], position: int) -> None:
         value = array[position].item() if hasattr(array[position], "item") else array[position]
         if isinstance(value, float) and math.isnan(value):
-            raise OutOfDomainError(
-                f"value nan at position {position} is missing: drop missing values or give them a label"
-            )
-        raise OutOfDomainError(
-            f"value {value!r} at position {position} is not in the domain {self}: "
-            "remove it or enlarge the domain"
-        )
+            what, remedy = "value nan", "is missing: drop missing values or give them a label"
+        else:
+            what = f"value {value!r}"
+            remedy = f"is not in the domain {self}: remove it or enlarge the domain"
+        raise OutOfDomainError(f"{what} at position {position} {remedy}", position, f"{what} {remedy}")
 
     def to_json(self) -> int | list[Label]:
         """Return the JSON form: the size, or the list of labels."""
@@ -201,6 +201,27 @@ def as_array(values: Values) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "O":
         array = _from_items(array.tolist())
     return array
+
+
+def regrouped(arrays: Iterable[AnyArray], size: int) -> Iterator[AnyArray]:
+    """Yield the items of some arrays, one after the other, in arrays of one size; the last may be shorter.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in regrouped([np.arange(3), np.arange(4)], 5)]
+    [[0, 1, 2, 0, 1], [2, 3]]
+    """
+    waiting, length = list[AnyArray](), 0
+    for array in arrays:
+        waiting.append(array)
+        length += len(array)
+        if length >= size:
+            joined = np.concatenate(waiting)
+            whole = length - length % size
+            yield from (joined[start : start + size] for start in range(0, whole, size))
+            waiting, length = [joined[whole:]], length - whole
+    if length:
+        yield np.concatenate(waiting)
 
 
 def _from_column(column: Any) -> np.ndarray[Any, Any]:

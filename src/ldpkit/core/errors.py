@@ -9,6 +9,7 @@ LdpkitError
 |-- FileFormatError            a file that is truncated, corrupted or foreign; has the offset
 |-- UnknownNameError           a name that is not registered (also LookupError)
 |-- PluginError                a plugin that cannot be loaded
+|-- WriteError                 a file that cannot be written, as on a full disk (also OSError)
 |-- MissingDependencyError     an optional library that is needed here (also ImportError)
 `-- FrozenError                an attempt to change something immutable (also AttributeError)
 ```
@@ -30,6 +31,7 @@ __all__ = [
     "OutOfDomainError",
     "PluginError",
     "UnknownNameError",
+    "WriteError",
 ]
 
 
@@ -46,7 +48,23 @@ class InvalidInputError(LdpkitError, ValueError):
 
 
 class OutOfDomainError(InvalidInputError):
-    """A value does not belong to the domain of the mechanism."""
+    """A value does not belong to the domain of the mechanism.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    position : int, optional
+        Where the value stands among those given.
+    without_position : str, optional
+        The message for who knows a better word for the place, such as the line of a file.
+    """
+
+    def __init__(
+        self, message: str, position: int | None = None, without_position: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.position, self.without_position = position, without_position or message
 
 
 class MismatchError(LdpkitError, ValueError):
@@ -67,6 +85,25 @@ class FileFormatError(LdpkitError):
     def __init__(self, message: str, *, offset: int | None = None) -> None:
         super().__init__(message if offset is None else f"{message} (at byte {offset})")
         self.offset = offset
+
+
+class WriteError(LdpkitError, OSError):
+    """A file cannot be written to its end, as on a full disk.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    reason : str
+        What the system said.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"cannot write {path!r}: {reason}: make room, or choose another folder")
+        self._made_of = (path, reason)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self._made_of
 
 
 class UnknownNameError(LdpkitError, LookupError):

@@ -9,10 +9,11 @@ epsilon is computed back from the integers, rounded up. `decimal` evaluates `exp
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["WORD", "exp_bounds", "log_up", "probability"]
+__all__ = ["WORD", "exp_bounds", "float_up", "log_product_up", "log_up", "probability"]
 
 WORD = 1 << 64
 """The number of values a random word takes: an integer threshold t has probability t / WORD."""
@@ -48,16 +49,40 @@ def log_up(ratio: Fraction) -> float:
     >>> log_up(Fraction(3)) >= math.log(3)
     True
     """
-    if ratio <= 0:
-        raise ValueError(f"the logarithm needs a positive ratio, got {ratio}")
-    if ratio == 1:
-        return 0.0
+    return log_product_up({ratio: 1})
+
+
+def log_product_up(powers: Mapping[Fraction, int]) -> float:
+    """Return the smallest float that is at least the logarithm of a product of powers.
+
+    Examples
+    --------
+    >>> log_product_up({Fraction(3): 2, Fraction(1, 7): 1}) == log_up(Fraction(9, 7))
+    True
+    """
     down = Context(prec=_PRECISION, rounding=ROUND_FLOOR)
     up = Context(prec=_PRECISION, rounding=ROUND_CEILING)
-    quotient = up.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
-    exact = up.add(up.ln(quotient), _SLACK)
+    exact = Decimal(0)
+    for ratio, power in powers.items():
+        if ratio <= 0:
+            raise ValueError(f"the logarithm needs a positive ratio, got {ratio}")
+        if ratio != 1:
+            quotient = up.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
+            exact = up.add(exact, up.multiply(power, up.add(up.ln(quotient), _SLACK)))
     nearest = float(exact)
     return nearest if down.create_decimal(Decimal(nearest)) >= exact else math.nextafter(nearest, math.inf)
+
+
+def float_up(number: Fraction) -> float:
+    """Return the smallest float that is at least the number.
+
+    Examples
+    --------
+    >>> float_up(Fraction(1, 4)), Fraction(float_up(Fraction(1, 3))) > Fraction(1, 3)
+    (0.25, True)
+    """
+    nearest = float(number)
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
 
 
 def probability(threshold: int) -> float:

@@ -8,14 +8,21 @@ Where nothing is recorded, the word is "unknown", never the best case.
 
 from __future__ import annotations
 
+import functools
+import operator
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ldpkit.core.errors import InvalidInputError, MismatchError
 
-__all__ = ["Provenance", "Span", "new_batch"]
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
+
+__all__ = ["UNKNOWN", "Provenance", "Span", "new_batch"]
+
+Result = TypeVar("Result")
 
 _BATCH_BYTES = 16
 # From the best case to the worst: what was put together is as bad as its worst part.
@@ -90,11 +97,23 @@ count a file and its copy or its tally only once
     spans: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", (*_DEVICES, None))):
-            if getattr(self, name) not in known:
-                words = ", ".join(filter(None, known))
-                raise InvalidInputError(f"{name} is one of {words}, got {str(getattr(self, name))[:50]!r}")
+        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", _DEVICES)):
+            word = getattr(self, name)
+            if word not in known and not (name == "devices" and word is None):
+                raise InvalidInputError(f"{name} is one of {', '.join(known)}, got {str(word)[:50]!r}")
         object.__setattr__(self, "spans", _joined(self.spans))
+
+    @classmethod
+    def of(cls, rng: RandomSource, *, domain: str = "unknown", devices: str | None = None) -> Provenance:
+        """Return the provenance of reports that are made with a source of randomness.
+
+        Examples
+        --------
+        >>> from ldpkit.core import random
+        >>> Provenance.of(random.secure(), domain="stated")
+        Provenance(randomness='secure', domain='stated', devices=None, spans=())
+        """
+        return cls("secure" if rng.is_secure else "seeded", domain, devices)
 
     def __add__(self, other: Provenance) -> Provenance:
         """Return the provenance of both together; refuse reports that are in both."""
@@ -104,6 +123,17 @@ count a file and its copy or its tally only once
             self.devices if self.devices == other.devices else _worse_devices(self.devices, other.devices),
             (*self.spans, *other.spans),
         )
+
+    @classmethod
+    def merge(cls, provenances: Iterable[Provenance]) -> Provenance:
+        """Return the provenance of all together; unknown if there are none."""
+        every = list(provenances)
+        return functools.reduce(operator.add, every) if every else cls()
+
+    @property
+    def known(self) -> int:
+        """How many reports the spans hold."""
+        return sum(span.stop - span.start for span in self.spans)
 
     @property
     def batches(self) -> tuple[str, ...]:
@@ -121,6 +151,14 @@ count a file and its copy or its tally only once
             said.append("made by devices that never answered before: asking them again costs more")
         return said
 
+    def sign(self, estimate: Result) -> Result:
+        """Return an estimate whose `made_by` tells what is recorded of its reports, if anything is."""
+        if self == UNKNOWN or not (is_dataclass(estimate) and hasattr(estimate, "made_by")):
+            return estimate
+        recorded = replace(self, spans=()).to_json()
+        made: Any = replace(estimate, made_by={**estimate.made_by, **recorded})  # type: ignore[type-var]
+        return cast("Result", made)
+
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, as files keep it."""
         made: dict[str, Any] = {"randomness": self.randomness, "domain_source": self.domain}
@@ -133,12 +171,16 @@ count a file and its copy or its tally only once
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Provenance:
         """Return the provenance of a JSON form; what is missing is unknown."""
+        if not isinstance(record, Mapping):
+            raise InvalidInputError(f"a provenance is an object with fields, got {str(record)[:50]!r}")
         try:
             spans = tuple(Span(batch, start, stop) for batch, start, stop in record.get("spans", ()))
         except (TypeError, ValueError) as error:
             if isinstance(error, InvalidInputError):
                 raise
-            raise InvalidInputError("spans are triples of batch id, first and last report") from None
+            raise InvalidInputError(
+                "spans are triples of a batch id, the first report and the one behind the last"
+            ) from None
         randomness, domain = record.get("randomness", "unknown"), record.get("domain_source", "unknown")
         return cls(randomness, domain, record.get("devices"), spans)
 
@@ -166,3 +208,7 @@ def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
         else:
             made.append(span)
     return tuple(made)
+
+
+UNKNOWN = Provenance()
+"""The provenance of reports about which nothing is recorded."""

@@ -11,19 +11,30 @@ from __future__ import annotations
 import difflib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.tables import STANDARD_INPUT, Table, is_number, open_table, read_text, shortened
+from ldpkit.core.errors import InvalidInputError, OutOfDomainError
+from ldpkit.core.lines import line_blocks, text_limit
+from ldpkit.core.spreadsheet import original_cell
+from ldpkit.core.tables import STANDARD_INPUT, Piece, Table, is_number, joined, open_table, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ldpkit.core.typing import Counts, Floats, Label
 
-__all__ = ["STANDARD_INPUT", "column_names", "read_column", "read_counts", "read_points", "read_transactions"]
+__all__ = [
+    "STANDARD_INPUT",
+    "column_names",
+    "read_column",
+    "read_counts",
+    "read_points",
+    "read_transactions",
+]
+
+Item = TypeVar("Item")
 
 _LARGEST = int(np.iinfo(np.int64).max)
 
@@ -55,8 +66,53 @@ def read_column(path: str | Path, column: str | None = None) -> np.ndarray[Any, 
     ...     read_column(file, "age").tolist()
     [41, 7]
     """
-    table = open_table(path, as_csv=column is not None)
-    return table.column(_pick(table, column))
+    table = open_table(path, as_csv=column is not None, limit=text_limit(path))
+    (only,) = _whole(table, _pick(table, column))
+    return only.typed()
+
+
+class ColumnStream:
+    r"""A column that is gone through once, a piece at a time, however long it is.
+
+    Parameters
+    ----------
+    path, column
+        As for `read_column`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "ages.txt"
+    ...     _ = file.write_text("41\n7\n")
+    ...     [piece.typed().tolist() for piece in ColumnStream(file)]
+    [[41, 7]]
+    """
+
+    def __init__(self, path: str | Path, column: str | None = None) -> None:
+        self._table = open_table(path, as_csv=column is not None)
+        self._name = _pick(self._table, column)
+        self._piece: Piece | None = None
+
+    def __iter__(self) -> Iterator[Piece]:
+        for (piece,) in self._table.pieces(self._name):
+            self._piece = piece
+            yield piece
+
+    def located(self, results: Iterable[Item]) -> Iterator[Item]:
+        """Yield what is made of the pieces; a value that is refused is named by its line or row."""
+        try:
+            yield from results
+        except OutOfDomainError as error:
+            if self._piece is None or error.position is None:
+                raise
+            place = self._piece.place(error.position)
+            raise OutOfDomainError(f"{place}: {error.without_position}") from None
+
+
+def _whole(table: Table, *names: str | None) -> list[Piece]:
+    """Return whole columns, one after the other."""
+    return [joined(pieces) for pieces in zip(*table.pieces(*names), strict=True)]
 
 
 def column_names(path: str | Path) -> list[str]:
@@ -77,11 +133,12 @@ def read_counts(
         A CSV, TSV or Parquet table, or `-` for CSV on standard input.
     value : str or sequence of str, optional
         The column of labels, by default `value` or the other one of two. Several columns
-        make joint labels, such as `2/7`.
+        make joint labels, such as `2/7`. An apostrophe before =, +, - or @ is a spreadsheet's
+        mark of text, not part of the label.
     count : str, optional
         The column of counts, by default `count` or the second of two.
     """
-    table = open_table(path, as_csv=True)
+    table = open_table(path, as_csv=True, limit=text_limit(path))
     if not table.names:
         raise InvalidInputError(f"{table.title} has no columns: counts need a table with value and count")
     if count is None:
@@ -90,21 +147,24 @@ def read_counts(
         others = [name for name in table.names if name != count]
         value = others[0] if len(others) == 1 else "value"
     columns = [value] if isinstance(value, str) else list(value)
-    parts = [table.column(_pick(table, name)).tolist() for name in columns]
+    *places, numbers = _whole(table, *(_pick(table, name) for name in (*columns, count)))
+    parts = [place.typed().tolist() for place in places]
+    if not str(path).endswith(".parquet"):
+        parts = [[original_cell(label) for label in part] for part in parts]
     labels = parts[0] if len(parts) == 1 else ["/".join(map(str, row)) for row in zip(*parts, strict=True)]
-    _refuse_twins(table, labels)
-    return labels, _whole_counts(table, _pick(table, count))
+    _refuse_twins(places[0], labels)
+    return labels, _whole_counts(numbers)
 
 
 def read_points(path: str | Path, x: str, y: str) -> Floats:
     """Return two numeric columns of a table as points, shape (n, 2)."""
-    table = open_table(path, as_csv=True)
+    table = open_table(path, as_csv=True, limit=text_limit(path))
     columns = []
-    for name in (x, y):
-        column = table.column(_pick(table, name))
+    for name, place in zip((x, y), _whole(table, _pick(table, x), _pick(table, y)), strict=True):
+        column = place.typed()
         if column.dtype.kind not in "if":
             row = next((row for row, cell in enumerate(column.tolist()) if not is_number(cell)), 0)
-            table.refuse(row, f"the {name} {shortened(column[row])} is not a number", "remove the row")
+            place.refuse(row, f"the {name} {shortened(column[row])} is not a number", "remove the row")
         columns.append(column.astype(np.float64))
     return np.column_stack(columns)
 
@@ -119,7 +179,7 @@ def read_transactions(path: str | Path, delimiter: str | None = None) -> Iterato
     delimiter : str, optional
         What stands between items, by default a comma if the file has any, else white space.
     """
-    text = read_text(path)
+    text = "\n".join(line for block in line_blocks(path, limit=text_limit(path)) for line in block)
     if delimiter is None and "," in text:
         delimiter = ","
     if delimiter is None or delimiter.isspace():
@@ -147,25 +207,25 @@ def _pick(table: Table, column: str | None) -> str | None:
     return column
 
 
-def _whole_counts(table: Table, column: str | None) -> Counts:
-    numbers = table.column(column)
+def _whole_counts(place: Piece) -> Counts:
+    numbers = place.typed()
     for row, number in enumerate(numbers.tolist()):
         if isinstance(number, str) or number != math.floor(number) or not 0 <= number <= _LARGEST:
-            table.refuse(
+            place.refuse(
                 row,
                 f"the count {shortened(number)} is not a whole number of people",
                 "counts are 0, 1, 2, ...",
             )
     if sum(map(int, numbers.tolist())) > _LARGEST:
-        raise InvalidInputError(f"{table.title}: the counts sum to more than 64 bits hold: scale them down")
+        raise InvalidInputError(f"{place.title}: the counts sum to more than 64 bits hold: scale them down")
     return numbers.astype(np.int64)
 
 
-def _refuse_twins(table: Table, labels: list[Label]) -> None:
+def _refuse_twins(place: Piece, labels: list[Label]) -> None:
     seen: dict[Label, int] = {}
     for row, label in enumerate(labels):
         if label in seen:
-            table.refuse(row, f"the value {shortened(label)} has a count already", "add the two rows up")
+            place.refuse(row, f"the value {shortened(label)} has a count already", "add the two rows up")
         seen[label] = row
 
 

@@ -156,8 +156,9 @@ def _load_entry_points() -> None:
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             entry.load()
-        except Exception as error:
-            raise PluginError(f"the installed plugin {entry.value!r} does not load: {error}") from error
+        except (Exception, SystemExit) as error:
+            told = _told(error)
+            raise PluginError(f"the installed plugin {entry.value!r} does not load: {told}") from error
 
 
 def _may_have_plugins() -> bool:
@@ -198,8 +199,12 @@ def load_plugin(path: str | Path) -> None:
         spec.loader.exec_module(module)
     except PluginError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise PluginError(
-            f"the plugin file {str(path)!r} does not load: {type(error).__name__}: {error}"
-        ) from error
+        raise PluginError(f"the plugin file {str(path)!r} does not load: {_told(error)}") from error
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"it calls sys.exit({error.code!r}), which would end ldpkit: let it raise an exception instead"
+    return f"{type(error).__name__}: {error}"

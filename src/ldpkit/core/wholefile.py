@@ -1,17 +1,32 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all.
+
+A process that is killed leaves its unfinished file behind. Such files have a name of their
+own, and their writer holds a lock on them: one that nobody holds is stale, and the next
+writer in that folder removes it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
-import secrets
+import stat
+import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, LdpkitError, WriteError
+from ldpkit.core.locks import lock
+from ldpkit.core.stopping import tidied
 
-__all__ = ["whole_file"]
+__all__ = ["cannot_write", "check_target", "sync_folder", "whole_file", "whole_text"]
+
+_PREFIX, _SUFFIX = ".ldpkit-", ".part"
+_DAY = 86_400.0
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextlib.contextmanager
@@ -19,7 +34,8 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file that appears under its name only when it is complete.
 
     The bytes go to a temporary neighbour, which takes the name at the end of the `with`
-    block, or goes away if the block is left by an exception or Ctrl-C.
+    block, or goes away if the block is left by an exception or a signal. The file and its
+    folder are on the disk before the block ends.
 
     Examples
     --------
@@ -31,22 +47,135 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     ...     hidden, Path(folder, "a.bin").read_bytes()
     (True, b'abc')
     """
-    target = Path(os.path.realpath(path))  # a link keeps pointing where it points
-    if target.exists() and not target.is_file():
-        raise InvalidInputError(f"cannot write {str(path)!r}: it is not a file: choose another name")
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    target = check_target(path)
+    with tidied():
+        _remove_stale(target.parent)
+        part = target
+        try:
+            raw = None
+            while raw is None:
+                part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
+                raw = _open_part(part, path)
+            with io.BufferedWriter(raw) as stream:
+                yield stream
+                stream.flush()
+                with _refusing(path):
+                    if target.exists():
+                        part.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays
+                    os.fsync(stream.fileno())
+                    part.replace(target)  # before the lock goes with the stream
+            sync_folder(target.parent)
+        finally:
+            if part != target:
+                with contextlib.suppress(OSError):
+                    part.unlink(missing_ok=True)
+
+
+def whole_text(path: str | Path, text: str) -> None:
+    r"""Write a text file, whole or not at all.
+
+    A lone surrogate, which is no character, is written as an escape such as `\udcff`.
+    """
+    data = text.encode(errors="backslashreplace")
+    with whole_file(path) as stream:
+        stream.write(data)
+
+
+def check_target(path: str | Path) -> Path:
+    """Return the file that a path leads to, or refuse a place where no file can be written.
+
+    Examples
+    --------
+    >>> check_target("/no/such/folder/a.csv")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidInputError: cannot write '/no/such/folder/a.csv': No such file or \
+directory: choose a folder that exists and can be written to
+    """
+    if "\0" in str(path):
+        raise InvalidInputError(f"cannot write {str(path)!r}: a NUL stands in the name: choose another name")
+    with _refusing(path):
+        target = Path(os.path.realpath(path))  # a link keeps pointing where it points
+        if target.exists() and not target.is_file():
+            raise InvalidInputError(f"cannot write {str(path)!r}: it is not a file: choose another name")
+        if not target.parent.exists():
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return target
+
+
+def cannot_write(path: str | Path, error: OSError) -> LdpkitError:
+    """Return the refusal of a file that cannot be written, with the remedy."""
+    reason = error.strerror or str(error)
+    if error.errno in _NO_ROOM:
+        return WriteError(str(path), reason)
+    remedy = "choose a folder that exists and can be written to"
+    return InvalidInputError(f"cannot write {str(path)!r}: {reason}: {remedy}")
+
+
+@contextlib.contextmanager
+def _refusing(path: str | Path) -> Iterator[None]:
     try:
-        stream = part.open("xb")
-    except OSError as error:
-        raise InvalidInputError(
-            f"cannot write {str(path)!r}: {error.strerror}: choose a folder that exists and can be written to"
-        ) from error
-    try:
-        with stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
+        yield
+    except LdpkitError:
         raise
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+class _Part(io.FileIO):
+    """The neighbour; what it cannot take is refused under the name that the file shall have."""
+
+    def __init__(self, handle: int, path: str | Path) -> None:
+        super().__init__(handle, "w")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        """Write some bytes."""
+        with _refusing(self._path):
+            return super().write(data)
+
+
+def _open_part(part: Path, path: str | Path) -> _Part | None:
+    """Return the new neighbour, locked, or None if another process took it for a stale one before."""
+    with _refusing(path):
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    if lock(handle) is None or os.fstat(handle).st_nlink:
+        return _Part(handle, path)
+    os.close(handle)
+    return None
+
+
+def _host() -> str:
+    """Return a short name of this machine, in which nothing can be looked up."""
+    return f"{zlib.crc32(os.uname().nodename.encode() if hasattr(os, 'uname') else b''):08x}"
+
+
+def _remove_stale(folder: Path) -> None:
+    """Remove what killed processes left in a folder; never a foreign file, nor one that is being written."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX):
+                _remove_if_stale(entry.path, is_ours=entry.name.startswith(f"{_PREFIX}{_host()}-"))
+
+
+def _remove_if_stale(path: str, *, is_ours: bool) -> None:
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        try:
+            facts = os.fstat(handle)
+            # The locks of another machine need not reach this one: its files must be old as well.
+            is_old = is_ours or time.time() - facts.st_mtime > _DAY
+            if stat.S_ISREG(facts.st_mode) and is_old and lock(handle) is True:
+                Path(path).unlink()
+        finally:
+            os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring the names of a folder onto the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

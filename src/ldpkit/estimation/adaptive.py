@@ -171,7 +171,7 @@ class AdaptiveMean:
         """Return the reports of describers: their values, rounded at random, through the oracle."""
         source = resolve(rng)
         rounded = round_at_random(self.domain, values, self.bins, source, clip=clip)
-        return self.oracle.privatize(rounded, rng=source)
+        return self.oracle.first_reports(rounded, rng=source)
 
     def descriptor(self, tally: Tally) -> Floats:
         """Return what AAA's table is fitted to: the shares that the first phase found, smoothed."""

@@ -11,7 +11,7 @@ and different epsilons pool into one likelihood.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,8 @@ import numpy as np
 
 from ldpkit.core.domain import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.limits import check_memory
+from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Bytes, Counts, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.likelihood import count_supports
@@ -27,6 +29,7 @@ from ldpkit.mechanisms.tally import Tally
 
 if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
+    from ldpkit.mechanisms.reportfile import ReportFile
 
 __all__ = ["Evidence", "Part"]
 
@@ -110,6 +113,8 @@ class Evidence:
     ----------
     parts : tuple of Part
         The reports, by mechanism.
+    provenance : Provenance
+        How the reports were made and which they are, as far as it is recorded.
 
     Examples
     --------
@@ -127,6 +132,7 @@ class Evidence:
     """
 
     parts: tuple[Part, ...]
+    provenance: Provenance = UNKNOWN
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -139,9 +145,30 @@ class Evidence:
                 )
 
     @classmethod
-    def of(cls, oracle: FrequencyOracle, reports: Reports) -> Evidence:
+    def of(cls, oracle: FrequencyOracle, reports: Reports, provenance: Provenance = UNKNOWN) -> Evidence:
         """Return the evidence in some reports of an oracle."""
-        return cls((Part.of(_likely(oracle), reports),))
+        return cls((Part.of(_likely(oracle), reports),), provenance)
+
+    @classmethod
+    def from_file(cls, file: ReportFile, chunks: Iterable[Reports] | None = None) -> Evidence:
+        """Return the evidence in a report file, which knows how its reports were made.
+
+        Parameters
+        ----------
+        file : ReportFile
+            Reports of a frequency oracle.
+        chunks : iterable of arrays, optional
+            The file's own `reports()`, if somebody wants to watch them pass.
+        """
+        oracle = _likely(file.mechanism)
+        if oracle.support_size == 1:
+            return cls.from_tally(file.tally(chunks))
+        needed = file.n * ((oracle.size + 7) // 8)
+        check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
+        parts = [Part.of(oracle, reports) for reports in (file.reports() if chunks is None else chunks)]
+        if not parts:
+            raise InvalidInputError(f"{str(file.path)!r} has no reports to estimate from")
+        return replace(cls.merge([cls((part,)) for part in parts]), provenance=file.provenance)
 
     @classmethod
     def from_tally(cls, tally: Tally) -> Evidence:
@@ -155,7 +182,7 @@ class Evidence:
                 "mle needs the reports, not only their tally: "
                 f'Evidence.of(oracle, reports).estimate("mle") with oracle={oracle!r}'
             )
-        return cls((Part(oracle, None, tally.counts),))
+        return cls((Part(oracle, None, tally.counts),), tally.provenance)
 
     @property
     def domain(self) -> CategoricalDomain:
@@ -184,22 +211,25 @@ class Evidence:
     @classmethod
     def merge(cls, evidence: Iterable[Evidence]) -> Evidence:
         """Return the sum of some evidence, such as of the chunks of a file, at least one."""
+        every = list(evidence)
         counted: dict[FrequencyOracle, Part] = {}
         rows: list[Part] = []
-        for part in (part for each in evidence for part in each.parts):
+        for part in (part for each in every for part in each.parts):
             if part.counts is None:
                 rows.append(part)
             else:
                 known = counted.get(part.oracle)
                 counted[part.oracle] = part if known is None else known.absorb(part)
-        return cls((*counted.values(), *rows))
+        provenance = Provenance.merge(each.provenance for each in every)
+        return cls((*counted.values(), *rows), provenance)
 
     def tally(self) -> Tally:
         """Return the tally, where all reports are of one mechanism."""
         if len(self.oracles) > 1:
             names = ", ".join(repr(oracle) for oracle in self.oracles)
             raise MismatchError(f"reports of {names} have no common tally: estimate by mle")
-        return Tally.merge(part.tally() for part in self.parts)
+        total = Tally.merge(part.tally() for part in self.parts)
+        return Tally(total.mechanism, total.n, total.counts, self.provenance)
 
     def tallies(self) -> list[tuple[FrequencyOracle, Tally]]:
         """Return each mechanism with the tally of its reports."""
@@ -227,7 +257,7 @@ class Evidence:
             return made
         from ldpkit.estimation.bayes.mle import maximum_likelihood
 
-        estimate = maximum_likelihood(self, **options)
+        estimate = self.provenance.sign(maximum_likelihood(self, **options))
         return estimate if consistency is None else estimate.consistent(consistency)
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "mechanisms", "register"]
+
+_BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
 
 MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism", "ldpkit.mechanisms")
 
@@ -40,6 +42,11 @@ class Mechanism(abc.ABC):
     citation: ClassVar[str]
     tight: ClassVar[bool] = True
     """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
+    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon",)
+    """The parameters other than the domain, each an attribute and an argument of the constructor.
+
+    They are what `parameters` and `spec` tell, and all that a file or a message may set.
+    """
     default_estimator: ClassVar[str] = "mi"
     """What a tally is estimated with unless the user says otherwise."""
 
@@ -59,7 +66,7 @@ class Mechanism(abc.ABC):
 
     def parameters(self) -> dict[str, float]:
         """Return the constructor's parameters other than the domain."""
-        return {"epsilon": self.epsilon}
+        return {name: getattr(self, name) for name in self.parameter_names}
 
     def details(self) -> dict[str, float]:
         """Return what was derived from the parameters and is worth a look, such as g of OLH."""
@@ -69,9 +76,51 @@ class Mechanism(abc.ABC):
         """Return a JSON-ready description from which `from_spec` makes an equal mechanism."""
         return {"mechanism": self.name, "parameters": self.parameters(), "domain": self.domain.to_json()}
 
+    @classmethod
+    def from_parameters(cls, domain: Any, parameters: Mapping[str, Any]) -> Self:
+        """Return the mechanism of a description that may come from anywhere.
+
+        Only the parameters that `spec` tells are taken, and only numbers: whoever wrote
+        the description must not reach further arguments of the constructor. The
+        constructor itself keeps each within its limits.
+        """
+        return cls._make(domain, cls._numbers(parameters))
+
+    @classmethod
+    def _numbers(cls, parameters: Mapping[str, Any]) -> dict[str, float]:
+        """Return parameters from outside, or refuse those that are not told by `spec` or no numbers."""
+        for name, value in parameters.items():
+            if name not in cls.parameter_names:
+                known = ", ".join(cls.parameter_names)
+                raise InvalidParameterError(f"{cls.name} has no parameter {str(name)[:50]!r}: it has {known}")
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise InvalidParameterError(f"the parameter {name!r} is a number, got {str(value)[:50]!r}")
+        return dict(parameters)
+
+    @classmethod
+    def _make(cls, domain: Any, arguments: Mapping[str, Any]) -> Self:
+        make: Any = cls
+        try:
+            made: Self = make(domain, **arguments)
+        except TypeError as error:
+            raise InvalidParameterError(f"{cls.name} cannot be made: {error}") from None
+        return made
+
+    @abc.abstractmethod
+    def sibling(self, size: int) -> Self:
+        """Return the same mechanism with so many values, or so many steps of its grid, for listing."""
+
     @abc.abstractmethod
     def exact_epsilon(self) -> float:
         """Return the realised epsilon, computed from the sampler's own integers and rounded up."""
+
+    def epsilons(self) -> dict[str, float]:
+        """Return every epsilon that the mechanism promises, by name; those with memory have two."""
+        return {"exact_epsilon": self.exact_epsilon()}
+
+    def promise(self) -> str:
+        """Return what the mechanism promises in a phrase, as commands print it."""
+        return f"exact epsilon {self.exact_epsilon()!r}"
 
     @abc.abstractmethod
     def channel(self, rng: RandomSource | None = None) -> Channel:
@@ -84,6 +133,14 @@ class Mechanism(abc.ABC):
     @abc.abstractmethod
     def privatize(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
         """Return one report for each value, with secure randomness unless a seeded source is given."""
+
+    def first_reports(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
+        """Return the reports of people who answer for the first time, one for each value.
+
+        Simulations use this: it is `privatize` for mechanisms without memory, and asks
+        nothing about memory of the others.
+        """
+        return self.privatize(values, rng=rng)
 
     @abc.abstractmethod
     def tally(self, reports: Reports) -> Tally:
@@ -112,6 +169,8 @@ class Mechanism(abc.ABC):
     def check_counts(self, n: int, counts: Counts) -> None:
         """Refuse the integers of a tally that n reports cannot give."""
         least, greatest = self.count_range(n)
+        if least < -_BEYOND or greatest >= _BEYOND:  # else a sum could wrap around to something plausible
+            raise InvalidInputError(f"{n} reports of {self!r} sum to more than integers of 64 bits hold")
         if n < 0 or (counts < least).any() or (counts > greatest).any():
             raise InvalidInputError(f"counts of {n} reports must lie between {least} and {greatest}")
 
@@ -228,13 +287,16 @@ def mechanisms() -> list[str]:
 
 
 def from_spec(spec: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism that a `spec` describes."""
+    """Return the mechanism that a `spec` describes, taking no more from it than `spec` tells."""
     try:
         name, parameters, domain = spec["mechanism"], spec["parameters"], spec["domain"]
-        made: Mechanism = get(name, domain, **parameters)
     except (KeyError, TypeError) as error:
         raise InvalidParameterError(f"not the description of a mechanism: {error}") from None
-    return made
+    if not isinstance(parameters, Mapping) or not isinstance(domain, (int, list)):
+        raise InvalidParameterError(
+            "not the description of a mechanism: parameters are an object, a domain is a size or an array"
+        )
+    return MECHANISMS.get(name).from_parameters(domain, parameters)
 
 
 def _recast(array: Reports, base: np.dtype[Any], mechanism: Mechanism) -> Reports:

@@ -1,129 +1,26 @@
 """A device that answers again and again, and keeps its permanent reports.
 
 Memoization is what makes repeated collections private, so it must not fail: a permanent
-report that is drawn anew gives another piece of the value away. A device therefore does
-not store permanent reports, it derives them from a secret: the same value gives the same
-permanent report for ever. Where a secret cannot be kept but a file can, `FileMemo` draws
-permanent reports once and stores them.
+report that is drawn anew gives another piece of the value away. A device derives its
+permanent reports from a secret, or draws them once and keeps them in a `DeviceStore`; in
+both cases the same value gives the same permanent report for ever. The store also keeps
+what was spent, so that a restart forgets nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
-import math
-import os
 import secrets
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 
-from ldpkit.core.errors import FileFormatError, InvalidParameterError
-from ldpkit.core.random import RandomSource, resolve, secure
-from ldpkit.core.typing import Label, Reports, Values
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Label, Reports
 from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.history import PrivacyLoss, device_loss
+from ldpkit.mechanisms.labels import check_secret, person_keys
+from ldpkit.mechanisms.permanent import PermanentReports
+from ldpkit.mechanisms.store import DeviceStore
 
-__all__ = ["Device", "FileMemo", "PrivacyLoss", "sequence_epsilon"]
-
-_LEAST_SECRET = 16
-_REMEDY = "make one with secrets.token_bytes(32) and keep it on the device"
-
-
-class _SecretMemo:
-    """Randomness that a label always finds again: HMAC-SHA256 of the label is its key."""
-
-    def __init__(self, secret: bytes) -> None:
-        if not isinstance(secret, (bytes, bytearray)):
-            raise InvalidParameterError(f"a device secret is bytes, got {type(secret).__name__}: {_REMEDY}")
-        if len(secret) < _LEAST_SECRET:
-            raise InvalidParameterError(
-                f"a device secret needs at least {_LEAST_SECRET} bytes, got {len(secret)}: {_REMEDY}"
-            )
-        self._secret = bytes(secret)
-
-    def recall(self, label: str, draw: Callable[[RandomSource], bytes]) -> bytes:
-        """Return what `draw` makes of the randomness that belongs to the label."""
-        key = hmac.digest(self._secret, b"ldpkit device " + label.encode(), "sha256")
-        return draw(RandomSource(key, is_secure=False))
-
-
-class FileMemo:
-    """Permanent reports in a small file: drawn securely once, then read again.
-
-    The file is made readable by its owner only, and replaced as a whole, so that a crash
-    leaves the old or the new one. One device uses it at a time.
-
-    Parameters
-    ----------
-    path : path
-        Where the file is or will be.
-
-    Examples
-    --------
-    >>> import ldpkit, tempfile
-    >>> from pathlib import Path
-    >>> oracle = ldpkit.get("lgrr", 4, epsilon_inf=2, epsilon_1=1)
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> memo = FileMemo(Path(folder.name) / "memo.json")
-    >>> first, again = Device(oracle, memo), Device(oracle, memo)
-    >>> bool(first.permanent(2) == again.permanent(2))
-    True
-    >>> folder.cleanup()
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-
-    def recall(self, label: str, draw: Callable[[RandomSource], bytes]) -> bytes:
-        """Return what is stored under the label; draw and store it the first time."""
-        known = self._read()
-        if label not in known:
-            known[label] = draw(secure()).hex()
-            self._write(known)
-        return bytes.fromhex(known[label])
-
-    def _read(self) -> dict[str, str]:
-        try:
-            known = json.loads(self.path.read_bytes())
-            valid = isinstance(known, dict) and all(bytes.fromhex(each) for each in known.values())
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise InvalidParameterError(
-                f"the memo {str(self.path)!r} cannot be read ({error.strerror}): check its permissions"
-            ) from None
-        except (ValueError, TypeError):
-            valid = False
-        if not valid:
-            raise FileFormatError(
-                f"{str(self.path)!r} is not a memo of permanent reports: restore it, or accept "
-                "that a new file gives more of the value away",
-                offset=0,
-            )
-        return dict(known)
-
-    def _write(self, known: Mapping[str, str]) -> None:
-        try:  # mkstemp makes the file with mode 0600
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        except OSError as error:
-            raise InvalidParameterError(
-                f"the memo {str(self.path)!r} cannot be written ({error.strerror}): check its folder"
-            ) from None
-        try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                json.dump(known, file)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-    def __repr__(self) -> str:
-        return f"FileMemo({str(self.path)!r})"
+__all__ = ["Device"]
 
 
 class Device:
@@ -133,39 +30,73 @@ class Device:
     ----------
     mechanism : MemoizedOracle
         A longitudinal mechanism such as LGRR, LSUE or LOLH, or dBitFlipPM.
-    memo : bytes or FileMemo
+    memo : bytes or DeviceStore
         The device secret, at least 16 bytes, from which permanent reports are derived; or
-        a file in which they are kept.
+        a store in which they are kept.
+    question : str
+        What is asked. One memo serves many questions, and each has permanent reports of
+        its own; the same question has the same ones for ever.
+    collection : str, optional
+        The collection that the question belongs to.
+    store : DeviceStore, optional
+        Where the charges are kept beside a secret. Without any store, `privacy_loss`
+        counts the reports of this object only.
+    fixed : bool
+        Whether the device goes on reporting its first value, whatever it is told later, so
+        that epsilon_inf holds for life. This needs a store.
+    person : str or int, optional
+        Whose answers these are, where one memo serves many people.
 
     Examples
     --------
     >>> import ldpkit, secrets
     >>> oracle = ldpkit.get("lolh", 100, epsilon_inf=2, epsilon_1=1)
-    >>> device = Device(oracle, secrets.token_bytes(32))
+    >>> device = Device(oracle, secrets.token_bytes(32), question="page")
     >>> reports = [device.report(value) for value in (17, 17, 17, 42)]
     >>> device.privacy_loss().reports
     4
     """
 
-    def __init__(self, mechanism: MemoizedOracle, memo: bytes | FileMemo) -> None:
+    def __init__(
+        self,
+        mechanism: MemoizedOracle,
+        memo: bytes | DeviceStore,
+        *,
+        question: str,
+        collection: str = "",
+        store: DeviceStore | None = None,
+        fixed: bool = False,
+        person: str | int | None = None,
+    ) -> None:
         if not isinstance(mechanism, MemoizedOracle):
             raise InvalidParameterError(
                 f"{mechanism!r} has no permanent report to keep: use a longitudinal mechanism such as lgrr"
             )
-        self.mechanism = mechanism
-        self._memo = memo if isinstance(memo, FileMemo) else _SecretMemo(memo)
-        spec = json.dumps(mechanism.spec(), sort_keys=True)
-        self._label = hashlib.sha256(spec.encode()).hexdigest()
-        self._coins = self._recall("coins", lambda source: mechanism.public_coins(1, source))
-        self._used: Counter[int] = Counter()
+        if isinstance(memo, DeviceStore):
+            if store is not None:
+                raise InvalidParameterError("the memo is a store already: leave out store, or give a secret")
+            self._kept = PermanentReports(mechanism, question, collection, None, memo)
+        else:
+            secret = check_secret(memo)
+            self._kept = PermanentReports(mechanism, question, collection, secret, store)
+        if fixed and self._kept.store is None:
+            raise InvalidParameterError(
+                "a device that goes on reporting its first value must remember it: "
+                "give store=DeviceStore(path)"
+            )
+        self.mechanism, self.question, self.fixed = mechanism, question, fixed
+        self._person = b"" if person is None else person_keys([person])[0]
 
     @classmethod
-    def new(cls, mechanism: MemoizedOracle) -> Device:
+    def new(cls, mechanism: MemoizedOracle, *, question: str) -> Device:
         """Return a device with a new secret, which nobody else knows and which is lost with it."""
-        return cls(mechanism, secrets.token_bytes(32))
+        return cls(mechanism, secrets.token_bytes(32), question=question)
 
     def report(self, value: Label, *, rng: RandomSource | None = None) -> Reports:
         """Return one report about the present value, as an array of length one.
+
+        With a store, the report is charged and its permanent report is kept before
+        this returns, safe from a power cut.
 
         Parameters
         ----------
@@ -175,131 +106,28 @@ class Device:
             Randomness for what is not kept; secure by default.
         """
         source = resolve(rng)
-        state, permanent = self._permanent([value])
-        self._used[state] += 1
-        return self.mechanism.instant(permanent, source)
+        return self.mechanism.instant(self._recall(value, times=1), source)
 
     def permanent(self, value: Label) -> Reports:
         """Return the permanent report for a value. It must not leave the device."""
-        return self._permanent([value])[1]
+        return self._recall(value, times=0)
+
+    def _recall(self, value: Label, *, times: int) -> Reports:
+        kept, present = self._kept, int(self.mechanism.domain.encode([value])[0])
+        with kept.records.transaction() as records:
+            index = kept.first(records, present, person=self._person, fixed=self.fixed)
+            return kept.recall(records, index, person=self._person, times=times)[1]
 
     def privacy_loss(self) -> PrivacyLoss:
-        """Return what the reports of this object have cost so far, exactly."""
-        return _loss(self.mechanism, list(self._used.values()))
+        """Return what the reports about this question have cost so far.
 
-    def _permanent(self, values: Values) -> tuple[int, Reports]:
-        states = self.mechanism.states(self._coins, self.mechanism.domain.encode(values))
-        state = int(states[0])
-        return state, self._recall(
-            f"state {state}", lambda source: self.mechanism.memorise(self._coins, states, source)
-        )
-
-    def _recall(self, label: str, draw: Callable[[RandomSource], Reports]) -> Reports:
-        stored = self._memo.recall(
-            f"{self._label} {label}", lambda source: self.mechanism.encode(draw(source))
-        )
-        return self.mechanism.decode(stored).copy()
+        With a store it counts every report that was ever charged to it, also before a
+        restart; without one, the reports of this object only.
+        """
+        charged = self._kept.charges(self._person)
+        return device_loss(self.mechanism, charged, fixed=self.fixed, coins=self._kept.coins(self._person))
 
     def __repr__(self) -> str:
-        return f"<Device {self.mechanism!r}, {self._used.total()} reports>"
-
-
-@dataclass(frozen=True)
-class PrivacyLoss:
-    """What a sequence of reports of one device tells about its values, at worst.
-
-    Memoization hides which values a device had. It does not hide whether and when the
-    value changed: `epsilon` compares sequences that change at the same times.
-
-    Parameters
-    ----------
-    reports : int
-        How many were sent.
-    states : int
-        How many permanent reports they were made from.
-    epsilon : float
-        The epsilon of the whole sequence, rounded up.
-    is_exact : bool
-        Whether `epsilon` is reached by some sequence of reports; else it is a bound.
-    permanent_bound : float
-        What `epsilon` cannot exceed, however many reports follow from the same states.
-    ceiling : float
-        What `epsilon` cannot exceed, whatever values follow.
-    with_changes : float
-        A bound that also covers whether and when the value changed.
-    without_memo : float
-        What as many reports cost if each had a permanent report of its own.
-    """
-
-    reports: int
-    states: int
-    epsilon: float
-    is_exact: bool
-    permanent_bound: float
-    ceiling: float
-    with_changes: float
-    without_memo: float
-
-    def __str__(self) -> str:
-        kind = "exactly" if self.is_exact else "at most"
-        return (
-            f"{self.reports} sent, {self.states} permanent: epsilon {kind} {self.epsilon:.6g}, "
-            f"never above {self.permanent_bound:.6g}; without memoization {self.without_memo:.6g}"
-        )
-
-
-def sequence_epsilon(mechanism: MemoizedOracle, values: Values) -> PrivacyLoss:
-    """Return what it costs a device to report a sequence of values, before it does.
-
-    It is exact for mechanisms without public coins and for a value that never changes.
-    Otherwise which values share a permanent report depends on the device's coins, and the
-    epsilon is a bound; `Device.privacy_loss` knows the coins and is exact.
-
-    Examples
-    --------
-    >>> import ldpkit
-    >>> oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
-    >>> print(sequence_epsilon(oracle, [3] * 1000))
-    1000 sent, 1 permanent: epsilon exactly 2, never above 2; without memoization 1000
-    >>> print(sequence_epsilon(oracle, [3, 3, 5]))
-    3 sent, 2 permanent: epsilon exactly 2.7998, never above 4; without memoization 3
-    """
-    times = list(Counter(mechanism.domain.encode(values).tolist()).values())
-    if len(times) == 1 or mechanism.states_are_values:
-        return _loss(mechanism, times)
-    states = min(len(times), mechanism.state_count)
-    return _loss(mechanism, times, bound=_times(states, mechanism.exact_permanent_epsilon()))
-
-
-def _loss(mechanism: MemoizedOracle, times: list[int], bound: float | None = None) -> PrivacyLoss:
-    """Return the loss when state after state was reported so many times.
-
-    Different states have independent permanent reports, so the worst ratio is a product.
-    It is reached by exchanging all states at once, if any two are as hard to tell apart or
-    one that is easier to hide can stay out of it.
-    """
-    reports, permanent = sum(times), mechanism.exact_permanent_epsilon()
-    states = len(times) if bound is None else min(len(times), mechanism.state_count)
-    instant, first = mechanism.exact_instant_epsilon(), mechanism.exact_epsilon()
-    parts = [mechanism.repeated_epsilon(count) for count in times]
-    exact = parts[0] if len(parts) == 1 else _up(math.fsum(parts))
-    return PrivacyLoss(
-        reports=reports,
-        states=states,
-        epsilon=exact if bound is None else bound,
-        is_exact=bound is None and (mechanism.states_are_alike or states < mechanism.state_count),
-        permanent_bound=_times(states, permanent),
-        ceiling=_times(mechanism.state_count, permanent),
-        with_changes=first if reports == 1 else _times(reports, instant) if reports else 0.0,
-        without_memo=_times(reports, first),
-    )
-
-
-def _up(epsilon: float) -> float:
-    """Return the next float above a sum or product that was rounded to the nearest."""
-    return math.nextafter(epsilon, math.inf) if epsilon else 0.0
-
-
-def _times(count: int, epsilon: float) -> float:
-    """Return a multiple of an epsilon, rounded up; one times it is itself."""
-    return epsilon if count == 1 else _up(count * epsilon)
+        memo = "a secret" if self._kept.store is None else repr(self._kept.store)
+        mode = ", fixed" if self.fixed else ""
+        return f"<Device {self.mechanism!r}, question {self.question!r}, {memo}{mode}>"

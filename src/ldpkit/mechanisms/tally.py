@@ -25,6 +25,7 @@ from ldpkit.core.errors import (
     LdpkitError,
     MismatchError,
 )
+from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.base import Mechanism, from_spec
@@ -51,6 +52,10 @@ class Tally:
         How many reports there are.
     counts : array of int
         How many reports support each value, or what else adds up in the mechanism.
+    provenance : Provenance
+        How the reports were made and which they are, as far as it is recorded. It stays
+        with the tally, and adds with it; two tallies that hold the same reports of a file
+        do not add. Equality is about mechanism, n and counts alone.
 
     Examples
     --------
@@ -63,18 +68,25 @@ class Tally:
     [1, 3]
     """
 
-    __slots__ = ("counts", "mechanism", "n")
+    __slots__ = ("counts", "mechanism", "n", "provenance")
     mechanism: Mechanism
     n: int
     counts: Counts
+    provenance: Provenance
 
-    def __init__(self, mechanism: Mechanism, n: int, counts: Counts) -> None:
+    def __init__(
+        self, mechanism: Mechanism, n: int, counts: Counts, provenance: Provenance = UNKNOWN
+    ) -> None:
         if (
             isinstance(n, bool)
             or not isinstance(n, (int, np.integer))
             or np.asarray(counts).dtype.kind not in "iu"
         ):
             raise InvalidInputError(f"a tally has whole numbers, got n={n!r} and {np.asarray(counts).dtype}")
+        if not 0 <= n < 1 << 63:
+            raise InvalidInputError(f"a tally has 0 to 2**63 - 1 reports, got {str(n)[:30]}")
+        if provenance.known > n:
+            raise InvalidInputError(f"a tally of {n} reports cannot hold {provenance.known} of known batches")
         frozen = np.array(counts, np.int64)
         if frozen.shape != (mechanism.tally_size,):
             raise InvalidInputError(
@@ -85,6 +97,7 @@ class Tally:
         object.__setattr__(self, "mechanism", mechanism)
         object.__setattr__(self, "n", int(n))
         object.__setattr__(self, "counts", frozen)
+        object.__setattr__(self, "provenance", provenance)
 
     def __add__(self, other: Tally | Literal[0]) -> Tally:
         if isinstance(other, int) and other == 0:  # the start of sum()
@@ -96,7 +109,9 @@ class Tally:
                 f"a tally of {self.mechanism!r} cannot be added to one of {other.mechanism!r}: "
                 "reports of different mechanisms do not mix"
             )
-        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts)
+        # Without reports there is nothing that could be unknown about them.
+        provenance = Provenance.merge(each.provenance for each in (self, other) if each.n)
+        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts, provenance)
 
     __radd__ = __add__
 
@@ -126,7 +141,14 @@ class Tally:
         Estimate or NumericEstimate
             Frequencies of values, or the mean and more of numbers.
         """
-        estimate = ESTIMATORS.get(method or self.mechanism.default_estimator)(self, **options)
+        estimator = ESTIMATORS.get(method or self.mechanism.default_estimator)
+        try:
+            estimate = self.provenance.sign(estimator(self, **options))
+        except (np.linalg.LinAlgError, OverflowError) as error:
+            raise InvalidInputError(
+                f"{self!r} on {self.mechanism.domain} is too extreme to be estimated ({error}): "
+                "check the counts and the ends of the domain"
+            ) from error
         if consistency is None:
             return estimate
         if not hasattr(estimate, "consistent"):
@@ -135,7 +157,8 @@ class Tally:
 
     def to_bytes(self) -> bytes:
         """Return a portable form with a version and a checksum."""
-        header = json.dumps({**self.mechanism.spec(), "n": self.n}).encode()
+        made = {} if self.provenance == UNKNOWN else {"provenance": self.provenance.to_json()}
+        header = json.dumps({**self.mechanism.spec(), "n": self.n, **made}).encode()
         body = _HEAD.pack(_MAGIC, _VERSION, len(header)) + header + self.counts.astype("<i8").tobytes()
         return body + _TAIL.pack(zlib.crc32(body))
 
@@ -155,8 +178,9 @@ class Tally:
         try:
             header = json.loads(data[_HEAD.size : start])
             counts = np.frombuffer(data[start : -_TAIL.size], "<i8")
-            return cls(from_spec(header), header["n"], counts)
-        except (ValueError, TypeError, KeyError, RecursionError, LdpkitError) as error:
+            mechanism = from_spec(header)
+            return cls(mechanism, header["n"], counts, Provenance.from_json(header.get("provenance", {})))
+        except (ValueError, TypeError, KeyError, RecursionError, ArithmeticError, LdpkitError) as error:
             raise FileFormatError(f"the tally cannot be read: {error}", offset=_HEAD.size) from error
 
     def __eq__(self, other: object) -> bool:
@@ -181,4 +205,4 @@ class Tally:
         return f"Tally({self.mechanism!r}, n={self.n})"
 
     def __reduce__(self) -> Any:
-        return Tally, (self.mechanism, self.n, self.counts)
+        return Tally, (self.mechanism, self.n, self.counts, self.provenance)

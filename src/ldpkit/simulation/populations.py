@@ -266,15 +266,21 @@ def _largest_remainder(shares: Floats, n: int) -> Counts:
 
 
 def _number(text: str) -> float | None:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return None
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if not math.isfinite(number):  # also an integer of hundreds of digits, which no float holds
+        return number
+    try:
+        return int(text)
+    except ValueError:
+        return number
 
 
 def _whole(number: float, name: str) -> int:
-    if not math.isfinite(number) or number != math.floor(number):
+    if math.isinf(number):
+        raise InvalidParameterError(f"{name} has more than 308 digits: give a smaller number")
+    if math.isnan(number) or number != math.floor(number):
         raise InvalidParameterError(f"{name} must be a whole number, got {number!r}")
     return int(number)

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 import csv
 import enum
+import io
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ldpkit.core.registry import Registry
+from ldpkit.core.spreadsheet import harmless_cell
+from ldpkit.core.wholefile import whole_text
 
-__all__ = ["REPRODUCTIONS", "Claim", "Reproduction", "Settings", "Verdict", "reproduction", "save"]
+__all__ = [
+    "REPRODUCTIONS",
+    "Claim",
+    "Reproduction",
+    "Settings",
+    "Verdict",
+    "reproduction",
+    "save",
+    "write_csv",
+]
 
 
 class Verdict(enum.StrEnum):
@@ -90,13 +102,20 @@ def reproduction(
 
 def save(claims: Sequence[Claim], folder: Path) -> None:
     """Write claims.csv and claims.json to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
     rows = [claim.row() for claim in claims]
-    (folder / "claims.json").write_text(json.dumps(rows, indent=1) + "\n")
-    with (folder / "claims.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(rows, folder / "claims.csv")
+    whole_text(folder / "claims.json", json.dumps(rows, indent=1) + "\n")
+
+
+def write_csv(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    """Write records with the same keys; text that a spreadsheet would run gets an apostrophe."""
+    records = [{name: harmless_cell(value) for name, value in row.items()} for row in rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole_text(path, text.getvalue())
 
 
 def compare(

@@ -54,7 +54,7 @@ def run(settings: Settings) -> Iterator[Claim]:
     yield from chain_claims()
     held = contest(2, settings.seed, (50,)) if settings.quick else contest(10, settings.seed, SIZES)
     if settings.folder is not None:
-        from ldpkit.bench.reproduce.ibu_files import write_csv
+        from ldpkit.bench.reproduce import write_csv
 
         write_csv(held.rows(), settings.folder / "mle.csv")
     yield from contest_claims(held)

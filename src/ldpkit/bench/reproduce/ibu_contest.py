@@ -149,7 +149,7 @@ def _cell(name: str, epsilon: float, people: Counts, source: random.RandomSource
     oracle = right(name, people.shape[1], epsilon).oracle
     supports, maxima = np.empty_like(people), np.empty(people.shape)
     for run, counts in enumerate(people):
-        reports = oracle.privatize(np.repeat(np.arange(len(counts)), counts), rng=source)
+        reports = oracle.first_reports(np.repeat(np.arange(len(counts)), counts), rng=source)
         evidence = Evidence.of(oracle, reports)
         supports[run], maxima[run] = evidence.tally().counts, maximise(evidence).frequencies
     updated = np.array([climb.frequencies for climb in update(supports, oracle.p, oracle.q)])

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from ldpkit.bench.reproduce import write_csv
 from ldpkit.bench.reproduce.ibu_paper import AVERAGE, METRICS, PaperTable
 from ldpkit.bench.reproduce.ibu_study import Study
+from ldpkit.core.wholefile import whole_text
 
-__all__ = ["markdown", "write_csv", "write_table"]
-
-
-def write_csv(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    """Write records with the same keys."""
-    records = list(rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
+__all__ = ["markdown", "write_table"]
 
 
 def write_table(study: Study, table: PaperTable, folder: Path) -> None:
     """Write a table's cells and the table itself, as published and right."""
     write_csv(study.rows(), folder / f"table-{table.number}.csv")
-    (folder / f"table-{table.number}.md").write_text("\n".join(markdown(study, table)) + "\n")
+    whole_text(folder / f"table-{table.number}.md", "\n".join(markdown(study, table)) + "\n")
 
 
 def markdown(study: Study, table: PaperTable) -> Iterator[str]:

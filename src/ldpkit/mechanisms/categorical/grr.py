@@ -17,6 +17,8 @@ from ldpkit.mechanisms.channel import Channel, check_enumerable
 
 __all__ = ["GRR"]
 
+_MANY = 1 << 16
+
 
 @register
 class GRR(FrequencyOracle):
@@ -93,6 +95,12 @@ class GRR(FrequencyOracle):
 
         counts: Counts = count_values(reports, self.size)
         return counts
+
+    def _add_supports(self, reports: Reports, supports: Counts) -> None:
+        if self.size <= _MANY:
+            supports += self._supports(reports)
+        else:  # counters of their own would cost more than the reports
+            np.add.at(supports, reports, 1)
 
     def _pack(self, reports: Reports) -> Bytes:
         return pack_indices(reports[:, None], self.size)

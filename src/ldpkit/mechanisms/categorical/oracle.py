@@ -8,15 +8,15 @@ estimated without bias by (count/n - q) / (p - q). All the rest follows from p a
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from ldpkit.core.checks import check_counts, check_epsilon, check_whole
-from ldpkit.core.domain import CategoricalDomain, as_domain
+from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
+from ldpkit.core.domain import CategoricalDomain, as_domain, regrouped
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.random import RandomSource, resolve
@@ -57,6 +57,11 @@ class FrequencyOracle(Mechanism):
     def size(self) -> int:
         """The number of values in the domain."""
         return len(self.domain)
+
+    def sibling(self, size: int) -> Self:
+        kind: Any = type(self)
+        made: Self = kind(size, **self.parameters())
+        return made
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -101,6 +106,10 @@ class FrequencyOracle(Mechanism):
     @abc.abstractmethod
     def _supports(self, reports: Reports) -> Counts:
         """Return how many of some valid reports support each value."""
+
+    def _add_supports(self, reports: Reports, supports: Counts) -> None:
+        """Add the supports of some valid reports; to be overridden where that takes no array of its own."""
+        supports += self._supports(reports)
 
     def _sample_supports(self, counts: Counts, repeats: int, generator: np.random.Generator) -> Counts:
         """Draw the support counts of whole collections; the default has independent values."""
@@ -147,6 +156,22 @@ class FrequencyOracle(Mechanism):
         indices, source = self.domain.encode(values), resolve(rng)
         return (self._randomise(chunk, stream) for chunk, stream in self.chunks(indices, source))
 
+    def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
+        """Yield the reports of `first_reports` in chunks."""
+        return self.privatize_chunks(values, rng=rng)
+
+    def privatize_stream(
+        self, pieces: Iterable[Values], *, rng: RandomSource | None = None
+    ) -> Iterator[Reports]:
+        """Yield the reports of `privatize` for values that come piece by piece, in any number.
+
+        Each piece is checked before randomness is drawn for it. The reports are those of
+        `privatize` for all pieces together, and memory is that of a chunk.
+        """
+        source, indices = resolve(rng), (self.domain.encode(piece) for piece in pieces)
+        for chunk in regrouped(indices, self.chunk_size):
+            yield self._randomise(chunk, source.spawn(1)[0])
+
     @cached_property
     def chunk_size(self) -> int:
         """How many reports are made at a time; each chunk has a random stream of its own."""
@@ -169,8 +194,17 @@ class FrequencyOracle(Mechanism):
         checked = self.check_reports(reports)
         supports = np.zeros(self.size, np.int64)
         for start in range(0, len(checked), _TALLY_CHUNK):
-            supports += self._supports(checked[start : start + _TALLY_CHUNK])
+            self._add_supports(checked[start : start + _TALLY_CHUNK], supports)
         return Tally(self, len(checked), supports)
+
+    def check_counts(self, n: int, counts: Counts) -> None:
+        super().check_counts(n, counts)
+        each = self.support_size
+        if each is not None and exact_sum(counts) != n * each:
+            raise InvalidInputError(
+                f"{n} reports of {self!r} support {each} value{'s' * (each > 1)} each, {n * each} in all, "
+                f"got {exact_sum(counts)}: the tally is damaged or of another mechanism"
+            )
 
     def packed_supports(self, reports: Reports) -> Bytes:
         """Return which values each report supports, a bit for each value.

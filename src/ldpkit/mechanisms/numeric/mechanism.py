@@ -10,14 +10,15 @@ on the grid of a million steps.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
+from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
+from ldpkit.core.domain import regrouped
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import GRID, IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.random import RandomSource, resolve
@@ -53,6 +54,7 @@ class NumericMechanism(Mechanism):
         a small grid lets an audit list the whole channel.
     """
 
+    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon", "grid")
     domain: IntervalDomain
     grid: int
     default_estimator: ClassVar[str] = "mean"
@@ -68,8 +70,13 @@ class NumericMechanism(Mechanism):
         self._freeze(domain=as_interval(domain), epsilon=check_epsilon(epsilon), grid=steps)
 
     def parameters(self) -> dict[str, float]:
-        shown = {} if self.grid == self.default_grid else {"grid": self.grid}
-        return {"epsilon": self.epsilon, **shown}
+        told = super().parameters()
+        return {name: told[name] for name in told if name != "grid" or self.grid != self.default_grid}
+
+    def sibling(self, size: int) -> Self:
+        kind: Any = type(self)
+        made: Self = kind(self.domain, **{**self.spec()["parameters"], "grid": size})
+        return made
 
     # --- what a subclass gives ---------------------------------------------------------
 
@@ -136,6 +143,18 @@ class NumericMechanism(Mechanism):
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` in chunks, so that they never fill the memory."""
         return self._chunks(self.domain.take(values, clip=clip), resolve(rng))
+
+    def privatize_stream(
+        self, pieces: Iterable[Values], *, rng: RandomSource | None = None, clip: bool = False
+    ) -> Iterator[Reports]:
+        """Yield the reports of `privatize` for values that come piece by piece, in any number.
+
+        Each piece is checked before randomness is drawn for it. The reports are those of
+        `privatize` for all pieces together, and memory is that of a chunk.
+        """
+        source, numbers = resolve(rng), (self.domain.take(piece, clip=clip) for piece in pieces)
+        for chunk in regrouped(numbers, self.chunk_size):
+            yield self._randomise(self.domain.place(chunk, self.grid), source.spawn(1)[0])
 
     def _chunks(self, numbers: Floats, source: RandomSource) -> Iterator[Reports]:
         for start in range(0, len(numbers), self.chunk_size):
@@ -290,9 +309,13 @@ class NumericMechanism(Mechanism):
         return self.bins + len(self.atom_points) + 1
 
     def check_counts(self, n: int, counts: Counts) -> None:
-        if n < 0 or (counts < 0).any() or counts[:-1].sum() != n:
+        if n < 0 or (counts < 0).any() or exact_sum(counts[:-1]) != n:
             raise InvalidInputError(f"the bins of {n} reports must not be negative and sum to {n}")
-        if counts[-1] > int(counts[: self.bins].sum()) * ((1 << self.bin_shift) - 1):
+        # All bins are equally wide but the last one, which may be cut short.
+        farthest = exact_sum(counts[: self.bins]) * ((1 << self.bin_shift) - 1)
+        if self.bins:
+            farthest -= int(counts[self.bins - 1]) * (-self.cells & ((1 << self.bin_shift) - 1))
+        if counts[-1] > farthest:
             raise InvalidInputError(f"the sum of places, {counts[-1]}, is more than {n} reports can give")
 
     def tally(self, reports: Reports) -> Tally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -58,7 +59,8 @@ def load(
     if kind == "values" and count is not None:
         raise InvalidParameterError(f"a file of values has no counts: leave count={count!r} out, or kind")
     wanted = name.lower().replace("-", "_") if isinstance(name, str) else ""
-    is_population = isinstance(name, str) and not Path(name).exists() and populations.is_spec(name)
+    # os.path: a text that is too long for a name is the name of no file, but an error to a Path
+    is_population = isinstance(name, str) and not os.path.exists(name) and populations.is_spec(name)  # noqa: PTH110
     if wanted in KNOWN or is_population:
         for option, given in (("column", column), ("count", count), ("domain", domain)):
             if given is not None:
@@ -80,7 +82,8 @@ def load(
 
 def _is_path(name: str) -> bool:
     """Whether a text that is no known name means a file, which may be missing."""
-    return name == STANDARD_INPUT or Path(name).exists() or Path(name).suffix != "" or Path(name).name != name
+    has_path = Path(name).suffix != "" or Path(name).name != name
+    return name == STANDARD_INPUT or has_path or os.path.exists(name)  # noqa: PTH110
 
 
 def _load_known(known: KnownSet, verify: bool) -> Dataset:

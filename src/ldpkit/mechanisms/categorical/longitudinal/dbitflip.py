@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
+from ldpkit.core.checks import check_whole, exact_sum
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import log_up
@@ -75,6 +76,7 @@ class DBitFlip(MemoizedOracle):
     title = "dBitFlipPM"
     citation = "Ding, Kulkarni, Yekhanin: Collecting telemetry data privately. NeurIPS 2017"
     pure = False
+    parameter_names = ("epsilon", "d")
 
     d: int
 
@@ -85,8 +87,8 @@ class DBitFlip(MemoizedOracle):
             raise InvalidParameterError(f"d must be at most the {self.size} values of the domain, got {d}")
         self._freeze(d=chosen)
 
-    def parameters(self) -> dict[str, float]:
-        return {"epsilon": self.epsilon, "d": self.d}
+    def sibling(self, size: int) -> Self:
+        return type(self)(size, self.epsilon, min(self.d, size))
 
     @property
     def state_count(self) -> int:
@@ -96,10 +98,16 @@ class DBitFlip(MemoizedOracle):
     def states_are_values(self) -> bool:
         return self.d >= self.size - 1
 
-    @property
-    def states_are_alike(self) -> bool:
+    def is_worst(self, state: int) -> bool:
         # Two bits tell two of its buckets apart, but one bit a bucket from 'none of these'.
-        return self.d in (1, self.size)
+        return self.d == 1 or state < self.d
+
+    @property
+    def has_public_coins(self) -> bool:
+        return self.d < self.size
+
+    def sampler_integers(self) -> tuple[int, ...]:
+        return self.d, *self._bits.thresholds
 
     @cached_property
     def _bits(self) -> _Bits:
@@ -124,6 +132,10 @@ class DBitFlip(MemoizedOracle):
     def repeated_epsilon(self, times: int) -> float:
         return self.exact_epsilon()
 
+    def history_epsilon(self, times: Sequence[int], states: int) -> float | None:
+        # Two reports that differ are possible if the value changed, and impossible if it did not.
+        return self.exact_instant_epsilon()
+
     def channel(self, rng: RandomSource | None = None) -> Channel:
         check_enumerable(1 << min(self.d, 60), repr(self))
         coins = self.public_coins(1, resolve(rng))
@@ -140,7 +152,7 @@ class DBitFlip(MemoizedOracle):
         for report in bits:
             own = [p if bit else 1 - p for place, bit in enumerate(report) if place == state]
             other = [q if bit else 1 - q for place, bit in enumerate(report) if place != state]
-            row.append(prod([*own, *other], start=Fraction(1)))
+            row.append(math.prod([*own, *other], start=Fraction(1)))
         return row
 
     @cached_property
@@ -222,6 +234,22 @@ class DBitFlip(MemoizedOracle):
 
     def count_range(self, n: int) -> tuple[int, int]:
         return -n * self._zero_score, n * (_SCORE - self._zero_score)
+
+    def check_counts(self, n: int, counts: Counts) -> None:
+        super().check_counts(n, counts)
+        # Over all buckets it is known how often was asked; where d = k, for each of them too.
+        ones = exact_sum(counts) + n * self.d * self._zero_score
+        if ones % _SCORE or not 0 <= ones <= n * self.d * _SCORE or self._is_uneven(n, counts):
+            raise InvalidInputError(
+                f"these are no sums of scores of {n} reports of {self!r}: "
+                "the tally is damaged or of another mechanism"
+            )
+
+    def _is_uneven(self, n: int, counts: Counts) -> bool:
+        """Whether some bucket has a sum that no number of ones gives."""
+        if self.d < self.size:
+            return bool((counts % math.gcd(_SCORE, self._zero_score)).any())
+        return bool(((counts + n * self._zero_score) % _SCORE).any())
 
     def _supports(self, reports: Reports) -> Counts:
         buckets, ones = self._buckets(reports), self._ones(reports).astype(np.bool_)

@@ -28,6 +28,10 @@ class LongitudinalHashing(LongitudinalResponse, LocalHashing):
         return False
 
     @property
+    def has_public_coins(self) -> bool:
+        return True
+
+    @property
     def random_bytes_per_report(self) -> int:
         return super().random_bytes_per_report + 2 * self.word.itemsize
 
@@ -35,6 +39,9 @@ class LongitudinalHashing(LongitudinalResponse, LocalHashing):
         coins = self._hash_functions(count, source)
         coins["y"] = 0
         return coins
+
+    def sampler_integers(self) -> tuple[int, ...]:
+        return (8 * self.word.itemsize, *super().sampler_integers())
 
     def states(self, coins: Reports, indices: Indices) -> Indices:
         return self.hash(coins["a"], coins["b"], indices)

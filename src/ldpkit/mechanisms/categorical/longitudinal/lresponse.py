@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
+from ldpkit.mechanisms.categorical.longitudinal.histories import LONGEST, response_bound, response_epsilon
 from ldpkit.mechanisms.categorical.longitudinal.memoized import LongitudinalOracle
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
 
@@ -53,11 +55,23 @@ class LongitudinalResponse(LongitudinalOracle):
         respond(source.words(len(values)), values, keep, width, last, self._answers(made))
         return made
 
+    def sampler_integers(self) -> tuple[int, ...]:
+        first, second = self.response.first, self.response.second
+        return self.state_count, first.keep, first.width, second.keep, second.width
+
     def exact_permanent_epsilon(self) -> float:
         return self.response.first.epsilon()
 
     def exact_instant_epsilon(self) -> float:
         return self.response.second.epsilon()
+
+    def history_epsilon(self, times: Sequence[int], states: int) -> float | None:
+        if sum(times) > LONGEST:
+            return None
+        return response_epsilon(self.response, tuple(sorted(times)), states)
+
+    def history_bound(self, reports: int) -> float:
+        return min(super().history_bound(reports), response_bound(self.response, reports, self.state_count))
 
     def _state_evidence(self, reports: Reports) -> Floats:
         """Return log P(first t reports | state) for reports that share a permanent one.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from ldpkit.core.exact import WORD, log_up
+from ldpkit.core.exact import WORD, log_product_up, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedBits, bit_ratio
+from ldpkit.mechanisms.categorical.longitudinal.histories import LONGEST, bits_bound, bits_epsilon
 from ldpkit.mechanisms.categorical.longitudinal.lgrr import LGRR
 from ldpkit.mechanisms.categorical.longitudinal.memoized import LongitudinalOracle
 from ldpkit.mechanisms.categorical.unary import OUE, SUE, UnaryEncoding
@@ -47,13 +49,24 @@ class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
     def exact_epsilon(self) -> float:
         return log_up(bit_ratio(*self.support_probabilities))
 
+    def sampler_integers(self) -> tuple[int, ...]:
+        return *self._chain.first, *self._chain.second
+
     def exact_permanent_epsilon(self) -> float:
         return self._one_time.exact_epsilon()
 
     def exact_instant_epsilon(self) -> float:
         one, zero = (Fraction(threshold, WORD) for threshold in self._chain.second)
         # Two permanent reports may differ in every bit.
-        return log_up(max(one / zero, (1 - zero) / (1 - one)) ** self.size)
+        return log_product_up({max(one / zero, (1 - zero) / (1 - one)): self.size})
+
+    def history_epsilon(self, times: Sequence[int], states: int) -> float | None:
+        if sum(times) > LONGEST:
+            return None
+        return bits_epsilon(self._chain, tuple(sorted(times)), states)
+
+    def history_bound(self, reports: int) -> float:
+        return min(super().history_bound(reports), bits_bound(self._chain, reports, self.size))
 
     @property
     def random_bytes_per_report(self) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.numeric.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.numeric.adaptive.descriptor import check_descriptor
-from ldpkit.mechanisms.numeric.adaptive.table import Table, worst_ratio
+from ldpkit.mechanisms.numeric.adaptive.table import Table, check_size, worst_ratio
 from ldpkit.mechanisms.numeric.law import Law, Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
@@ -83,6 +83,7 @@ class AAA(NumericMechanism):
     )
     default_estimator = "table_mean"
     words_per_report = 2
+    parameter_names = ("epsilon", "grid", "intervals")
 
     table: Table
 
@@ -108,24 +109,37 @@ class AAA(NumericMechanism):
             table.check(self.epsilon)
         else:
             size = INTERVALS if intervals is None else check_whole(intervals, "intervals")
+            check_size(size + 1, size + 1)  # before anything is solved: a table has more outputs than inputs
             shares = np.full(size + 1, 1 / (size + 1)) if descriptor is None else check_descriptor(descriptor)
             from ldpkit.mechanisms.numeric.adaptive.solve import fitted_table
 
             table = fitted_table(
                 shares, self.epsilon, noise_range=noise_range, time_limit=time_limit, cache=cache
             )
+        check_size(table.bins + 1, len(table.outputs))
         if intervals is not None and intervals != table.bins:
             raise InvalidParameterError(
                 f"intervals={intervals} need {intervals + 1} shares of a descriptor, got {table.bins + 1}"
             )
         self._freeze(table=table)
 
-    def parameters(self) -> dict[str, float]:
-        return {**super().parameters(), "intervals": self.table.bins}
+    @property
+    def intervals(self) -> int:
+        """The number of cells of the grid."""
+        return self.table.bins
 
     def spec(self) -> dict[str, Any]:
         table = {"outputs": list(self.table.outputs), "weights": self.table.to_text()}
         return {**super().spec(), "parameters": {**self.parameters(), **table}}
+
+    @classmethod
+    def from_parameters(cls, domain: Any, parameters: Mapping[str, Any]) -> Self:
+        """Return the mechanism of a description: it holds the table, so nothing that is read is solved."""
+        table = {name: parameters.get(name) for name in ("outputs", "weights")}
+        if None in table.values():
+            raise InvalidParameterError(f"a description of {cls.name} has a table: outputs and weights")
+        numbers = {name: value for name, value in parameters.items() if name not in table}
+        return cls._make(domain, cls._numbers(numbers) | table)
 
     def details(self) -> dict[str, float]:
         return {"outputs": len(self.table.outputs)}

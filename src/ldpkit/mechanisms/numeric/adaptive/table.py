@@ -19,9 +19,13 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.typing import Floats, Words
 
-__all__ = ["Table", "worst_ratio"]
+__all__ = ["Table", "check_size", "worst_ratio"]
 
 _DIGITS = 16  # hexadecimal digits of a weight
+# What a table may have: far more than does any good, and little enough to be checked in a few seconds.
+_MOST_OUTPUTS = 1 << 15
+_MOST_WEIGHTS = 1 << 20
+_FARTHEST = 1 << 31
 
 
 def worst_ratio(rows: Sequence[Sequence[int | Fraction]]) -> Fraction | None:
@@ -44,6 +48,15 @@ def worst_ratio(rows: Sequence[Sequence[int | Fraction]]) -> Fraction | None:
         if high > worst * low:
             worst = Fraction(high) / Fraction(low)
     return worst
+
+
+def check_size(inputs: int, outputs: int) -> None:
+    """Refuse a table that is too large to be sent, read and checked."""
+    if outputs > _MOST_OUTPUTS or inputs * outputs > _MOST_WEIGHTS:
+        raise InvalidParameterError(
+            f"a table of {inputs} inputs and {outputs} outputs is too large: it has at most {_MOST_OUTPUTS} "
+            f"outputs and {_MOST_WEIGHTS} weights: use fewer intervals"
+        )
 
 
 @dataclass(frozen=True)
@@ -133,16 +146,23 @@ class Table:
 
     @classmethod
     def from_text(cls, outputs: Sequence[int], text: str) -> Table:
-        """Return the table of `to_text`."""
+        """Return the table of `to_text`, whoever wrote it; `check` tells whether it keeps its promise."""
+        if not isinstance(outputs, (list, tuple)) or len(outputs) < 2:
+            raise InvalidParameterError("the outputs of a table are an array of at least 2")
+        for output in outputs:
+            if type(output) is not int or abs(output) > _FARTHEST:
+                raise InvalidParameterError(
+                    f"an output is a whole number of at most {_FARTHEST} steps, got {str(output)[:50]!r}"
+                )
         width = _DIGITS * len(outputs)
-        if not isinstance(text, str) or not width or len(text) % width:
+        if not isinstance(text, str) or not text or len(text) % width:
             raise InvalidParameterError(
                 f"weights of {len(outputs)} outputs are {width} hexadecimal digits a row"
             )
-        try:
-            weights = [int(text[at : at + _DIGITS], 16) for at in range(0, len(text), _DIGITS)]
-        except ValueError:
-            raise InvalidParameterError("weights are hexadecimal digits and nothing else") from None
+        check_size(len(text) // width, len(outputs))
+        if not set(text) <= set("0123456789abcdef"):
+            raise InvalidParameterError("weights are hexadecimal digits and nothing else")
+        weights = [int(text[at : at + _DIGITS], 16) for at in range(0, len(text), _DIGITS)]
         count = len(outputs)
         rows = (tuple(weights[at : at + count]) for at in range(0, len(weights), count))
-        return cls(tuple(int(output) for output in outputs), tuple(rows))
+        return cls(tuple(outputs), tuple(rows))

@@ -1,0 +1,251 @@
+"""What is checked, what was found, and whether it passes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ldpkit.assurance.adversary import in_words, risk, suspicion_in_words
+from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
+from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
+from ldpkit.core.checks import check_whole
+from ldpkit.core.provenance import Provenance
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+__all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
+
+Outcome = Literal["pass", "fail", "warn", "not checked"]
+
+NOT_PROMISED = (
+    "Epsilon is about one report. Who answers twice spends it twice, unless the device keeps its answer.",
+    "The fact of taking part, the time of a report and the network address are not hidden by it.",
+    "The mechanism, its epsilon and the list of values or the range of numbers are public.",
+    "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
+    "What other people's reports teach about everybody, they teach about you too: that is statistics.",
+)
+"""What no epsilon covers."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Parameters
+    ----------
+    name : str
+        What was checked.
+    outcome : {"pass", "fail", "warn", "not checked"}
+        Only "fail" fails the audit.
+    finding : str
+        What was found, in a sentence.
+    epsilon : float or None
+        The epsilon that this check found, if it found one.
+    """
+
+    name: str
+    outcome: Outcome
+    finding: str
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit has found about a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What was audited.
+    stated : float
+        The epsilon that one report promises.
+    exact : float
+        The epsilon that its integers realise.
+    checks : tuple of Check
+        Everything that was looked at.
+    attack : Attack
+        The attack on the sampler.
+    words : tuple of str
+        What epsilon means to a person.
+    lifetime : tuple of str
+        What more than one report costs.
+    provenance : Provenance or None
+        What the audited file records of how it was made.
+    """
+
+    mechanism: Mechanism
+    stated: float
+    exact: float
+    checks: tuple[Check, ...]
+    attack: Attack
+    words: tuple[str, ...]
+    lifetime: tuple[str, ...]
+    provenance: Provenance | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed."""
+        return all(check.outcome != "fail" for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-ready data."""
+        return {
+            "mechanism": repr(self.mechanism),
+            "spec": self.mechanism.spec(),
+            "passed": self.passed,
+            "stated_epsilon": self.stated,
+            "exact_epsilon": self.exact,
+            "attack": dict(self.attack.__dict__),
+            "checks": [dict(check.__dict__) for check in self.checks],
+            "words": list(self.words),
+            "lifetime": list(self.lifetime),
+            "not_promised": list(NOT_PROMISED),
+            "provenance": None if self.provenance is None else self.provenance.to_json(),
+        }
+
+    def __repr__(self) -> str:
+        verdict = "passed" if self.passed else "FAILED"
+        lines = [f"Audit of {self.mechanism!r}: {verdict}"]
+        lines += [f"  {check.outcome:<11} {check.name}: {check.finding}" for check in self.checks]
+        return "\n".join(lines)
+
+
+def audit(
+    mechanism: Mechanism,
+    *,
+    provenance: Provenance | None = None,
+    reports: int = REPORTS,
+    rng: RandomSource | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> Audit:
+    """Check a mechanism: its integers, its channel, its sampler, and what it costs a person.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Any registered mechanism, or one of a plugin.
+    provenance : Provenance, optional
+        How the reports at hand were made, if there are any.
+    reports : int
+        How many reports of each value the attack counts.
+    rng : RandomSource, optional
+        The randomness of the attacked reports; secure by default, as on a device.
+    watch : callable, optional
+        Is told what is done next.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> audit(ldpkit.OUE(4, epsilon=1.0), reports=200_000).passed
+    True
+    """
+    count = check_whole(reports, "reports", least=1000)
+    tell = watch or (lambda _: None)
+    tell("computing epsilon from the integers")
+    exact = mechanism.exact_epsilon()
+    tell("listing every report")
+    listed = enumerate_channel(mechanism, resolve(rng))
+    tell("attacking the sampler")
+    attacked = attack(mechanism, reports=count, rng=rng)
+    checks = (
+        _check_integers(mechanism, exact),
+        _check_channel(listed),
+        _check_attack(mechanism, attacked, exact),
+        *_check_provenance(provenance),
+    )
+    tell("asking what it means to a person")
+    return Audit(
+        mechanism=mechanism,
+        stated=mechanism.epsilon,
+        exact=exact,
+        checks=checks,
+        attack=attacked,
+        words=tuple(_words(mechanism, exact)),
+        lifetime=tuple(_lifetime(mechanism, exact)),
+        provenance=provenance,
+    )
+
+
+def _check_integers(mechanism: Mechanism, exact: float) -> Check:
+    stated = mechanism.epsilon
+    finding = f"the sampler's integers realise epsilon {exact!r}, stated is {stated!r}"
+    if not exact <= stated:
+        return Check("integers", "fail", f"{finding}: it promises more than it keeps", exact)
+    if mechanism.tight and exact < stated - 1e-6:
+        return Check("integers", "warn", f"{finding}: some of the budget is wasted", exact)
+    return Check("integers", "pass", finding, exact)
+
+
+def _check_channel(listed: Enumeration) -> Check:
+    if listed.epsilon is None:
+        return Check("channel", "not checked", listed.text)
+    if not listed.sums_to_one:
+        finding = f"{listed.text}: the probabilities do not sum to one"
+        return Check("channel", "fail", finding, listed.epsilon)
+    keeps = listed.epsilon <= listed.exact
+    word = "as the integers say" if keeps else f"above the {listed.exact!r} that it claims"
+    finding = f"{listed.text}: the largest ratio is e^{listed.epsilon!r}, {word}"
+    return Check("channel", "pass" if keeps else "fail", finding, listed.epsilon)
+
+
+def _check_attack(mechanism: Mechanism, attacked: Attack, exact: float) -> Check:
+    limit = min(mechanism.epsilon, exact)
+    if attacked.epsilon > limit:
+        finding = f"{attacked.sentence()} That is more than the {limit:.6g} promised."
+        return Check("attack", "fail", finding, attacked.epsilon)
+    return Check("attack", "pass", attacked.sentence(), attacked.epsilon)
+
+
+def _check_provenance(provenance: Provenance | None) -> list[Check]:
+    """Judge what is recorded: a seed undoes the reports, so it fails; the rest is for the reader to weigh."""
+    if provenance is None:
+        return []
+    judged: dict[str, Outcome] = {"secure": "pass", "seeded": "fail", "unknown": "warn"}
+    public: Outcome = "pass" if provenance.domain == "stated" else "warn"
+    said = {
+        "secure": "recorded as secure",
+        "seeded": "made with a seed: who knows it can undo the reports, so they protect nobody",
+        "stated": "stated in advance",
+        "data": "taken from the values: that these values exist is not protected",
+        "unknown": "not recorded",
+    }
+    checks = [
+        Check("randomness", judged[provenance.randomness], said[provenance.randomness]),
+        Check("domain", public, said[provenance.domain]),
+    ]
+    if provenance.devices is not None:
+        kept: Outcome = "pass" if provenance.devices == "kept" else "warn"
+        words = {
+            "kept": "they keep their permanent reports",
+            "new": "stated to be new: asked again, they spend again",
+            "unknown": "whether they keep their permanent reports is not recorded",
+        }
+        checks.append(Check("devices", kept, words[provenance.devices]))
+    batches = provenance.batches
+    finding = ", ".join(batches) if batches else "not recorded: copies cannot be recognised"
+    return [*checks, Check("batch", "pass" if batches else "warn", finding)]
+
+
+def _words(mechanism: Mechanism, exact: float) -> list[str]:
+    if isinstance(mechanism, FrequencyOracle):
+        return in_words(risk(mechanism))
+    return [] if math.isinf(exact) else [suspicion_in_words(exact)]
+
+
+def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:
+    """Return what it costs a person to answer more than once."""
+    if not isinstance(mechanism, MemoizedOracle):
+        ten, hundred = f"{10 * exact:.4g}", f"{100 * exact:.4g}"
+        return [f"Who answers t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
+    for_ever, instant = mechanism.exact_permanent_epsilon(), mechanism.exact_instant_epsilon()
+    changing = "infinity from the second report on" if instant == math.inf else f"up to {instant:.4g} each"
+    kept = f"at most {for_ever:.4g} together, if the device keeps its permanent report"
+    return [
+        f"The first report of a device costs {exact:.4g}.",
+        f"All reports about a value that never changes cost {kept}.",
+        f"If the value may change at any time, the reports of a history cost {changing}.",
+    ]

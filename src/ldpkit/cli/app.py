@@ -1,0 +1,187 @@
+"""The command line: assembles the commands and turns refusals into one line and exit code 2."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from ldpkit import __version__
+from ldpkit.cli.quick import QuickGroup, make_group
+from ldpkit.cli.safetext import visible
+from ldpkit.core.errors import InvalidInputError, LdpkitError, PluginError
+from ldpkit.core.stopping import Stopped
+
+__all__ = ["COMMANDS", "make_app", "run"]
+
+COMMANDS = (
+    *("recommend", "plan", "risk", "audit", "mechanisms"),
+    *("privatize", "estimate", "inspect", "longitudinal", "mean", "density"),
+    *("bench", "datasets", "reproduce"),
+)
+"""The commands in the order of --help; each is a module of this room."""
+
+
+class _Commands(QuickGroup):
+    """The commands in their order; Typer lists groups such as `plan` last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for name in COMMANDS if name in self.commands]
+
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        with _told_visibly():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            with _told_visibly():
+                return super().invoke(ctx)
+        except SystemExit as error:  # no command of ours does that
+            raise PluginError(
+                f"a plugin ended the command with sys.exit({error.code!r}): let it raise an exception instead"
+            ) from error
+
+
+@contextlib.contextmanager
+def _told_visibly() -> Iterator[None]:
+    """Let what Typer says of wrong usage show control characters."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, LdpkitError) and isinstance(getattr(error, "message", None), str):
+            error.message = visible(error.message)  # type: ignore[attr-defined]
+        raise
+
+
+def make_app(words: Sequence[str] = ()) -> typer.Typer:
+    """Return the command line, with the one command that some words call, or with all of them.
+
+    A command that is not called is not even imported: that halves the time to start.
+    """
+    app = make_group(
+        name="ldpkit",
+        cls=_Commands,
+        help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
+        epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    called = _called(words)
+    for name in COMMANDS if called is None else (called,):
+        importlib.import_module(f"ldpkit.cli.{name}").add_to(app)
+    return app
+
+
+def _called(words: Sequence[str]) -> str | None:
+    """Return the command among the words: the first that is neither an option nor a plugin file."""
+    before = ""
+    for word in words:
+        if before != "--plugin" and not word.startswith("-"):
+            return word if word in COMMANDS else None
+        before = word
+    return None
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ldpkit {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plugin",
+            metavar="FILE",
+            help="A Python file that adds mechanisms, methods or metrics. Repeatable.",
+        ),
+    ] = None,
+) -> None:
+    if plugin:
+        from ldpkit.core.registry import load_plugin
+
+        for file in plugin:
+            load_plugin(file)
+
+
+def run(words: Sequence[str]) -> NoReturn:
+    """Run the command that some words call, and end the process with its exit code."""
+    try:
+        _open_standard_streams()
+        for place, word in enumerate(words, 1):
+            if "\0" in word:
+                raise InvalidInputError(f"argument {place}, {word!r}, has a NUL in it: remove it")
+        try:
+            make_app(words)(list(words))
+        finally:
+            _flush()
+    except LdpkitError as error:
+        _refuse(str(error))
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.exit(1)
+    except OSError as error:
+        _refuse(f"{error.filename or 'standard input or output'}: {error.strerror or error}")
+    except MemoryError:
+        _refuse("the work does not fit into the memory: use a smaller domain or fewer values at a time")
+    except KeyboardInterrupt:
+        _say("interrupted")
+        sys.exit(130)
+    except Stopped as stopped:
+        _say("interrupted")
+        sys.exit(stopped.exit_code)
+    sys.exit(0)
+
+
+def _open_standard_streams() -> None:
+    """Make streams of those that the caller closed, so that no file that is opened takes their place.
+
+    Reading or writing them then fails as it must; only messages are dropped.
+    """
+    for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a label that the terminal cannot show is no error
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _flush() -> None:
+    """Print what is still to be printed, or let it go nowhere: Python would try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise OSError(error.errno, error.strerror, "standard output") from error
+
+
+def _say(message: str) -> None:
+    with contextlib.suppress(OSError):
+        print(visible(message).replace("\n", "\\n"), file=sys.stderr)
+
+
+def _refuse(message: str) -> NoReturn:
+    _say(f"error: {message}")
+    sys.exit(2)

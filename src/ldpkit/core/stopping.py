@@ -1,0 +1,73 @@
+"""Being stopped: Ctrl-C, SIGTERM and SIGHUP let a command tidy up and then end it.
+
+Only the command line listens for signals. While there is something to tidy up, a signal
+is an exception, so that `finally` does its work; else the process ends at once, whatever
+it is doing: an exception in the middle of an import would be printed, or swallowed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+__all__ = ["Stopped", "stop_at_signals", "tidied"]
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_open_blocks = 0
+_swallowed: Stopped | None = None
+
+
+class Stopped(BaseException):
+    """A signal asked the command to end; no `except Exception` may stop that."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell reports of a process that a signal ended."""
+        return 128 + self.number
+
+
+@contextlib.contextmanager
+def tidied() -> Iterator[None]:
+    """Let a signal raise `Stopped` inside the block, so that what it began is taken back.
+
+    Examples
+    --------
+    >>> with tidied():
+    ...     pass
+    """
+    global _open_blocks, _swallowed
+    _open_blocks += 1
+    try:
+        yield
+    finally:
+        _open_blocks -= 1
+    if _swallowed is not None and not _open_blocks:  # raised where Python drops exceptions, as in a __del__
+        stopped, _swallowed = _swallowed, None
+        raise stopped
+
+
+def stop_at_signals() -> None:
+    """Listen from now on; leave alone what the caller ignores, as under nohup, or handles itself."""
+    for name in _SIGNALS:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            with contextlib.suppress(ValueError):  # only the main thread may listen
+                signal.signal(number, _stop)
+
+
+def _stop(number: int, _: FrameType | None) -> None:
+    global _swallowed
+    stopped = Stopped(number)
+    if _open_blocks:
+        _swallowed = stopped
+        raise stopped
+    with contextlib.suppress(OSError):
+        os.write(2, b"interrupted\n")
+    os._exit(stopped.exit_code)

@@ -1,0 +1,141 @@
+"""The audit passes what keeps its promise, and fails what does not."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import pytest
+
+import ldpkit
+from contract.subjects import MECHANISM_NAMES, ORACLE_NAMES, oracle
+from ldpkit.assurance.audit import attack
+from ldpkit.assurance.audit.attack import lower_bound
+from ldpkit.core.exact import WORD
+from ldpkit.core.provenance import Provenance, Span
+from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
+from ldpkit.mechanisms.categorical.response import RandomisedResponse
+
+
+def outcomes(found):
+    return {check.name: check.outcome for check in found.checks}
+
+
+@pytest.mark.parametrize("name", MECHANISM_NAMES)
+def test_every_registered_mechanism_passes(name):
+    mechanism = oracle(name, 16, 1.0) if name in ORACLE_NAMES else ldpkit.get(name, (0.0, 1.0), epsilon=1.0)
+    found = ldpkit.audit(mechanism, reports=20_000, rng=ldpkit.random.seeded(5))
+    assert found.passed, f"false-alarm rate 1e-6 for the attack: {found!r}"
+    assert outcomes(found)["channel"] == ("not checked" if name == "she" else "pass")
+    assert found.attack.epsilon > 0.3, "the attack sees next to nothing: it would not see a breach either"
+
+
+class Careless(ldpkit.GRR):
+    """Says 1, in every integer it shows; its sampler uses 1.02."""
+
+    def _randomise(self, indices, source):
+        return ldpkit.GRR(self.domain, 1.02 * self.epsilon)._randomise(indices, source)
+
+
+def test_a_sampler_that_realises_two_percent_more_is_caught_by_the_attack_alone():
+    found = ldpkit.audit(Careless(4, 1.0), rng=ldpkit.random.seeded(1))
+    assert outcomes(found) == {"integers": "pass", "channel": "pass", "attack": "fail"}
+    assert 1.0 < found.attack.epsilon < 1.02
+    assert "more than the 1 promised" in repr(found)
+
+
+class Overspent(ldpkit.GRR):
+    """Says 1; its integers are those of 1.02."""
+
+    @cached_property
+    def response(self):
+        return RandomisedResponse(self.size, 1.02 * self.epsilon)
+
+
+def test_integers_that_realise_two_percent_more_are_caught_by_arithmetic():
+    found = ldpkit.audit(Overspent(4, 1.0), reports=1000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["integers"] == "fail"
+    assert not found.passed
+
+
+class _PublishedChain(ChainedResponse):
+    """The second round as printed for L-LH, without the term + e^eps_1 (errata 3)."""
+
+    @cached_property
+    def second(self):
+        a, b, g = math.exp(self.permanent_target), math.exp(self.target), self.size
+        p2 = (a * b - 1) / (a * b - (g - 1) * b + (g - 1) * a - 1 - b)
+        made = RandomisedResponse(g, self.target)
+        made.__dict__["width"] = int(Fraction(1 - p2) / (g - 1) * WORD)
+        made.__dict__["keep"] = WORD - (g - 1) * made.__dict__["width"]
+        return made
+
+
+class Published(ldpkit.LBLH):
+    """L-LH as published: it claims epsilon_1 because the formula says so."""
+
+    name = "published_lblh"
+
+    @cached_property
+    def response(self):
+        return _PublishedChain(self.state_count, self.epsilon, self.epsilon_inf)
+
+    def exact_epsilon(self):
+        return self.epsilon
+
+
+def test_the_published_local_hashing_fails():
+    found = ldpkit.audit(Published(16, 2.0, 1.0), reports=200_000, rng=ldpkit.random.seeded(2))
+    assert outcomes(found)["attack"] == "fail"
+    assert outcomes(found)["channel"] == "fail"
+    assert found.attack.epsilon == pytest.approx(1.45, abs=0.05)  # 1.450760 by enumeration
+
+
+class Leak(ldpkit.OUE):
+    """Keeps its promise for all values but one, which it sends as it is."""
+
+    def _randomise(self, indices, source):
+        reports = super()._randomise(indices, source)
+        reports[indices == 7] = 0
+        reports[indices == 7, 0] = 1 << 7
+        return reports
+
+
+def test_a_single_value_that_leaks_is_found():
+    found = attack(Leak(16, 1.0), reports=20_000, rng=ldpkit.random.seeded(3))
+    assert found.epsilon > 2
+    assert 7 in (found.first, found.second)
+
+
+def test_the_lower_bound_is_too_high_no_more_often_than_it_says():
+    """Exact, by summing over all counts of 40 reports with p = 0.7 and q = 0.3."""
+    from scipy.stats import binom
+
+    n, alarm, p, q = 40, 0.01, 0.7, 0.3
+    own, other = (binom.pmf(np.arange(n + 1), n, share) for share in (p, q))
+    wrong = sum(
+        own[i] * other[j]
+        for i in range(n + 1)
+        for j in range(n + 1)
+        if lower_bound((i, j), n, alarm) > math.log(p / q)
+    )
+    assert wrong <= alarm
+    naive = sum(
+        own[i] * other[j]
+        for i in range(1, n + 1)
+        for j in range(1, n + 1)
+        if math.log(i / j) > math.log(p / q)
+    )
+    assert naive > alarm, "the control: the plain ratio exceeds the truth about half the time"
+
+
+def test_what_a_file_records_is_judged():
+    said = Provenance("seeded", "data", spans=(Span("0" * 32, 0, 5),))
+    found = ldpkit.audit(ldpkit.GRR(2, 1.0), provenance=said, reports=1000, rng=ldpkit.random.seeded(1))
+    judged = outcomes(found)
+    assert (judged["randomness"], judged["domain"], judged["batch"]) == ("fail", "warn", "pass")
+    assert not found.passed
+    sound = Provenance("secure", "stated", spans=(Span("0" * 32, 0, 5),))
+    assert ldpkit.audit(ldpkit.GRR(2, 1.0), provenance=sound, reports=1000).passed

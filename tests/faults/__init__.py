@@ -1,0 +1,1 @@
+"""Faults: every command that writes is killed, starved of disk, locked out and raced against itself."""

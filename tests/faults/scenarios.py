@@ -1,0 +1,146 @@
+"""What is put to the test: the commands that write, and what they write.
+
+Add a command here and every fault is tried on it. It must be repeatable (a seed), so that
+a whole output is one that equals the output of an undisturbed run, byte for byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+SMALL_BENCH = ("bench", "-d", "zipf:k=32,n=20000", "-r", "40", "-e", "0.5", "1", "-m", "none", "norm_sub")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command that writes.
+
+    Parameters
+    ----------
+    name : str
+        What the table calls it.
+    words : tuple of str
+        The command; it runs in a folder beside `in/`, which holds the inputs.
+    outputs : tuple of str
+        The files that it writes.
+    overwrite : tuple of str
+        What must be added to the command if the outputs are there.
+    keeps : tuple of str
+        What a stopped command may leave beside the outputs, for the next run to go on with.
+    prints : bool
+        Whether it prints its result to standard output.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    outputs: tuple[str, ...]
+    overwrite: tuple[str, ...] = ("--force",)
+    keeps: tuple[str, ...] = ()
+    prints: bool = True
+
+
+SCENARIOS = (
+    Scenario(
+        "privatize",
+        (
+            "privatize",
+            "in/values.txt",
+            "-m",
+            "olh",
+            "-e",
+            "1",
+            "--domain",
+            "16",
+            "--seed",
+            "1",
+            "-o",
+            "r.ldp",
+        ),
+        ("r.ldp",),
+        prints=False,
+    ),
+    Scenario(
+        "privatize numbers",
+        (
+            *("privatize", "in/ages.txt", "--low", "0", "--high", "99", "-m", "pm", "-e", "1"),
+            *("--seed", "1", "-o", "ages.ldp"),
+        ),
+        ("ages.ldp",),
+        prints=False,
+    ),
+    Scenario(
+        "estimate",
+        ("estimate", "in/reports.ldp", "-o", "estimate.csv", "--save-tally", "all.tally"),
+        ("estimate.csv", "all.tally"),
+        prints=False,
+    ),
+    Scenario("bench", (*SMALL_BENCH, "-o", "rows.csv"), ("rows.csv", "rows.csv.run")),
+    Scenario(
+        "bench --resume",
+        (*SMALL_BENCH, "--engine", "users", "-o", "more.csv", "--resume"),
+        ("more.csv", "more.csv.run"),
+        overwrite=(),
+        keeps=("more.csv.run",),
+    ),
+    Scenario(
+        "bench --report --figure",
+        (*SMALL_BENCH, "--report", "page.html", "--figure", "bench.svg"),
+        ("page.html", "bench.svg"),
+    ),
+    Scenario(
+        "bench --task mean",
+        ("bench", "--task", "mean", "-d", "gaussian:n=2000", "-p", "pm", "hm", "-r", "5", "-o", "mean.json"),
+        ("mean.json",),
+    ),
+    Scenario(
+        "datasets prepare",
+        ("datasets", "prepare", "transactions", "in/clicks.dat", "--top", "64", "-o", "items.csv"),
+        ("items.csv",),
+        prints=False,
+    ),
+    Scenario(
+        "plan budget --figure",
+        (
+            *("plan", "budget", "-d", "zipf:k=16,n=20000", "-p", "grr", "-u", "mae", "--at-most", "0.02"),
+            *("--figure", "budget.png"),
+        ),
+        ("budget.png",),
+    ),
+    Scenario(
+        "recommend --figure",
+        (
+            "recommend",
+            "-d",
+            "zipf:k=16,n=20000",
+            "-e",
+            "1",
+            "-p",
+            "grr",
+            "oue",
+            "-r",
+            "5",
+            "--figure",
+            "r.svg",
+        ),
+        ("r.svg",),
+    ),
+    Scenario(
+        "longitudinal --figure",
+        ("longitudinal", "--reports", "20", "--repeats", "50", "--figure", "attack.png"),
+        ("attack.png",),
+    ),
+    # The memo of a device belongs here as soon as a command writes one.
+)
+
+
+def make_inputs(folder: Path) -> list[tuple[str, ...]]:
+    """Write the input files, and return the commands that make the others."""
+    folder.mkdir()
+    (folder / "values.txt").write_text("".join(f"{number * number % 16}\n" for number in range(200_000)))
+    (folder / "ages.txt").write_text("".join(f"{number * 7 % 100}\n" for number in range(200_000)))
+    (folder / "clicks.dat").write_text(
+        "".join(f"{number % 97} {number % 89} {number % 7}\n" for number in range(100_000))
+    )
+    report = ("privatize", "in/values.txt", "-m", "grr", "-e", "1", "--domain", "16", "-o", "in/reports.ldp")
+    return [report]

@@ -1,0 +1,270 @@
+"""The faults: signals at random moments and in the middle of a write, no room, no right, no stream, races."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from faults.scenarios import Scenario, make_inputs
+
+LDPKIT = (sys.executable, "-m", "ldpkit")
+SIGNALS = {"KILL": signal.SIGKILL, "TERM": signal.SIGTERM, "INT": signal.SIGINT, "HUP": signal.SIGHUP}
+PATIENCE = 120.0  # seconds after which a command hangs
+OLD = b"what stood there before\n"
+RACERS = 3
+
+
+@dataclass
+class Found:
+    """What came out for one scenario."""
+
+    seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def count(self, name: str) -> None:
+        """Count one trial."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    @contextlib.contextmanager
+    def trial(self, what: str) -> Iterator[None]:
+        """Note a failed assertion as a failure of this trial."""
+        try:
+            yield
+        except AssertionError as error:
+            self.failures.append(f"{what}: {error}")
+        except subprocess.TimeoutExpired:
+            self.failures.append(f"{what}: still running after {PATIENCE:g} s")
+
+
+class Bench:
+    """A place with inputs, where scenarios are tried one after the other."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.inputs = folder / "in"
+        self.folder = folder
+        self.random = random.Random(seed)
+        for words in make_inputs(self.inputs):
+            subprocess.run([*LDPKIT, *words], cwd=folder, check=True, capture_output=True)
+
+    def run(self, scenario: Scenario, kills: int) -> Found:
+        """Try all faults on one scenario."""
+        found = Found()
+        place = self.folder / "place"
+        place.mkdir()
+        (place / "in").symlink_to(self.inputs)
+        self.place, self.scenario = place, scenario
+        self._start()[1].communicate(timeout=PATIENCE)  # compiles and caches what is to be cached
+        self._clear()
+        start = time.monotonic()
+        code, text = self._finish(self._start()[1])
+        found.seconds = time.monotonic() - start
+        assert code == 0, f"{scenario.name} does not work at all: {text}"
+        self.reference = {name: _read(place / name) for name in scenario.outputs}
+        for number in range(kills):
+            name = list(SIGNALS)[number % len(SIGNALS)]
+            self._kill(found, name, number, is_in_write=number // len(SIGNALS) % 2 == 1)
+        self._leftovers(found)
+        self._full_disk(found)
+        self._streams(found)
+        self._read_only(found)
+        self._race(found)
+        shutil.rmtree(place)
+        return found
+
+    # One command
+
+    def _start(self, *more: str, **settings: Any) -> tuple[float, subprocess.Popen[bytes]]:
+        defaults: dict[str, Any] = {
+            "cwd": self.place,
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.PIPE,
+        }
+        command = [*settings.pop("before", ()), *LDPKIT, *self.scenario.words, *more]
+        return time.monotonic(), subprocess.Popen(command, **{**defaults, **settings})
+
+    def _finish(self, process: subprocess.Popen[bytes]) -> tuple[int, str]:
+        try:
+            _, errors = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        return process.returncode, errors.decode(errors="replace")
+
+    def _clear(self) -> None:
+        for path in self.place.iterdir():
+            if path.name != "in":
+                path.unlink()
+
+    def _parts(self) -> list[str]:
+        return [path.name for path in self.place.iterdir() if path.name.endswith(".part")]
+
+    def _check_outputs(self, *, may_be_old: bool = False, must_be: bool = False) -> None:
+        for name, whole in self.reference.items():
+            path = self.place / name
+            if not path.exists():
+                assert not must_be, f"{name} is missing"
+                continue
+            if name in self.scenario.keeps and not must_be:
+                continue  # the next run finds out whether it is sound
+            data = _read(path)
+            assert data == whole or (may_be_old and data == OLD), f"{name} is broken: {len(data)} bytes"
+
+    def _check_refusal(self, code: int, text: str, *, before: dict[str, bytes]) -> None:
+        assert code == 2, f"exit code {code}: {text}"
+        assert "Traceback" not in text, text
+        lines = text.strip().splitlines()
+        assert [line.startswith("error: ") for line in lines[-1:]] == [True], text
+        assert sum(line.startswith("error: ") for line in lines) == 1, text
+        assert not self._parts(), f"left {self._parts()}"
+        now = {path.name: _read(path) for path in self.place.iterdir() if path.name != "in"}
+        for name, data in now.items():
+            sound = data in (before.get(name), self.reference.get(name))
+            assert sound or name in self.scenario.keeps or name.endswith(".run"), f"{name} is new or broken"
+
+    # The faults
+
+    def _kill(self, found: Found, name: str, number: int, *, is_in_write: bool) -> None:
+        scenario = self.scenario
+        has_old = bool(scenario.overwrite) and number % 3 == 0
+        if not scenario.keeps:
+            for output in scenario.outputs:
+                (self.place / output).unlink(missing_ok=True)
+                if has_old:
+                    (self.place / output).write_bytes(OLD)
+        elif all((self.place / output).exists() for output in scenario.outputs):
+            with contextlib.suppress(AssertionError):
+                self._check_outputs(must_be=True)
+                self._clear()  # this run was finished: begin another
+        before = set(self._parts())
+        start, process = self._start(*(scenario.overwrite if has_old or scenario.overwrite else ()))
+        if is_in_write:
+            wait = PATIENCE
+            while process.poll() is None and time.monotonic() < start + wait:
+                if set(self._parts()) - before:
+                    found.count("mid-write")
+                    break
+                time.sleep(0.0005)
+            time.sleep(self.random.uniform(0, 0.004))
+        else:
+            time.sleep(self.random.uniform(0, 1.1 * found.seconds))
+        process.send_signal(SIGNALS[name])
+        found.count(name)
+        what = f"SIG{name} after {time.monotonic() - start:.3f} s"
+        with found.trial(what):
+            code, text = self._finish(process)
+            number = int(SIGNALS[name])
+            assert code in (0, -number, 128 + number), f"exit code {code}: {text}"
+            # Before the first line of ldpkit runs, Python answers Ctrl-C as it likes.
+            assert "Traceback" not in text or "ldpkit" not in text, text
+            self._check_outputs(may_be_old=has_old)
+            if code == 128 + number:
+                assert not set(self._parts()) - before, f"left {self._parts()}"
+
+    def _leftovers(self, found: Found) -> None:
+        """The next run removes what the killed ones left, and gives the whole output."""
+        with found.trial("the run after the kills"):
+            found.counts["left"] = len(self._parts())
+            code, text = self._finish(self._start(*self.scenario.overwrite)[1])
+            assert code == 0, text
+            self._check_outputs(must_be=not self.scenario.keeps)
+            for name in set(self.reference) - set(self.scenario.keeps):
+                assert _read(self.place / name) == self.reference[name], f"{name} differs"
+            here = {path.name for path in self.place.iterdir()}
+            assert here == {"in", *self.scenario.outputs}, f"left {sorted(here)}"
+
+    def _full_disk(self, found: Found) -> None:
+        largest = max(map(len, self.reference.values()))
+        for limit in (0, largest // 2, largest - 1):
+            self._clear()
+            is_there = limit > 0 and bool(self.scenario.overwrite)
+            before = dict.fromkeys(self.scenario.outputs, OLD) if is_there else {}
+            for name, data in before.items():
+                (self.place / name).write_bytes(data)
+
+            def starve(limit: int = limit) -> None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+            with found.trial(f"files of at most {limit} bytes"):
+                found.count("full disk")
+                more = self.scenario.overwrite if is_there else ()
+                process = self._start(*more, preexec_fn=starve)[1]
+                self._check_refusal(*self._finish(process), before=before)
+        self._clear()
+
+    def _streams(self, found: Found) -> None:
+        def close(number: int) -> Callable[[], None]:
+            return lambda: os.close(number)
+
+        cases: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("closed standard output", {"stdout": None, "preexec_fn": close(1)}),
+            ("closed standard input", {"stdin": None, "preexec_fn": close(0)}),
+            ("a full standard output", {}),
+        )
+        for what, settings in cases:
+            self._clear()
+            with found.trial(what), Path("/dev/full").open("wb") as full:
+                found.count("streams")
+                stdout = {"stdout": full} if "full" in what else {}
+                code, text = self._finish(self._start(**{**stdout, **settings})[1])
+                fails = self.scenario.prints and "output" in what
+                assert code == (2 if fails else 0), f"exit code {code}: {text}"
+                assert "Traceback" not in text, text
+                assert "Exception" not in text, text
+                assert not self._parts(), f"left {self._parts()}"
+                self._check_outputs(must_be=not fails)
+        self._clear()
+
+    def _read_only(self, found: Found) -> None:
+        before: tuple[str, ...] = ()
+        if os.geteuid() == 0:  # root may write everywhere unless it gives that right away
+            setpriv = shutil.which("setpriv")
+            if setpriv is None:
+                return
+            before = (setpriv, "--bounding-set=-dac_override,-dac_read_search,-fowner")
+        self.place.chmod(0o555)
+        try:
+            with found.trial("a read-only folder"):
+                found.count("read-only")
+                self._check_refusal(*self._finish(self._start(before=before)[1]), before={})
+        finally:
+            self.place.chmod(0o755)
+        with found.trial("a folder that is not there"):
+            found.count("read-only")
+            words = self.scenario.words
+            moved = tuple(f"no/{word}" if word in self.reference else word for word in words)
+            process = subprocess.Popen(
+                [*LDPKIT, *moved], cwd=self.place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            self._check_refusal(*self._finish(process), before={})
+
+    def _race(self, found: Found) -> None:
+        with found.trial(f"{RACERS} at once"):
+            found.count("races")
+            ends = [self._finish(process) for _, process in [self._start() for _ in range(RACERS)]]
+            assert {code for code, _ in ends} <= {0, 2}, ends
+            assert any(code == 0 for code, _ in ends), ends
+            for code, text in ends:
+                assert "Traceback" not in text, text
+                assert code == 0 or text.strip().splitlines()[-1].startswith("error: "), text
+            self._check_outputs(must_be=True)
+            assert not self._parts(), f"left {self._parts()}"
+        self._clear()
+
+
+def _read(path: Path) -> bytes:
+    """Return what stands in an output; a page names the command that made it, with or without --force."""
+    return path.read_bytes().replace(b" --force", b"")
