@@ -37,6 +37,8 @@ PEOPLE = 2_000
 ENOUGH = 200.0  # seconds: what will take longer is not tried
 LINEAR = 1.25  # sorting, caches and a noisy machine make linear work look a little steeper
 
+_METHODS = ("none", "norm", "norm_sub", "base_cut")
+
 Command = Callable[[Path, int], list[str] | Callable[[], object]]
 
 

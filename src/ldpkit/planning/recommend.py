@@ -26,14 +26,14 @@ from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.enough import beats, find_enough
 from ldpkit.planning.nothing import learn_nothing
 from ldpkit.planning.recommendation import NOTHING, Option, Recommendation, option_name
-from ldpkit.planning.study import BUDGETS, NO_METHOD, Outcome, Study
+from ldpkit.planning.study import BUDGETS, NO_METHOD, Combination, Outcome, Study
 from ldpkit.planning.ties import difference_stderr, is_tie
 from ldpkit.simulation.metrics import Metric, metric_for
 
 __all__ = ["Option", "Recommendation", "recommend"]
 
 _LARGE_DOMAIN = 100_000
-"""Beyond this many values, what would be enough is looked for with the best protocol alone."""
+"""Beyond this many values, what would be enough is looked for with the best combination, and norm_sub."""
 
 
 def recommend(
@@ -111,8 +111,11 @@ def recommend(
     if epsilon is not None and not beats(
         found[0][1], nothing.error, larger_is_better=measure.larger_is_better
     ):
-        able = names if len(people) <= _LARGE_DOMAIN else [best.protocol]
-        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"))
+        able, ways = names, None
+        if len(people) > _LARGE_DOMAIN:
+            able = [best.protocol]
+            ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
+        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"), ways=ways)
     make = partial(comparable_protocol(best.protocol), len(people))
     told = epsilon_warnings(
         best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
