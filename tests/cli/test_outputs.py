@@ -95,5 +95,7 @@ def test_a_plugin_that_ends_the_process_is_refused(run, folder):
 def test_a_population_with_hundreds_of_digits_is_refused(run, key):
     numbers = {"k": "8", "n": "90", key: "9" * 400}
     spec = "zipf:" + ",".join(f"{name}={number}" for name, number in numbers.items())
-    assert key in run("datasets", "show", spec, code=2).error_line
+    assert (
+        f"{key} of the population 'zipf' has 400 digits" in run("datasets", "show", spec, code=2).error_line
+    )
     assert "n=1000" in run("bench", "--task", "mean", "-d", f"gaussian:n={'9' * 400}", code=2).error_line
