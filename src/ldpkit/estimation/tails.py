@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.report_law import Cumulants, ReportLaw

@@ -7,11 +7,11 @@ laws say all about it. Intervals are made from them, exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Cumulants", "ReportLaw"]
