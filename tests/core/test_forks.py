@@ -65,6 +65,7 @@ def keep_drawing(source):
     while True:
         source.bytes(1 << 22)
 
+random.secure().bytes(1)  # what a thread is importing stays locked in a child, whoever imports it
 for source in (random.secure(), random.seeded(5)):
     threading.Thread(target=keep_drawing, args=[source], daemon=True).start()
     time.sleep(0.05)
@@ -100,7 +101,6 @@ def test_a_child_with_the_id_of_its_parent_has_words_of_its_own(start: str) -> N
 
 
 def test_a_fork_while_another_thread_draws() -> None:
-
     secure, seeded, control = run(THREADS)
     assert "None" not in secure
     assert len(set(secure)) == 10
