@@ -17,7 +17,7 @@ import numpy as np
 
 from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, LdpkitError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
@@ -86,15 +86,27 @@ def recommend(
     runs, source = check_whole(repeats, "repeats", least=2), resolve(rng)
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
+    left_out: list[str] = []
+    if epsilon is not None:
+        check_epsilon(epsilon)
     for name in watch(names):
         make = partial(comparable_protocol(name), len(people))
         attack = cache(partial(_attacked, make, people))
         study = Study(make, people, measure, runs, source.derive(name))
-        for outcome in study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)):
+        try:
+            outcomes = list(study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)))
+        except LdpkitError as refusal:
+            if protocols is not None:  # what was asked for by name is refused
+                raise
+            left_out.append(f"{name}: {refusal}")
+            continue
+        for outcome in outcomes:
             if outcome.epsilon is None:
                 infeasible.append(option_name(name, *outcome.combination))
             else:
                 found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
+    if left_out and len(left_out) == len(names):
+        raise InvalidInputError(f"no protocol can be simulated: {'; '.join(left_out)}")
     if not found:
         raise InvalidInputError(
             f"no combination reaches {wanted} at any epsilon up to {BUDGETS[-1]:g}: "
@@ -111,7 +123,7 @@ def recommend(
     if epsilon is not None and not beats(
         found[0][1], nothing.error, larger_is_better=measure.larger_is_better
     ):
-        able, ways = names, None
+        able, ways = list(dict.fromkeys(option.protocol for option in options)), None
         if len(people) > _LARGE_DOMAIN:
             able = [best.protocol]
             ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
@@ -120,7 +132,9 @@ def recommend(
     told = epsilon_warnings(
         best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
     )
-    return Recommendation(measure, options, nothing, wanted, tuple(infeasible), enough, warnings=tuple(told))
+    return Recommendation(
+        measure, options, nothing, wanted, tuple(infeasible), enough, tuple(told), tuple(left_out)
+    )
 
 
 def _tie(best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None) -> bool:

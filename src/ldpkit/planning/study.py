@@ -72,7 +72,9 @@ class _Collections:
         """Return the metric of every collection."""
         n = int(self.counts.sum())
         if combination.estimator == "ibu_limit":
-            estimates = limit(self.supports, self.oracle.p, self.oracle.q)
+            # Of a few people it may be that no report supports anything: then every value is as likely.
+            told = np.where(self.supports.any(axis=1, keepdims=True), self.supports, 1)
+            estimates = limit(told, self.oracle.p, self.oracle.q)
         else:
             estimates = invert(self.oracle, self.supports, n)
             if combination.method != NO_METHOD:
