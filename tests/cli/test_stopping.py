@@ -111,6 +111,23 @@ def test_a_signal_while_the_command_is_loaded_shows_no_traceback(tmp_path, numbe
     assert stopped(SLOW_START, number, ["--help"], tmp_path) == (128 + number, "interrupted\n")
 
 
+def test_a_signal_that_python_drops_comes_again():
+    script = """
+import ctypes, os, signal, sys, time
+from ldpkit.core.stopping import Stopped, stop_at_signals, tidied
+stop_at_signals()
+callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))
+try:
+    with tidied():
+        callback()
+        time.sleep(60)
+except Stopped as stopped:
+    sys.exit(stopped.exit_code)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")
+
+
 def test_what_the_caller_ignores_stays_ignored():
     script = """
 import signal
