@@ -93,6 +93,17 @@ def test_approximate_tails_keep_the_level(n, holders):
     assert 0.95 <= covered(chances[counts], share_intervals(law, counts, 0.05), holders / n) < 0.985
 
 
+def test_exact_coverage_of_many_counts_is_that_of_intervals_alone():
+    # A page of a few values gives each an interval of its own, which is narrower than one for neighbours.
+    law = CountLaw([ldpkit.OUE(2, epsilon=0.1).report_law], [100_000], population=False)
+    counts, chances = law.chances(0.3)
+    alone = [share_intervals(law, some, 0.05) for some in np.array_split(counts, len(counts) // 200)]
+    low, high = (np.concatenate(ends) for ends in zip(*alone, strict=True))
+    coverage, width = exact_coverage(law, 0.3, 0.05)
+    assert coverage == pytest.approx(chances[(low <= 0.3) & (high >= 0.3)].sum(), abs=1e-9)
+    assert width == pytest.approx(chances @ (high - low), rel=1e-3)
+
+
 def test_exact_coverage_is_the_sum_over_all_counts():
     oracle, n, holders = ldpkit.GRR(16, epsilon=6), 50, 3
     law = CountLaw([oracle.report_law], [n], population=False)
