@@ -31,6 +31,7 @@ __all__ = [
     "frequency_oracle",
     "share_intervals",
     "weighted_counts",
+    "worth",
 ]
 
 _FINEST = 1024  # weight of a count in a sum of several
@@ -83,14 +84,19 @@ def count_law(tallies: Sequence[Tally], *, population: bool) -> tuple[CountLaw, 
     laws, people = [oracle.report_law for oracle in oracles], [tally.n for tally in tallies]
     if len(tallies) == 1:
         return CountLaw(laws, people, population), tallies[0].counts
+    return weighted_counts(laws, people, [tally.counts for tally in tallies], worth(oracles))
+
+
+def worth(oracles: Sequence[FrequencyOracle]) -> Floats:
+    """Return what a count of each oracle is worth in a sum of several, best for evenly spread people."""
     share = 1 / oracles[0].size
-    worth = np.array(
+    laws = [oracle.report_law for oracle in oracles]
+    return np.array(
         [
             1 / (oracle.variance(share, 1, population=True) * (law.means[0] - law.means[1]))
             for oracle, law in zip(oracles, laws, strict=True)
         ]
     )
-    return weighted_counts(laws, people, [tally.counts for tally in tallies], worth)
 
 
 def weighted_counts(
@@ -170,11 +176,25 @@ def exact_coverage(law: CountLaw, share: float, error: float) -> tuple[float, fl
     >>> round(coverage, 3), round(width, 3)
     (0.999, 0.12)
     """
+    from bisect import bisect_left
+
     counts, chances = law.chances(share)
-    low, high = share_intervals(law, counts, error)
     nearly = 1e-12  # what rounding does to a share
-    held = (low <= share + nearly) & (high >= share - nearly)
-    return float(chances[held].sum()), float(chances @ (high - low))
+
+    def ends(count: int) -> tuple[float, float]:
+        low, high = share_intervals(law, np.array([count]), error)
+        return float(low[0]), float(high[0])
+
+    some = np.unique(np.linspace(0, len(counts) - 1, _MANY).round().astype(np.int64))
+    low, high = share_intervals(law, counts[some], error)
+    if len(some) == len(counts):
+        held = (low <= share + nearly) & (high >= share - nearly)
+        return float(chances[held].sum()), float(chances @ (high - low))
+    # More at a time would share the wider of neighbours. Both ends grow with the count: find where they pass.
+    first = bisect_left(counts, True, key=lambda count: ends(count)[1] >= share - nearly)
+    last = bisect_left(counts, True, key=lambda count: ends(count)[0] > share + nearly)
+    widths = np.interp(counts, counts[some], high - low)
+    return float(chances[first:last].sum()), float(chances @ widths)
 
 
 def _least_shares(law: CountLaw, counts: Counts, tail: float) -> Floats:
