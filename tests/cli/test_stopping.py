@@ -10,6 +10,8 @@ import sys
 import pytest
 
 import ldpkit
+from ldpkit.core import wholefile
+from ldpkit.core.stopping import Stopped
 from ldpkit.mechanisms.reportfile import ReportWriter
 
 SLOW_WRITE = """
@@ -126,6 +128,20 @@ except Stopped as stopped:
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (143, "")
+
+
+def test_a_signal_between_entering_and_leaving_a_block_leaves_nothing(run, tmp_path, values, monkeypatch):
+    entered = []
+
+    def enter_only(path):
+        entered.append(wholefile_of(path))
+        entered[-1].__enter__()
+        raise Stopped(signal.SIGTERM)
+
+    wholefile_of = wholefile.whole_file
+    monkeypatch.setattr(wholefile, "whole_file", enter_only)
+    run("datasets", "prepare", "values", values, "-o", tmp_path / "out.csv", code=143)
+    assert [path.name for path in tmp_path.iterdir()] == ["values.txt"]
 
 
 def test_what_the_caller_ignores_stays_ignored():
