@@ -85,6 +85,7 @@ def main() -> int:
     parser.add_argument("--wald", action="store_true", help="the negative control, which must fail")
     parser.add_argument("--only", default="", help="only this estimator, such as mean")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=600, help="stop after so long, with what there is")
     parser.add_argument("-o", "--output", type=Path, help="a .csv or .json file for all rows")
     parser.add_argument("--figure", type=Path, help="a .png, .svg or .pdf file to draw")
     asked = parser.parse_args()
@@ -98,7 +99,7 @@ def main() -> int:
     if asked.quick:
         chosen = [cell for cell in chosen if cell.n <= 1_000 and (cell.k or 0) <= 16 and cell.epsilon >= 1]
     runs = QUICK_RUNS if asked.quick else RUNS
-    rows, seconds = _run(chosen, runs, asked.wald, asked.processes)
+    rows, seconds = _run(chosen, runs, asked.wald, asked.processes, 60 * asked.minutes)
     part = f"quick: {runs} runs, n up to 1,000, k up to 16, epsilon from 1. " if asked.quick else ""
     print_table(
         f"Worst coverage of {LEVEL:.0%} intervals, and the mean width there. {part}",
@@ -116,8 +117,13 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def _run(chosen: Sequence[Cell], runs: int, wald: bool, processes: int) -> tuple[list[Row], float]:
-    """Return the rows of all cells in their order, and the CPU time that they took."""
+def _run(
+    chosen: Sequence[Cell], runs: int, wald: bool, processes: int, most_seconds: float
+) -> tuple[list[Row], float]:
+    """Return the rows of all cells in their order, and the CPU time that they took.
+
+    Cells that time did not allow are named.
+    """
     from rich.console import Console
     from rich.progress import track
 
@@ -134,12 +140,17 @@ def _run(chosen: Sequence[Cell], runs: int, wald: bool, processes: int) -> tuple
     with ProcessPoolExecutor(processes, context, _hide_own_name) as pool:
         waiting = {pool.submit(_work, task, runs, wald): place for place, task in enumerate(tasks)}
         console = Console(stderr=True)
-        for done in track(
-            as_completed(waiting), "cells", len(tasks), console=console, disable=not console.is_terminal
-        ):
-            found[waiting[done]], took = done.result()
-            seconds += took
-    return [row for place in range(len(tasks)) for row in found[place]], seconds
+        finished = as_completed(waiting, timeout=most_seconds)
+        shown = track(finished, "cells", len(tasks), console=console, disable=not console.is_terminal)
+        try:
+            for done in shown:
+                found[waiting[done]], took = done.result()
+                seconds += took
+        except (TimeoutError, KeyboardInterrupt):
+            pool.shutdown(cancel_futures=True)
+    for place in sorted(set(range(len(tasks))) - set(found)):
+        print(f"not run: {len(tasks[place])} cells like {tasks[place][0]}")
+    return [row for place in sorted(found) for row in found[place]], seconds
 
 
 def _work(task: list[Cell], runs: int, wald: bool) -> tuple[list[Row], float]:

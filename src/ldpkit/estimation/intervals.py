@@ -181,18 +181,19 @@ def exact_coverage(law: CountLaw, share: float, error: float) -> tuple[float, fl
     counts, chances = law.chances(share)
     nearly = 1e-12  # what rounding does to a share
 
-    def ends(count: int) -> tuple[float, float]:
-        low, high = share_intervals(law, np.array([count]), error)
-        return float(low[0]), float(high[0])
-
     some = np.unique(np.linspace(0, len(counts) - 1, _MANY).round().astype(np.int64))
     low, high = share_intervals(law, counts[some], error)
     if len(some) == len(counts):
         held = (low <= share + nearly) & (high >= share - nearly)
         return float(chances[held].sum()), float(chances @ (high - low))
+
+    def least(side: CountLaw, count: int) -> float:
+        return float(_least_shares(side, np.array([count]), error / 2)[0])
+
     # More at a time would share the wider of neighbours. Both ends grow with the count: find where they pass.
-    first = bisect_left(counts, True, key=lambda count: ends(count)[1] >= share - nearly)
-    last = bisect_left(counts, True, key=lambda count: ends(count)[0] > share + nearly)
+    flipped = law.mirrored()
+    last = bisect_left(counts, True, key=lambda count: least(law, count) > share + nearly)
+    first = bisect_left(counts[:last], True, key=lambda count: 1 - least(flipped, -count) >= share - nearly)
     widths = np.interp(counts, counts[some], high - low)
     return float(chances[first:last].sum()), float(chances @ widths)
 
