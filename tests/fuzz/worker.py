@@ -1,0 +1,109 @@
+"""A process that fuzzes one target for a while; driven by atheris if it is there, else by chance alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # else every thread reserves 64 MB of address space
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("NUMBA_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+__all__ = ["main", "run_inputs"]
+
+_KEPT = 400  # accepted inputs that others are made of
+_LONGEST = 1 << 14
+
+
+def run_inputs(name: str, seed: int, *, inputs: int, seconds: float, harness: Any) -> Any:
+    """Make and run inputs of a target until there were so many, or so long; return the result."""
+    from fuzz.harness import Result
+    from fuzz.targets import TARGETS
+
+    target, rng, result = TARGETS[name], random.Random(f"{name} {seed}"), Result(name)
+    pool = list(target.seeds())
+    harness.warm_up(target, pool)
+    fixed = len(pool)
+    deadline = time.monotonic() + seconds
+    for data in pool[:]:
+        harness.run(target, data, result)
+    while result.inputs < inputs and time.monotonic() < deadline:
+        data = rng.choice(pool)
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            data = target.mutate(rng, data)
+        accepted = result.accepted
+        harness.run(target, data[: 1 << 17], result)
+        if result.accepted > accepted and len(data) <= _LONGEST:  # what is taken leads on to more
+            if len(pool) < fixed + _KEPT:
+                pool.append(data)
+            else:
+                pool[rng.randrange(fixed, len(pool))] = data
+    return result
+
+
+def _guided(name: str, seed: int, seconds: float, folder: Path, kept: Path, summary: Path) -> None:
+    """Let atheris choose the inputs by the code that they reach; this does not return."""
+    import atheris
+
+    with atheris.instrument_imports(include=["ldpkit"]):
+        from fuzz.harness import Harness, Result
+        from fuzz.targets import TARGETS
+
+        target = TARGETS[name]
+        harness, result = Harness(folder, kept), Result(name)
+        pool = list(target.seeds())
+        harness.warm_up(target, pool)  # imports what is imported late, to be watched as well
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    for index, data in enumerate(pool):
+        (corpus / str(index)).write_bytes(data)
+    deadline = time.monotonic() + seconds
+
+    def one(data: bytes) -> None:
+        harness.run(target, data, result)
+        if time.monotonic() > deadline:
+            summary.write_text(json.dumps(result.to_dict()))
+            os._exit(0)
+
+    def mutated(data: bytes, most: int, seed: int) -> bytes:
+        return target.mutate(random.Random(seed), data)[:most]
+
+    settings = (
+        f"-seed={seed + 1}",
+        f"-max_len={_LONGEST}",
+        "-rss_limit_mb=0",
+        "-timeout=600",
+        "-verbosity=0",
+    )
+    more = ("-print_final_stats=0", "-handle_xcpu=0", "-len_control=0", f"-artifact_prefix={folder}/")
+    atheris.Setup(["fuzz", *settings, *more, str(corpus)], one, custom_mutator=mutated)
+    atheris.Fuzz()
+
+
+def main(words: Sequence[str]) -> int:
+    """Run one target, as `python -m fuzz.worker JSON`, and write a summary to a file."""
+    asked = json.loads(words[0])
+    folder, kept, summary = (Path(asked[name]) for name in ("folder", "kept", "summary"))
+    if asked["guided"]:
+        _guided(asked["target"], asked["seed"], asked["seconds"], folder, kept, summary)
+    from fuzz.harness import Harness
+
+    harness = Harness(folder, kept)
+    results = [
+        run_inputs(name, asked["seed"], inputs=asked["inputs"], seconds=asked["seconds"], harness=harness)
+        for name in asked["target"].split(",")
+    ]
+    made = [result.to_dict() for result in results]
+    summary.write_text(json.dumps(made[0] if len(made) == 1 else made))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
