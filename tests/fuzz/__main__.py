@@ -15,9 +15,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.corpus import findings
 from fuzz.harness import Failure, Harness, Result, keep
 from fuzz.targets import TARGETS
+from fuzz.worker import replay
 
 _SLICES = 2  # processes for each target, with chances of their own
 _PATIENCE = 180.0  # seconds beyond its time after which a process hangs
@@ -44,7 +44,10 @@ def main(words: Sequence[str] | None = None) -> int:
     seconds = options.minutes * 60 * options.cores / (_SLICES * len(names))
     with tempfile.TemporaryDirectory(prefix="ldpkit-fuzz-", dir=_fast_folder()) as folder:
         run = _Run(Path(folder), options.keep.resolve(), seconds, guided)
-        run.start([(name, _SLICES * options.seed + part) for part in range(_SLICES) for name in names], options.cores)
+        run.start(
+            [(name, _SLICES * options.seed + part) for part in range(_SLICES) for name in names],
+            options.cores,
+        )
     return _show([run.results[name] for name in names], "guided by atheris" if guided else "plain")
 
 
@@ -99,14 +102,16 @@ class _Run:
             **{"folder": str(folder), "kept": str(self._kept), "summary": str(summary)},
         }
         command = [sys.executable, "-m", "fuzz.worker", json.dumps(asked)]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
         try:
             _, errors = process.communicate(timeout=seconds + _PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             _, errors = process.communicate()
         if summary.exists():
-            return Result.from_dict(json.loads(summary.read_text()))
+            return Result.from_dict(json.loads(summary.read_text())[0])
         return Result(name, failures=[self._death(name, folder, process.returncode, errors)])
 
     def _death(self, name: str, folder: Path, code: int, errors: bytes) -> Failure:
@@ -121,15 +126,16 @@ class _Run:
 
 def _replay(files: Sequence[str], target: str, kept: Path) -> int:
     """Run given inputs, or those of the corpus, each as if it had just been made."""
-    inputs = [(Path(file).name, target or Path(file).parent.name.replace("-", " "), Path(file).read_bytes()) for file in files]
+    inputs = [(target or Path(file).parent.name.replace("-", " "), Path(file).read_bytes()) for file in files]
     with tempfile.TemporaryDirectory(prefix="ldpkit-fuzz-", dir=_fast_folder()) as folder:
         harness = Harness(Path(folder), kept)
+        if not inputs:
+            return _show(replay(harness), "past findings")
         results = {name: Result(name) for name in TARGETS}
         for name in TARGETS:
             harness.warm_up(TARGETS[name], list(TARGETS[name].seeds())[:3])
-        for _, name, data in inputs or findings():
-            if not target or name == target:
-                harness.run(TARGETS[name], data, results[name])
+        for name, data in inputs:
+            harness.run(TARGETS[name], data, results[name])
     return _show([each for each in results.values() if each.inputs], "replayed")
 
 

@@ -105,7 +105,7 @@ class Harness:
             each.mkdir(parents=True)
         self.kept, self._limited = kept, limited
         self.guard = Guard(self.inside)
-        self._current = (folder / "current").open("w+b", buffering=0)
+        self._current = os.open(folder / "current", os.O_RDWR | os.O_CREAT) if limited else -1
         self._base, self._since = 0, 0
         if limited:
             os.chdir(self._elsewhere)  # where anything that appears is a failure
@@ -190,8 +190,8 @@ class Harness:
 
     def _note(self, target: Target, data: bytes) -> None:
         """Write down what is about to run, for who finds this process dead."""
-        self._current.seek(0)
-        self._current.write(len(data).to_bytes(8, "little") + data)
+        if self._limited:
+            os.pwrite(self._current, len(data).to_bytes(8, "little") + data, 0)
 
     def _clear(self) -> None:
         for entry in os.scandir(self.inside):
@@ -211,7 +211,9 @@ class Harness:
         return None
 
     def _keep(self, target: Target, data: bytes, problem: str, result: Result) -> None:
-        if len(result.failures) >= _KINDS or any(each.kind == Failure.kind_of(problem) for each in result.failures):
+        if len(result.failures) >= _KINDS or any(
+            each.kind == Failure.kind_of(problem) for each in result.failures
+        ):
             return
         path = keep(self.kept, target.name, data)
         result.failures.append(Failure(target.name, problem, str(path)))
