@@ -181,7 +181,8 @@ def test_parts_of_a_file_are_estimated_together(run, collected, tmp_path):
 
 def test_a_likelihood_states_its_memory_before_it_takes_it(run, tmp_path):
     oracle = ldpkit.OLH(1 << 26, epsilon=1.0)
-    write(tmp_path / "a.ldp", oracle, range(100), 1)
+    with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
+        writer.write(oracle.privatize(range(100)))
     line = run("estimate", tmp_path / "a.ldp", "--method", "mle", code=2).error_line
     assert "takes 800 MiB of memory" in line
 

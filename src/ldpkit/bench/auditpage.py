@@ -27,7 +27,7 @@ th, td { padding: .4rem .6rem; border-bottom: 1px solid #8886; text-align: left;
 .pass { color: #146c2e } .fail { color: #b3261e } .warn { color: #8a5000 }
 @media (prefers-color-scheme: dark) { .pass { color: #7fd694 } .fail { color: #ff8a80 }
   .warn { color: #ffb95c } }
-td.outcome { font-weight: 700; white-space: nowrap }
+td.outcome { font-weight: 700 } th, td:not(:last-child) { white-space: nowrap }
 svg { width: 100%; height: auto } svg text { font: 13px system-ui, sans-serif; fill: currentColor }
 pre { background: #8882; padding: .8rem; overflow-x: auto }
 </style></head><body>
@@ -111,7 +111,7 @@ def _line(found: Audit) -> str:
         drawn.append(
             f'<text x="120" y="{y + 4}" text-anchor="end">{html.escape(name)}</text>'
             f'<line x1="130" x2="{x:.1f}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="8"/>'
-            f'<text x="{x + 6:.1f}" y="{y + 4}">{text}{value:.6g}</text>'
+            f'<text x="{max(x, stated) + 8:.1f}" y="{y + 4}">{text}{value:.6g}</text>'
         )
     label = "; ".join(f"{name} {value:.4g}" for name, value in finite)
     return (

@@ -97,4 +97,8 @@ def exact_sum(counts: Counts) -> int:
     >>> exact_sum(np.array([2**62, 2**62, 5])) == 2**63 + 5
     True
     """
+    if counts.size == 0:
+        return 0
+    if max(int(counts.max()), -int(counts.min())) * counts.size < 1 << 63:
+        return int(counts.sum())
     return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())

@@ -161,11 +161,10 @@ class Evidence:
             The file's own `reports()`, if somebody wants to watch them pass.
         """
         oracle = _likely(file.mechanism)
-        grouped = oracle.support_size == 1
-        needed = 4 * 8 * oracle.size if grouped else file.n * ((oracle.size + 7) // 8)
-        check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
-        if grouped:
+        if oracle.support_size == 1:
             return cls.from_tally(file.tally(chunks))
+        needed = file.n * ((oracle.size + 7) // 8)
+        check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
         parts = [Part.of(oracle, reports) for reports in (file.reports() if chunks is None else chunks)]
         if not parts:
             raise InvalidInputError(f"{str(file.path)!r} has no reports to estimate from")

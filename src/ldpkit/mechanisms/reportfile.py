@@ -66,7 +66,7 @@ __all__ = ["MAGIC", "ReportFile", "ReportWriter", "tally_file"]
 
 _USUAL_BLOCK = 1 << 20
 _MOST_GATHERED = 1 << 14  # blocks that are counted at once, however small they are
-_ARRAYS = 4  # of counts at once while a file is counted: the sum, what is added, and copies of both
+_ARRAYS = 3  # of counts at once while a file is counted: the sum, what is added, and a copy
 
 
 class ReportWriter:

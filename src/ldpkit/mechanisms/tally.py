@@ -144,9 +144,10 @@ class Tally:
         estimator = ESTIMATORS.get(method or self.mechanism.default_estimator)
         try:
             estimate = self.provenance.sign(estimator(self, **options))
-        except np.linalg.LinAlgError as error:
+        except (np.linalg.LinAlgError, OverflowError) as error:
             raise InvalidInputError(
-                f"the counts of {self!r} are too extreme to be estimated ({error}): they are of no collection"
+                f"{self!r} on {self.mechanism.domain} is too extreme to be estimated ({error}): "
+                "check the counts and the ends of the domain"
             ) from error
         if consistency is None:
             return estimate
