@@ -16,11 +16,13 @@ True
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # typing itself would take longer to load than all else that starts a command
 if TYPE_CHECKING:
+    from typing import Any
+
     from ldpkit.assurance.audit import Audit, audit
     from ldpkit.core import errors, random
     from ldpkit.core.domain import CategoricalDomain

@@ -11,8 +11,17 @@ import pytest
 from hypothesis import given
 
 import ldpkit
-from ldpkit.assurance.adversary import confusion, in_words, measure, risk, suspicion
-from ldpkit.assurance.adversary.closed_form import supports_of
+from ldpkit.assurance.adversary import (
+    attack_on,
+    confusion,
+    epsilon_warnings,
+    in_words,
+    measure,
+    risk,
+    suspicion,
+)
+from ldpkit.assurance.adversary.closed_form import guesses_of, supports_of
+from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 PLAIN = ("grr", "oue", "sue", "the", "ss")
@@ -123,13 +132,45 @@ def test_known_rates():
     assert risk(ldpkit.SS(6, epsilon=3.0)).success == pytest.approx(risk(ldpkit.GRR(6, epsilon=3.0)).success)
 
 
-def test_a_large_domain_is_exact_and_a_huge_one_simulated():
+def test_only_the_table_of_guesses_has_a_limit():
     big = risk(ldpkit.OLH(2000, epsilon=1.0), np.arange(2000) + 1.0)
     assert big.how == "exact"
     with pytest.raises(InvalidParameterError, match="at most 4096 values, got 5000: group values"):
         confusion(ldpkit.GRR(5000, epsilon=1.0), np.full(5000, 1 / 5000))
-    huge = risk(ldpkit.GRR(5000, epsilon=8.0), devices=200, rng=ldpkit.random.seeded(1))
-    assert huge.how == "simulated"
+
+
+def test_a_million_values_are_exact_and_need_no_table():
+    oracle = ldpkit.GRR(1_000_000, epsilon=8.0)
+    huge = risk(oracle, eta=499_999)
+    assert huge.how == "exact"
+    assert huge.success == pytest.approx(oracle.p, rel=1e-9)
+    # A uniform guess is off by (k^2 - 1) / 6 on average; one that is not right is as good as that here.
+    assert huge.blind_squared_error == pytest.approx((1e12 - 1) / 6, rel=1e-9)
+    assert huge.squared_error == pytest.approx((1 - oracle.p) * 1e12 / 6, rel=1e-5)
+    assert huge.precision == pytest.approx(0.5 + oracle.p / 2, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", [*PLAIN, *HASHED])
+def test_what_a_guess_is_worth_is_what_the_table_says(name):
+    generator = np.random.default_rng(5)
+    for k, epsilon in ((2, 0.3), (7, 1.0), (23, 3.0)):
+        oracle = ldpkit.get(name, k, epsilon=epsilon)
+        for weights in (np.ones(k), 1.0 + generator.integers(0, 3, k), generator.random(k) + 0.01):
+            prior, worth = weights / weights.sum(), generator.normal(size=k)
+            table, told = confusion(oracle, prior), guesses_of(oracle, prior)
+            assert told.right == pytest.approx(table.diagonal(), abs=1e-12)
+            assert told.expected(worth) == pytest.approx(table @ worth, abs=1e-12)
+
+
+def test_a_simulation_that_would_take_hours_is_refused_before_it_draws():
+    class Untouched:
+        def __getattr__(self, name):
+            raise AssertionError(f"the source was asked for {name}")
+
+    with pytest.raises(InvalidParameterError, match=r"the limit is 8,589,934,592: attack 8,589 devices or"):
+        risk(ldpkit.SHE(1_000_000, epsilon=1.0), rng=Untouched())
+    with pytest.raises(InvalidParameterError, match=r"look at fewer reports, or group values"):
+        risk(ldpkit.OUE(1_000_000, epsilon=1.0), reports=10_000, rng=Untouched())
 
 
 # --- simulation ----------------------------------------------------------------------------
@@ -140,7 +181,7 @@ def test_simulated_attacks_agree_with_exact_ones(name, monkeypatch):
     oracle = ldpkit.get(name, 8, epsilon=1.5)
     prior = np.arange(1.0, 9)
     exact = risk(oracle, prior, eta=3)
-    monkeypatch.setattr(measure, "LARGEST", 0)
+    monkeypatch.setattr(measure, "_has_closed_form", lambda oracle, reports: False)
     simulated = risk(oracle, prior, eta=3, devices=20_000, rng=ldpkit.random.seeded(6))
     assert simulated.how == "simulated"
     assert abs(simulated.success - exact.success) < 4.5 * simulated.success_stderr, "false alarm: 7e-6"
@@ -253,3 +294,28 @@ def test_reports_that_support_nothing_have_no_closed_form():
 def test_labels_are_amounts_where_they_are_numbers():
     assert risk(ldpkit.GRR([10, 30], epsilon=1.0)).blind_squared_error == pytest.approx(200)
     assert risk(ldpkit.GRR(["a", "b"], epsilon=1.0)).blind_squared_error == pytest.approx(0.5)
+
+
+# --- what a large epsilon gives away -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"),
+    [(None, ""), (4.0, ""), (4.01, "is large."), (8.0, "is large."), (8.01, "promises next")],
+)
+def test_thresholds_of_warnings(epsilon, words):
+    told = epsilon_warnings(epsilon, subject="oue", attack=lambda: attack_on(ldpkit.OUE(4, epsilon=8.01)))
+    assert len(told) == bool(words)
+    assert words in "".join(told)
+    assert ("Who guesses from the report" in "".join(told)) == ("promises" in words)
+
+
+def test_an_attack_is_computed_only_where_it_is_told():
+    def attack():
+        raise AssertionError("not asked for")
+
+    assert epsilon_warnings(7.0, attack=attack)[0].startswith("epsilon 7 is large.")
+
+
+def test_what_is_almost_certain_is_not_said_to_be_certain():
+    assert "at most 99.99999954%" in suspicion_in_words(19.2)

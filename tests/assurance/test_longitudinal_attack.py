@@ -99,3 +99,9 @@ def test_bad_input_is_refused():
         longitudinal_attack(make("lgrr"), 0, 5, 0)
     with pytest.raises(InvalidInputError, match="no reports"):
         posterior(make("lgrr"), np.empty(0, np.uint8))
+
+
+def test_a_domain_that_does_not_fit_is_refused_before_anything_is_sent():
+    mechanism = ldpkit.get("lgrr", 1_000_000, epsilon_inf=2, epsilon_1=1)
+    with pytest.raises(InvalidParameterError, match=r"the limit is 67,108,864: attack 67 reports or fewer"):
+        longitudinal_attack(mechanism, None, 1000, 4000, rng=seeded(1))

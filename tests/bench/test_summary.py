@@ -1,14 +1,14 @@
 """Means, winners and the paper's table, by hand."""
 
-import io
 import math
 
+import numpy as np
 import pytest
-from rich.console import Console
 
+from ldpkit.bench import figures, report
 from ldpkit.bench.grid import Row
 from ldpkit.bench.summary import Mean, Summary
-from ldpkit.bench.table import Scale, render
+from ldpkit.bench.table import Scale, tabulate
 
 VALUES = {
     ("grr", "none"): [4e-3, 6e-3],
@@ -62,13 +62,69 @@ def test_numbers_are_scaled_together():
     assert scale.text(Mean(5e-3, math.nan)) == "5.00"
 
 
-@pytest.mark.parametrize("width", [60, 160])
-def test_the_table_marks_the_best_of_each_row(width):
-    console = Console(width=width, record=True, file=io.StringIO())
-    console.print(render(summary_of("mae"), width))
-    text = " ".join(console.export_text().split())
-    assert text.count("*") == 3  # two rows and the caption
-    assert "w/o PP" in text
-    assert "avg with PP" in text
-    assert "units of 1e-3" in text
-    assert "75%" in text
+def test_the_table_marks_the_best_of_each_row():
+    table = tabulate(summary_of("mae"))
+    assert table.header == ("protocol", "w/o PP", "avg with PP", "norm", "norm_sub")
+    assert [sum("*" in cell for cell in row) for row in table.rows] == [1, 1, 0]
+    assert "units of 1e-3" in table.title
+    assert table.rows[-1] == ("won", "0%", "", "25%", "75%")
+
+
+# --- ties: a winner by less than the noise is no winner ------------------------------------
+
+
+def summary_with(values):
+    return Summary(
+        [
+            Row(1.0, protocol, method, "mae", run, value)
+            for (protocol, method), runs in values.items()
+            for run, value in enumerate(runs)
+        ],
+        1.0,
+        "mae",
+    )
+
+
+BASE = np.array([1.0, 1.2, 0.9, 1.1, 1.3, 0.8])
+TIES = {
+    ("grr", "none"): BASE,
+    ("grr", "norm"): BASE * (1 + 1e-15),  # rounding
+    ("grr", "norm_sub"): BASE + 0.05,  # always worse by the same: no luck
+    ("oue", "none"): BASE[::-1] + 0.05,  # other collections: luck could do that
+    ("oue", "norm"): BASE[::-1] + 0.05,
+    ("oue", "norm_sub"): BASE + 9.0,
+}
+
+
+def test_what_noise_or_rounding_tells_apart_ties():
+    summary = summary_with(TIES)
+    assert summary.tied_methods("grr") == ("none", "norm")
+    assert summary.tied_methods("oue") == ("none", "norm")
+    assert summary.tied_pairs() == (("grr", "none"), ("grr", "norm"), ("oue", "none"), ("oue", "norm"))
+    assert summary.best_in_words() == "these 4 tie: grr with none, norm; oue with none, norm"
+    assert summary.wins("none") == summary.wins("norm") == 6
+
+
+def test_a_clear_winner_stands_alone():
+    clear = summary_with({("grr", "none"): BASE, ("grr", "norm"): BASE + np.arange(6) + 3})
+    assert clear.tied_pairs() == (("grr", "none"),)
+    assert clear.best_in_words() == "grr with none"
+
+
+def test_of_one_run_only_equal_results_tie():
+    single = {("grr", "none"): [1.0], ("grr", "norm"): [1.0 + 1e-12], ("grr", "norm_sub"): [1.001]}
+    assert summary_with(single).tied_methods("grr") == ("none", "norm")
+
+
+def test_table_page_and_figure_agree_on_ties():
+    summary = summary_with(TIES)
+    marks = [summary.mark("grr", method) for method in summary.methods]
+    assert marks == ["*", "~", ""]
+    assert [cell.split()[0][-1] for cell in tabulate(summary).rows[0][3:]] == ["~", "0"]
+    page = report._table(summary)
+    assert page.count('class="best"') == 2
+    assert page.count('class="tie"') == 2
+    figure = figures.new_figure(6, 4)
+    figures.heat_map(axes := figure.subplots(), summary)
+    drawn = [text.get_text()[-1] for text in axes.texts]
+    assert [mark for mark in drawn if mark in "*~"] == ["*", "~", "*", "~"]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -207,45 +204,3 @@ def test_too_little_memory_is_refused_in_one_line(run, tmp_path, monkeypatch):
     (tmp_path / "a.ldp").write_bytes(b"LDPR")
     monkeypatch.setattr("ldpkit.mechanisms.reportfile.ReportFile.open", too_much)
     assert "does not fit into the memory" in run("inspect", tmp_path / "a.ldp", code=2).error_line
-
-
-def test_ctrl_c_leaves_nothing_behind(tmp_path):
-    script = """
-import time
-from ldpkit.cli.main import main
-from ldpkit.mechanisms.reportfile import ReportWriter
-write = ReportWriter.write
-def slow(self, reports):
-    write(self, reports)
-    print("writing", flush=True)
-    time.sleep(60)
-ReportWriter.write = slow
-main()
-"""
-    (tmp_path / "values.txt").write_text("0\n1\n")
-    arguments = [
-        "privatize",
-        tmp_path / "values.txt",
-        "-m",
-        "grr",
-        "-e",
-        1,
-        "--domain",
-        2,
-        "-o",
-        tmp_path / "out.ldp",
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "writing\n"
-    time.sleep(0.05)  # let it fall asleep
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "Traceback" not in err
-    assert [path.name for path in Path(tmp_path).iterdir()] == ["values.txt"]

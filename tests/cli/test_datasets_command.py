@@ -6,30 +6,32 @@ import csv
 import io
 import json
 import os
+import sys
+from typing import NamedTuple
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from ldpkit.cli import datasets
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
+from ldpkit.cli.app import make_app
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.simulation.datasets import KNOWN, load
 
 
 @pytest.fixture
-def run():
-    app = typer.Typer()
-    datasets.add_to(app)
-    runner = CliRunner()
+def run(capsys, monkeypatch):
+    """Run a command, and let its refusals pass as exceptions."""
 
-    def call(*arguments: str, stdin: str | None = None):
-        result = runner.invoke(app, ["datasets", *arguments], input=stdin)
-        if isinstance(result.exception, LdpkitError):
-            raise result.exception
-        assert result.exit_code == 0, result.output
-        return result
+    def call(*arguments: str, stdin: str = ""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        make_app(["datasets"])(["datasets", *arguments], standalone_mode=False)
+        return Printed(*capsys.readouterr())
 
     return call
+
+
+class Printed(NamedTuple):
+    stdout: str
+    stderr: str
 
 
 @pytest.fixture(autouse=True)
@@ -106,6 +108,12 @@ def test_prepare_transactions(run, tmp_path):
     assert out.read_text() == "value,count\n1,2\n2,1\n"
     assert f"3 people, 2 values, 1 left out: wrote {out}" in result.stderr
     assert load(out).n == 3
+    with pytest.raises(InvalidInputError, match="exists: choose another name or add --force"):
+        run("prepare", "transactions", str(file), "--top", "2", "-o", str(out))
+    run("prepare", "transactions", str(file), "--top", "2", "-o", str(out), "--force")
+    with pytest.raises(InvalidInputError, match="is also the input"):
+        run("prepare", "transactions", str(file), "--top", "2", "-o", str(file), "--force")
+    assert file.read_text() == "1 2 2\n1\n9\n1 7\n"
     printed = run("prepare", "transactions", "-", "--top", "2", "--delimiter", "|", stdin="a|b|a\nb\n")
     assert printed.stdout == "value,count\na,1\nb,1\n"
 
@@ -129,7 +137,7 @@ def test_prepare_values(run, tmp_path):
     file = tmp_path / "people.csv"
     file.write_text('city,age\n"a,b",1\nc,2\nc,2\n')
     assert run("prepare", "values", str(file), "--column", "city").stdout == 'value,count\n"a,b",1\nc,2\n'
-    with pytest.raises(InvalidInputError, match="cannot be written: No such file or directory"):
+    with pytest.raises(InvalidInputError, match=r"cannot write .*: No such file or directory"):
         run("prepare", "values", str(file), "--column", "age", "-o", str(tmp_path / "no" / "out.csv"))
 
 

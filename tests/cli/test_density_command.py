@@ -70,6 +70,19 @@ def test_table_csv_and_figure(run, hills, tmp_path):
     assert "quantile 0.5:" in result.err
 
 
+def test_it_says_what_intervals_cover_and_warns_of_a_wide_interval(run, hills, tmp_path):
+    arguments = ("density", hills, "-e", 1, "--bins", 4, "--seed", 1)
+    result = run(*arguments, *INTERVAL)
+    assert "scatter of the reports alone" in result.out
+    assert "95% intervals, bias and resolution included" in result.out
+    assert "blur" not in result.err
+    wide = run(*arguments, "--low", 0, "--high", 50)
+    assert "An interval such as --high 7 would show more. It costs a new collection" in wide.err
+    middle = run(*arguments, "--low", -50, "--high", 50).err
+    assert "--low -" in middle
+    assert "--high " in middle
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

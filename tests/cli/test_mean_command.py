@@ -66,6 +66,29 @@ def test_auto_is_the_default_and_pays_for_its_first_phase(run, ages):
     assert "200 people described the data through SS(9, epsilon=2)" in " ".join(table.split())
 
 
+def test_the_caption_says_whose_mean_it_is(run, ages, tmp_path):
+    options = (*INTERVAL, "-e", 8, "-m", "pm", "--seed", 5)
+    here, everybody = (
+        json.loads(run("mean", ages, *options, *extra, "--format", "json").out)
+        for extra in ((), ("--population",))
+    )
+    assert (here["population"], here["about"]) == (False, "the 2000 people who reported")
+    assert everybody["about"] == "the population that the people were drawn from"
+    assert everybody["rows"][0]["stderr"] > 1.5 * here["rows"][0]["stderr"], "people differ more than noise"
+    table = " ".join(run("mean", ages, *options).out.split())
+    assert "95% interval for the mean of the 2000 people who reported" in table
+    assert "mean of all 2000 people" in run("mean", ages, *INTERVAL, "-e", 2, "--bins", 8, "--seed", 1).out
+    run("privatize", ages, *options, "-o", tmp_path / "a.ldp")
+    assert "for the mean of the 2000 people who reported" in run("estimate", tmp_path / "a.ldp").out
+
+
+def test_bias_that_cannot_be_helped_is_in_the_interval_and_told(run, ages):
+    result = run("mean", ages, *INTERVAL, "-e", 1, "-m", "truncated_pm", "--seed", 1)
+    assert "of bias included" in result.out
+    assert "does not vanish with more people: pm and hm have none" in result.err
+    assert "bias" not in run("mean", ages, *INTERVAL, "-e", 1, "-m", "pm", "--seed", 1).out
+
+
 def test_level_and_csv(run, ages):
     wide = run("mean", ages, *INTERVAL, "-e", 1, "-m", "pm", "--seed", 1, "--level", 0.99, "--format", "csv")
     narrow = run("mean", ages, *INTERVAL, "-e", 1, "-m", "pm", "--seed", 1, "--level", 0.5, "--format", "csv")

@@ -161,3 +161,30 @@ def test_help_has_examples(run: Run) -> None:
     out = run("plan", "budget", "--help").out
     assert "Examples" in out
     assert "--at-least" in out
+
+
+def test_all_leaves_out_what_cannot_do_it_and_says_so(run: Run) -> None:
+    asked = ("plan", "budget", "-d", DATA, "-m", "analytic", "--at-most", 0.02)
+    result = run(*asked, "-p", "all", "--format", "json")
+    told = json.loads(result.out)
+    assert {row["protocol"] for row in told["rows"]} >= {"grr", "oue", "olh", "ss"}
+    assert any(reason.startswith("dbitflip with analytic: ") for reason in told["left_out"])
+    assert "left out: dbitflip with analytic" in result.err
+    assert "dbitflip is none: use sequential" in run(*asked, "-p", "dbitflip", code=2).error_line
+    refused = run(*asked, "-p", "all", "--consistency", "norm_sub", code=2)
+    assert "nothing is left to plan with" in refused.err
+
+
+def test_a_large_epsilon_is_said_to_be_large(run: Run) -> None:
+    asked = ("plan", "budget", "-d", "zipf:k=100,n=200", "-m", "analytic", "-p", "sue")
+    result = run(*asked, "--at-most", 0.002, "--format", "json")
+    (warning,) = json.loads(result.out)["warnings"]
+    assert warning.startswith("sue: epsilon 13.7 promises next to nothing. Who guesses from the report is ")
+    assert f"warning: {warning}" in result.err
+    asked = ("plan", "budget", "-d", DATA, "-m", "analytic", "-p", "sue", "--at-most", 0.02)
+    assert json.loads(run(*asked, "--format", "json").out)["warnings"] == []
+
+
+def test_a_bound_that_zeros_satisfy_is_said_to_ask_nothing(run: Run) -> None:
+    result = run("plan", "budget", "-d", "zipf:k=100,n=200", "-m", "analytic", "--at-most", 0.2)
+    assert "asks nothing of a collection: publishing zeros without asking anybody has mae 0.01" in result.err

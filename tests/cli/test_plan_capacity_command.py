@@ -153,3 +153,15 @@ def test_files_that_cannot_be_used(run, tmp_path, text, message):
 
 def test_help_has_examples(run):
     assert "ldpkit plan capacity water.csv" in run("plan", "capacity", "--help").out
+
+
+def test_a_large_epsilon_is_said_to_be_large(run, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("amount,count\n" + "".join(f"{amount},5\n" for amount in range(40)))
+    asked = ("plan", "capacity", path, "--constraint", "tp", "--at-least", 0.9, "--format", "json")
+    (told,) = json.loads(run(*asked, "--capacity", 3898, "--eps-max", 15).out)["warnings"]
+    assert told.startswith("grr: epsilon ")
+    assert "promises next to nothing. Who guesses from the report is right in" in told
+    (told,) = json.loads(run(*asked, "--capacity", 3600, "-p", "duchi").out)["warnings"]
+    assert told.startswith("duchi: epsilon 4.07 is large.")
+    assert json.loads(run(*asked, "--capacity", 3000, "-p", "grr,duchi").out)["warnings"] == []

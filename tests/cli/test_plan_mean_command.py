@@ -37,8 +37,8 @@ def test_a_table_says_the_smallest_epsilon(run: Run) -> None:
 def test_it_says_what_recommend_says(run: Run) -> None:
     planned = rows(run(*MEAN, "--n", 50_000, "-p", "all", "--format", "csv").out)
     options = ("recommend", "--low", 0, "--high", 100, "--within", 0.5, "--n", 50_000, "--format", "json")
-    recommended = {row["mechanism"]: row["epsilon"] for row in json.loads(run(*options).out)}
-    assert {row["protocol"] for row in planned} == set(recommended)
+    recommended = {row["mechanism"]: row["epsilon"] for row in json.loads(run(*options).out)["rows"]}
+    assert {row["protocol"] for row in planned} == set(recommended) - {"nothing"}
     for row in planned:
         assert float(row["epsilon"]) == pytest.approx(recommended[row["protocol"]])
 
@@ -128,3 +128,19 @@ def test_mistakes_are_refused_in_one_line(run: Run, arguments: tuple[object, ...
 )
 def test_what_is_missing_is_named(run: Run, arguments: tuple[object, ...], message: str) -> None:
     assert message in run("plan", "budget", *arguments, code=2).error_line
+
+
+def test_a_large_epsilon_and_a_bound_without_meaning_are_said(run: Run) -> None:
+    small = ("plan", "budget", "--low", 0, "--high", 100, "--n", 100)
+    far = run(*small, "--within", 0.5)
+    assert "warning: hm: epsilon" in far.err
+    assert "promises next to nothing" in far.err
+    vague = json.loads(run(*small, "--within", 60, "--format", "json").out)
+    assert vague["warnings"] == [
+        "the bound asks nothing of a collection: the middle of the interval, 50, is never further off than 50"
+    ]
+
+
+def test_ties_are_named(run: Run) -> None:
+    result = run("plan", "budget", "--low", 0, "--high", 100, "--n", 1000, "--within", 20, "-p", "all")
+    assert "these 2 tie, duchi, hm: they need the smallest epsilon" in result.err

@@ -15,14 +15,15 @@ def test_the_table_comes_with_reasons(run):
 
 def test_n_and_k_are_enough(run):
     result = run(*SMALL, "--n", 2000, "--k", 8, "-e", 1, "--format", "json")
-    rows = json.loads(result.out)
+    rows = json.loads(result.out)["rows"]
     assert rows[0]["error"] <= rows[-1]["error"]
     assert "stands in for it" in result.err
 
 
 def test_a_wanted_accuracy_gives_an_epsilon(run):
-    rows = json.loads(run(*SMALL, "-d", "zipf:k=8,n=2000", "--at-most", 0.02, "--format", "json").out)
-    assert rows[0]["epsilon"] == min(row["epsilon"] for row in rows)
+    rows = json.loads(run(*SMALL, "-d", "zipf:k=8,n=2000", "--at-most", 0.02, "--format", "json").out)["rows"]
+    asked = [row["epsilon"] for row in rows if row["protocol"] != "nothing"]
+    assert asked == sorted(asked)
 
 
 @pytest.mark.parametrize("options", [["-e", "1"], ["--at-most", "0.02"]])
@@ -33,10 +34,70 @@ def test_a_figure(run, tmp_path, options):
 
 def test_means_of_numbers(run):
     options = ["recommend", "--n", 100_000, "--low", 0, "--high", 1, "--format", "json"]
-    rows = json.loads(run(*options, "--within", 0.01).out)
+    rows = json.loads(run(*options, "--within", 0.01).out)["rows"]
     assert rows[0]["mechanism"] == "hm"
     assert rows[0]["within"] == pytest.approx(0.01, rel=1e-3)
-    assert json.loads(run(*options, "-e", 4).out)[0]["epsilon"] == 4
+    assert json.loads(run(*options, "-e", 4).out)["rows"][0]["epsilon"] == 4
+
+
+# --- useless and dangerous answers ---------------------------------------------------------
+
+
+def test_a_collection_that_teaches_nothing_is_called_that(run):
+    result = run("recommend", "--n", 200, "--k", 100, "-e", 0.1, "-r", 20, "-p", "grr", "ss")
+    assert result.out.splitlines()[3].split()[:2] == ["nothing", "zeros"]  # above every collection
+    assert "cannot teach anything: publishing zeros without asking anybody has mae 0.01" in result.err
+    assert "it begins with about" in result.err
+    assert "people at this epsilon, or about epsilon" in result.err
+
+
+def test_json_says_so_too_and_a_good_collection_is_not_accused(run):
+    options = ("recommend", "-r", 20, "-p", "grr", "--format", "json")
+    bad = json.loads(run(*options, "--n", 200, "--k", 100, "-e", 0.1).out)
+    assert bad["teaches"] is False
+    assert bad["rows"][0]["protocol"] == "nothing"
+    good = json.loads(run(*options, "--n", 100_000, "--k", 8, "-e", 1).out)
+    assert good["teaches"] is True
+    assert good["warnings"] == []
+    assert good["rows"][-1]["protocol"] == "nothing"
+
+
+def test_learning_nothing_is_in_the_table_wherever_it_stands(run):
+    result = run("recommend", "--n", 100_000, "--k", 8, "-e", 1, "-r", 20, "-p", "grr", "--top", 2)
+    assert [line.split()[0] for line in result.out.splitlines()[3:6]] == ["grr", "grr", "nothing"]
+
+
+def test_a_bound_that_nobody_need_be_asked_for(run):
+    result = run(*SMALL, "--n", 2000, "--k", 8, "--at-most", 0.2)
+    assert "Ask nobody: publishing" in result.err
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"), [(4, None), (5, "is large."), (9, "promises next to nothing. Who guesses from")]
+)
+def test_a_large_epsilon_is_said_to_be_large(run, epsilon, words):
+    result = run(*SMALL, "--n", 2000, "--k", 8, "-e", epsilon, "--format", "json")
+    told = json.loads(result.out)["warnings"]
+    assert told == [] if words is None else (len(told) == 1 and words in told[0])
+    assert ("warning: " in result.err) == (words is not None)
+
+
+def test_ties_are_named_and_nothing_is_worse_by_rounding(run):
+    result = run("recommend", "--n", 100_000, "--k", 4, "-e", 3, "-r", 40, "-p", "grr")
+    assert "tie: their differences are within the noise" in result.out
+    assert "e-1" not in result.err, "a percentage of rounding errors"
+    first = result.err.splitlines()[1]
+    assert first.startswith("These ")
+    assert "grr + norm" in first
+
+
+def test_a_mean_that_teaches_nothing_and_one_that_ties(run):
+    result = run("recommend", "--n", 100, "--low", 0, "--high", 100, "-e", 0.05)
+    assert "cannot teach anything" in result.err
+    assert "It begins with about" in result.err
+    assert "These 2 tie, duchi, hm: they have the smallest error" in result.err
+    large = run("recommend", "--n", 100, "--low", 0, "--high", 100, "--within", 1, "--format", "json")
+    assert "promises next to nothing" in json.loads(large.out)["warnings"][0]
 
 
 @pytest.mark.parametrize(

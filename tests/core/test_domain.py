@@ -55,6 +55,24 @@ def test_the_same_label_twice_is_named():
         CategoricalDomain(["a", "b", "c", "b"])
 
 
+def test_a_repeated_label_is_found_without_comparing_all_pairs():
+    compared = 0
+
+    class Word(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            nonlocal compared
+            compared += 1
+            return str(self) == str(other)
+
+    words = [Word(f"label {number}") for number in range(2000)]
+    with pytest.raises(InvalidParameterError, match="label 'label 1999' stands twice"):
+        CategoricalDomain([*words, Word("label 1999")])
+    assert compared < 100, "labels are compared in pairs: a large file with a repeated line takes for ever"
+
+
 def test_as_domain_keeps_what_is_one():
     domain = CategoricalDomain(3)
     assert as_domain(domain) is domain

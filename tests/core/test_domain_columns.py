@@ -32,7 +32,7 @@ from ldpkit.core.errors import InvalidInputError
         *([None], [0, None], [np.nan, "a"], [0, "a"], [object()], [{}], [(0,)], [1j], np.array([1j])),
         *(
             np.array(["2020"], "M8[Y]"),
-            [np.datetime64("NaT")],
+            [np.datetime64("NaT", "D")],
             [datetime.date(2020, 1, 1)],
             [decimal.Decimal(1)],
         ),

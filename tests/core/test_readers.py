@@ -373,3 +373,22 @@ def test_reports_of_a_stream_are_those_of_all_values_together(name):
     pieces = np.array_split(values, 7)
     made = mechanism.privatize_stream(pieces, rng=ldpkit.random.seeded(3))
     assert (np.concatenate(list(made)) == mechanism.privatize(values, rng=ldpkit.random.seeded(3))).all()
+
+
+def test_a_parquet_file_without_columns_or_with_a_name_that_is_no_text_is_refused(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    empty, named = tmp_path / "empty.parquet", tmp_path / "named.parquet"
+    parquet.write_table(arrow.table({}), empty)
+    parquet.write_table(arrow.table({"name_to_break": [1, 2]}), named)
+    named.write_bytes(named.read_bytes().replace(b"name_to_break", b"name_\xff\xfe_break"))
+    for read in (read_column, read_counts, column_names):
+        with pytest.raises(InvalidInputError, match="has no columns"):
+            read(empty)
+        with pytest.raises(InvalidInputError, match=r"UTF-8|no Parquet file"):
+            read(named)
+    parquet.write_table(arrow.table({"a": ["x", "text_to_break"]}), named, compression="none")
+    named.write_bytes(named.read_bytes().replace(b"text_to_break", b"text_\xff\xfe_break"))
+    with pytest.raises(InvalidInputError, match=r"row 2: the value b'text_\\xff"):
+        read_column(named)

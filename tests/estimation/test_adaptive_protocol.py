@@ -24,6 +24,16 @@ from ldpkit.mechanisms.tally import Tally
 VALUES = np.clip(np.random.default_rng(1).normal(30, 10, 4000), 0, 100)
 
 
+def test_the_epsilon_of_the_protocol_is_that_of_its_worst_participant():
+    protocol = AdaptiveMean((0, 1), 2.0, bins=4, oracle="the")  # THE does not use all of its budget
+    first = protocol.oracle.exact_epsilon()
+    second = protocol.run(np.full(500, 0.3), rng=ldpkit.random.seeded(1)).mechanism
+    assert first < 1.7 < second.exact_epsilon() <= protocol.exact_epsilon() == 2
+    assert protocol.exact_epsilon(second) == second.exact_epsilon()
+    weak = ldpkit.get("pm", (0, 1), epsilon=1.0)
+    assert protocol.exact_epsilon(weak) == first, "the describers pay more"
+
+
 @pytest.mark.parametrize("oracle", ["grr", "ss", "oue"])
 @pytest.mark.parametrize("consistency", ["norm_sub", "norm_mul", "base_pos"])
 def test_both_phases_give_the_mean_with_its_error(oracle, consistency):
@@ -33,7 +43,7 @@ def test_both_phases_give_the_mean_with_its_error(oracle, consistency):
     assert estimate.second.n == 3600
     assert isinstance(estimate.mechanism, AAA)
     assert estimate.mechanism.exact_epsilon() <= 2
-    assert protocol.exact_epsilon() <= 2
+    assert estimate.mechanism.exact_epsilon() <= protocol.exact_epsilon(estimate.mechanism) <= 2
     assert abs(estimate.mean - VALUES.mean()) < 5 * estimate.stderr
     low, high = estimate.interval()
     assert low < estimate.mean < high
@@ -193,6 +203,37 @@ def test_attributes_are_sampled_and_estimated():
         estimate = tally.estimate(population=True)
         assert abs(tally.n - 10_000) < 500, "false-alarm rate below 1e-9, seed fixed"
         assert abs(estimate.mean - column.mean()) < 6 * estimate.stderr
+
+
+def test_errors_include_that_only_some_reported_an_attribute():
+    survey = SampledAttributes("pm", [(0, 1)] * 8, 4.0)
+    assert survey.sample == 1
+    people = np.tile(np.arange(400)[:, None] % 2, (1, 8)).astype(float)
+    covered, alone, runs = 0, 0, 60
+    for source in ldpkit.random.seeded(12).spawn(runs):
+        tallies = survey.tally(survey.privatize(people, rng=source))
+        for tally, estimate in zip(tallies, survey.estimate(tallies), strict=True):
+            covered += estimate.interval()[0] <= 0.5 <= estimate.interval()[1]
+            low, high = tally.estimate().interval()
+            alone += low <= 0.5 <= high
+    assert covered >= 0.9 * 8 * runs, f"{covered} of {8 * runs} cover (false-alarm rate 1e-5, seed fixed)"
+    assert alone < 0.8 * 8 * runs, "the negative control passes: errors about those who reported are enough"
+
+
+def test_attributes_are_estimated_from_complete_tallies():
+    survey = SampledAttributes("duchi", [(0, 1)] * 3, 1.0)
+    tallies = survey.tally(survey.privatize(np.full((90, 3), 0.5), rng=ldpkit.random.seeded(1)))
+    assert [each.about for each in survey.estimate(tallies)] == ["all 90 people"] * 3
+    assert "population" in survey.estimate(tallies, population=True)[0].about
+    with pytest.raises(InvalidInputError, match="not those of SampledAttributes"):
+        survey.estimate(tallies[:2])
+    empty = survey.mechanisms[0].tally(np.empty(0, np.uint8))
+    with pytest.raises(InvalidInputError, match=r"none of the \d+ people reported attribute 1"):
+        survey.estimate([tallies[0], empty, tallies[2]])
+    both = SampledAttributes("duchi", [(0, 1)] * 2, 1.0, sample=2)
+    halves = [both.mechanisms[0].tally(np.zeros(count, np.uint8)) for count in (3, 4)]
+    with pytest.raises(InvalidInputError, match="3, 4, are incomplete"):
+        both.estimate(halves)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.3, 7.0, 10.0])

@@ -90,53 +90,6 @@ def test_a_sample_of_the_reports_stands_for_all(monkeypatch):
     assert (some.stderr == by_information(evidence, f, population=True).stderr).all()
 
 
-def coverage(estimate, truths, runs, shrink=1.0):
-    """Return how often 90 % intervals hold the truth, for each value."""
-    hits = np.zeros(len(truths(0)))
-    for run in range(runs):
-        made = estimate(run)
-        low, high = made.centre - 1.6449 * shrink * made.stderr, made.centre + 1.6449 * shrink * made.stderr
-        hits += (low <= truths(run)) & (truths(run) <= high)
-    return hits / runs
-
-
-RUNS = 250
-# Six standard deviations of a share of 250 runs, and one point for what asymptotics leave out.
-REACH = 6.0 * np.sqrt(0.9 * 0.1 / RUNS) + 0.01
-SHARES = np.array([0.5, 0.25, 0.15, 0.1, 0.0, 0.0])  # two values on the boundary
-
-
-@pytest.mark.parametrize("population", [False, True])
-@pytest.mark.parametrize("pooled", [False, True])
-def test_information_intervals_cover_as_often_as_they_say(population, pooled):
-    oracles = [ldpkit.OUE(6, 1.5), ldpkit.OLH(6, 2.5)] if pooled else [ldpkit.OUE(6, 2.0)]
-    made = {}
-
-    def people(run):
-        generator = np.random.default_rng(1000 + run)
-        return (
-            generator.choice(6, 1200, p=SHARES)
-            if population
-            else np.repeat(np.arange(6), np.round(SHARES * 1200).astype(int))
-        )
-
-    def estimate(run):
-        if run not in made:
-            source = ldpkit.random.seeded(5000 + run)
-            parts = np.array_split(np.random.default_rng(run).permutation(people(run)), len(oracles))
-            evidence = sum(
-                Evidence.of(oracle, oracle.privatize(part, rng=source))
-                for oracle, part in zip(oracles, parts, strict=True)
-            )
-            made[run] = evidence.estimate("mle", population=population)
-        return made[run]
-
-    rates = coverage(estimate, lambda run: SHARES, RUNS)
-    assert (np.abs(rates - 0.9) < REACH).all(), f"90 % intervals cover {rates} (false-alarm rate 1e-7)"
-    short = coverage(estimate, lambda run: SHARES, RUNS, shrink=0.6)
-    assert (np.abs(short - 0.9) > REACH).all(), "negative control: intervals 40 % too short must be noticed"
-
-
 @pytest.mark.parametrize("name", ["grr", "oue", "olh", "ss"])
 @pytest.mark.parametrize("population", [False, True])
 def test_errors_of_the_limit_are_those_of_simulated_collections(name, population):
@@ -196,9 +149,7 @@ def test_too_few_reports_fall_back_on_inversion():
     oracle = ldpkit.OUE(40, epsilon=1)
     reports = oracle.privatize(np.arange(100) % 40, rng=ldpkit.random.seeded(10))
     estimate = Evidence.of(oracle, reports).estimate("mle")
-    inverted = oracle.tally(reports).estimate("mi")
     assert estimate.diagnostics["errors"] == "inversion"
-    assert np.allclose(estimate.centre, inverted.values)
     assert np.allclose(estimate.stderr, np.sqrt(oracle.variance(estimate.values, 100)))
 
 
@@ -209,18 +160,13 @@ def test_large_domains_fall_back_on_inversion():
     assert (estimate.stderr > 0).all()
 
 
-def test_the_centre_is_the_maximum_inside_and_beyond_zero_on_the_boundary():
+def test_nobody_can_be_sure_that_a_value_has_frequency_zero():
     oracle = ldpkit.OUE(4, epsilon=2)
-    inside = Evidence.of(
-        oracle, oracle.privatize(np.arange(4000) % 4, rng=ldpkit.random.seeded(11))
-    ).estimate()
-    assert np.abs(inside.centre - inside.values).max() < 1e-6
     edge = Evidence.of(oracle, oracle.privatize(np.zeros(4000, int), rng=ldpkit.random.seeded(12))).estimate()
     empty = edge.values == 0
     assert empty.any()
-    assert edge.centre.min() < 0
-    assert edge.centre.sum() == pytest.approx(1, abs=1e-9)
-    assert (edge.stderr[empty] > 0).all(), "nobody can be sure that a value has frequency zero"
+    assert (edge.stderr[empty] > 0).all()
+    assert (edge.interval()[1][empty] > 0).all()
 
 
 def test_people_of_the_bootstrap_are_whole():

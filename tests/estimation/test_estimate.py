@@ -80,22 +80,40 @@ def test_indices_are_labels_where_there_are_no_others():
 # --- intervals -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
-def test_intervals_reach_as_far_as_the_normal_law_says(estimate, level):
-    low, high = estimate.interval(level)
-    reach = NormalDist().inv_cdf((1 + level) / 2) * estimate.stderr
-    assert np.allclose(low, np.clip(estimate.values - reach, 0, 1))
-    assert np.allclose(high, np.clip(estimate.values + reach, 0, 1))
-    wide_low, wide_high = estimate.interval(level, simultaneous=True)
-    reach = NormalDist().inv_cdf(1 - (1 - level) / 8) * estimate.stderr
-    assert np.allclose(wide_low, np.clip(estimate.values - reach, 0, 1))
-    assert (wide_high >= high).all()
+def test_intervals_are_nearly_normal_where_counts_are_large():
+    oracle = ldpkit.OUE(4, epsilon=1.0)
+    counts = oracle.simulate([400_000, 300_000, 200_000, 100_000], rng=ldpkit.random.seeded(2))[0]
+    estimate = ldpkit.Tally(oracle, 10**6, counts).estimate()
+    low, high = estimate.interval()
+    reach = NormalDist().inv_cdf(0.975) * estimate.stderr
+    assert np.allclose(low, estimate.values - reach, atol=0.02 * reach.max())
+    assert np.allclose(high, estimate.values + reach, atol=0.02 * reach.max())
+    wide_low, wide_high = estimate.interval(simultaneous=True)
+    assert np.allclose(wide_high - wide_low, (high - low) * 2.4977 / 1.9600, rtol=0.01)
 
 
-def test_intervals_stay_within_frequencies(oracle):
-    estimate = ldpkit.Tally(oracle, 10, np.array([10, 0, 5, 3])).estimate()
-    low, high = estimate.interval(0.99)
-    assert ((low >= 0) & (high <= 1) & (low <= high)).all()
+def test_intervals_hold_their_values_and_leave_frequencies_only_for_them(oracle):
+    raw = ldpkit.Tally(oracle, 10, np.array([10, 0, 5, 3])).estimate()
+    for estimate in (raw, raw.consistent("norm_sub")):
+        low, high = estimate.interval()
+        assert ((low <= estimate.values) & (estimate.values <= high)).all()
+        assert (low >= np.minimum(0, estimate.values)).all()
+        assert (high <= np.maximum(1, estimate.values)).all()
+    assert raw.interval()[1][0] == raw.values[0] > 1
+    impossible = ldpkit.Tally(oracle, 1000, np.array([1000, 0, 500, 300])).estimate()
+    assert impossible.interval()[0][0] == 1, "no frequency explains it: from the boundary to the value"
+    assert impossible.interval()[1][0] == impossible.values[0] > 3
+
+
+def test_an_interval_of_the_population_is_wider(oracle):
+    estimate = ldpkit.Tally(oracle, 4000, np.array([1200, 1200, 1500, 1300])).estimate()
+    (low, high), (far_low, far_high) = estimate.interval(), estimate.interval(population=True)
+    assert ((far_high - far_low) >= (high - low)).all()
+    assert not estimate.population
+    assert "for the frequencies of these 4000 people" in repr(estimate)
+    asked = ldpkit.Tally(oracle, 4000, np.array([1200, 1200, 1500, 1300])).estimate(population=True)
+    assert np.array_equal(asked.interval(), (far_low, far_high))
+    assert "of the population they were drawn from" in repr(asked)
 
 
 @pytest.mark.parametrize("level", [0, 1, 95, -0.5, np.nan, True, None, "0.95"])
@@ -118,7 +136,8 @@ def test_post_processing_moves_values_but_not_intervals(estimate):
     assert (moved.values >= 0).all()
     assert (moved.unbiased == estimate.values).all()
     assert (moved.stderr == estimate.stderr).all()
-    assert np.array_equal(moved.interval(), estimate.interval())
+    low, high = estimate.region.ends(0.05, population=False)
+    assert np.array_equal(moved.interval(), (np.minimum(low, moved.values), np.maximum(high, moved.values)))
     assert moved.made_by == {**estimate.made_by, "consistency": "norm_sub"}
     assert "consistency" not in estimate.made_by
 
@@ -151,6 +170,15 @@ def test_rows_have_all_there_is(estimate):
             high[index],
         )
         assert row["count"] == row["frequency"] * 400
+
+
+def test_rows_read_each_column_once(estimate, monkeypatch):
+    """Counts were computed anew for each row, which is quadratic in the number of values."""
+    asked = []
+    counts = type(estimate).counts.fget
+    monkeypatch.setattr(type(estimate), "counts", property(lambda self: asked.append(1) or counts(self)))
+    assert len(list(estimate.rows())) == 4
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("backend", ["polars", "pandas", "pyarrow", "auto"])
@@ -187,7 +215,7 @@ def test_it_shows_the_largest_first(estimate):
     assert lines[1].split()[0] == "bus"
     assert "+-" in lines[1]
     many = ldpkit.GRR(100, 1.0)
-    assert repr(many.tally(many.privatize(range(100))).estimate()).splitlines()[-1] == "  ... and 95 more"
+    assert "  ... and 95 more" in repr(many.tally(many.privatize(range(100))).estimate()).splitlines()
 
 
 def test_it_travels_between_processes(estimate):

@@ -10,6 +10,7 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import GRID
+from ldpkit.estimation.mean import _weights
 
 seeded = ldpkit.random.seeded
 
@@ -111,7 +112,9 @@ def test_an_estimate_says_what_it_is(values):
     assert low < estimate.mean < high
     assert float(estimate) == estimate.mean
     assert estimate.n == 4000
-    assert (high - low) / 2 == pytest.approx(1.6449 * estimate.stderr, rel=1e-4)
+    assert 1 <= (high - low) / 2 / (1.6449 * estimate.stderr) < 1.05, "wider by what skewness can do at most"
+    assert estimate.about == "the 4000 people who reported"
+    assert estimate.bias == 0
     assert repr(estimate).startswith("Mean ")
     assert "mechanism=pm, epsilon=1.0, method=mean" in repr(estimate)
     assert [row["statistic"] for row in estimate.rows()] == ["mean", "variance"]
@@ -119,10 +122,71 @@ def test_an_estimate_says_what_it_is(values):
         estimate.interval(1.0)
 
 
-def test_intervals_stay_in_the_domain():
+def test_intervals_are_cut_to_the_domain_but_hold_their_estimate():
     mechanism = ldpkit.get("duchi", (0, 1), epsilon=0.1)
-    low, high = mechanism.tally(np.array([1, 1, 0], np.uint8)).estimate().interval()
-    assert (low, high) == (0.0, 1.0)
+    assert mechanism.tally(np.array([1, 0] * 3, np.uint8)).estimate().interval() == (0.0, 1.0)
+    outside = mechanism.tally(np.array([1, 1, 0], np.uint8)).estimate()
+    assert outside.interval() == (0.0, outside.mean)
+    sure = mechanism.tally(np.ones(10**6, np.uint8)).estimate()
+    assert sure.interval() == (1.0, sure.mean), "a mean far outside leaves the end, never a bare point"
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("truncated_sw", 10.0), ("truncated_pm", 10.0)])
+def test_narrow_windows_between_the_fitted_values_are_not_missed(name, epsilon):
+    """All at 1/256 gave 0.49999 +- 0.00056: weights were fitted at every 128th part only."""
+    mechanism = ldpkit.get(name, (0, 1), epsilon=epsilon)
+    reports = mechanism.privatize(np.full(100_000, 1 / 256), rng=seeded(8))
+    estimate = mechanism.tally(reports).estimate()
+    assert abs(estimate.mean - 1 / 256) < 6 * estimate.stderr < 0.01, "false-alarm rate 2e-9"
+    low, high = estimate.interval(0.9999)
+    assert low <= 1 / 256 <= high < 0.02, "false-alarm rate 1e-4, seed fixed"
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+@pytest.mark.parametrize("name", OFF_IT)
+def test_the_bias_is_within_what_is_claimed_for_every_value(name, epsilon):
+    """Exactly, from the integers, at places that the weights were not fitted at."""
+    mechanism = ldpkit.get(name, (0, 1), epsilon=epsilon)
+    weights = _weights(mechanism, 10_000)
+    generator = seeded(9).generator()
+    ends = [0, 1, 2, mechanism.grid // 256, mechanism.grid - 1, mechanism.grid]
+    places = np.concatenate([ends, generator.integers(0, mechanism.grid, 200)])
+    off = mechanism.bin_masses(mechanism.domain.decode(places, steps=mechanism.grid)) @ weights.first
+    bias = np.abs(off - places / mechanism.grid).max()
+    assert bias <= weights.bias * (1 + 1e-9) + 1e-12
+    assert weights.bias < (0.5 if name == "truncated_pm" and epsilon == 1 else 0.05)
+    moved = mechanism.bin_masses([0.5]) @ np.roll(weights.first, 40)
+    if epsilon == 10:
+        assert abs(moved[0] - 0.5) > weights.bias, "the negative control passes: weights of other bins"
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("pm", 10.0), ("hm", 10.0)])
+def test_few_people_at_one_value_are_covered(name, epsilon):
+    """Fifty people, one of them elsewhere: the reports hardly scatter, or not at all."""
+    values = np.append(np.zeros(49), 1.0)
+    mechanism, runs = ldpkit.get(name, (0, 1), epsilon=epsilon), 150
+    covered = 0
+    for source in seeded(11).spawn(runs):
+        low, high = mechanism.tally(mechanism.privatize(values, rng=source)).estimate().interval()
+        covered += low <= 0.02 <= high
+    assert covered >= 0.97 * runs, f"{covered} of {runs} cover, 99% or more should (seed fixed)"
+
+
+def test_a_sample_of_people_tells_of_all_with_a_wider_interval():
+    mechanism = ldpkit.get("pm", (0, 1), epsilon=8.0)
+    tally = mechanism.tally(mechanism.privatize([0.0, 1.0] * 500, rng=seeded(12)))
+    alone, some, most = (tally.estimate(people=people) for people in (None, 4000, 1100))
+    population = tally.estimate(population=True)
+    assert alone.stderr < most.stderr < some.stderr < population.stderr
+    # Sampling m of N people without replacement adds S^2 (1/m - 1/N), with S^2 = 1/4 here.
+    for estimate, rest in ((some, 3 / 4), (most, 1 / 11)):
+        extra = estimate.stderr**2 - alone.stderr**2
+        assert extra == pytest.approx(0.25 / 1000 * rest, rel=0.1)
+    assert some.about == "all 4000 people"
+    assert "population" in population.about
+    assert tally.estimate(people=1000).stderr == alone.stderr
+    with pytest.raises(InvalidParameterError, match="people=999 is fewer than the 1000 reports"):
+        tally.estimate(people=999)
 
 
 def test_what_cannot_be_estimated_is_refused():

@@ -35,15 +35,13 @@ def main() -> int:
             line = [f"{scenario.name:24}", f"{found.seconds:9.2f}"]
             line += [f"{cells.get(name, 0):9}" for name in header[2:]]
             print("  ".join(line), flush=True)
-            failures += [f"{scenario.name}: {each}" for each in found.failures]
+            failures += found.failures
             for name, count in cells.items():
                 totals[name] = totals.get(name, 0) + count
     line = [f"{'all':24}", " " * 9, *(f"{totals.get(name, 0):9}" for name in header[2:])]
     print("  ".join(line))
     signals = sum(totals.get(name, 0) for name in ("KILL", "TERM", "INT", "HUP"))
     print(f"{signals} kills and signals, {len(failures)} failures, {time.monotonic() - start:.0f} s")
-    for failure in failures:
-        print(f"FAILED {failure}", file=sys.stderr)
     return 1 if failures else 0
 
 

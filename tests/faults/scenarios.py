@@ -27,7 +27,11 @@ class Scenario:
     overwrite : tuple of str
         What must be added to the command if the outputs are there.
     keeps : tuple of str
-        What a stopped command may leave beside the outputs, for the next run to go on with.
+        Outputs that a stopped command leaves for the next run, which finds out whether they are sound.
+    grows : tuple of str
+        Outputs of which a stopped command may leave the first lines.
+    resumes : bool
+        Whether the command goes on with what it finds.
     prints : bool
         Whether it prints its result to standard output.
     """
@@ -37,6 +41,8 @@ class Scenario:
     outputs: tuple[str, ...]
     overwrite: tuple[str, ...] = ("--force",)
     keeps: tuple[str, ...] = ()
+    grows: tuple[str, ...] = ()
+    resumes: bool = False
     prints: bool = True
 
 
@@ -75,13 +81,21 @@ SCENARIOS = (
         ("estimate.csv", "all.tally"),
         prints=False,
     ),
-    Scenario("bench", (*SMALL_BENCH, "-o", "rows.csv"), ("rows.csv", "rows.csv.run")),
+    Scenario(
+        "bench",
+        (*SMALL_BENCH, "-o", "rows.csv"),
+        ("rows.csv", "rows.csv.run"),
+        keeps=("rows.csv.run",),
+        grows=("rows.csv",),
+    ),
     Scenario(
         "bench --resume",
         (*SMALL_BENCH, "--engine", "users", "-o", "more.csv", "--resume"),
         ("more.csv", "more.csv.run"),
         overwrite=(),
         keeps=("more.csv.run",),
+        grows=("more.csv",),
+        resumes=True,
     ),
     Scenario(
         "bench --report --figure",

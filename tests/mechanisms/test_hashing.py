@@ -11,6 +11,8 @@ import pytest
 import ldpkit
 from contract.checks import check_hash_pairs
 from contract.scripted import ScriptedSource
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.mechanisms.base import from_spec
 from ldpkit.mechanisms.kernels.hashing import count_supports
 
 both = pytest.mark.parametrize("kind", [ldpkit.BLH, ldpkit.OLH])
@@ -147,9 +149,69 @@ def test_p_and_q_follow_from_pairwise_independence(kind, size, epsilon, bits):
     assert p == Fraction(oracle.response.keep, 1 << 64)
 
 
-def test_the_number_of_buckets_is_the_nearest_integer():
-    assert [ldpkit.OLH(9, epsilon).buckets for epsilon in (0.1, 0.5, 1.0, 2.0, 4.0)] == [2, 3, 4, 8, 56]
+EPSILONS = (0.001, 0.1, 0.34, 0.35, 0.4, 0.41, 0.5, 0.9, 0.92, 1.0, 1.5, 1.7, 2.0, 3.0, 4.0, 5.0)
+
+
+def rare_variance(oracle: ldpkit.OLH) -> Fraction:
+    p, q = oracle.support_probabilities
+    return q * (1 - q) / (p - q) ** 2
+
+
+def with_buckets(size: int, epsilon: float, buckets: int) -> ldpkit.OLH:
+    made = ldpkit.OLH(size, epsilon)
+    made._freeze(buckets=buckets)
+    return made
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_other_number_of_buckets_has_less_variance(epsilon):
+    """The exact variance from the sampler's own integers, hash included."""
+    chosen = ldpkit.OLH(9, epsilon).buckets
+    others = {2, chosen // 2, chosen - 2, chosen - 1, chosen + 1, chosen + 2, 2 * chosen} - {chosen, 0, 1}
+    least = rare_variance(ldpkit.OLH(9, epsilon))
+    assert all(least < rare_variance(with_buckets(9, epsilon, other)) for other in others)
+
+
+def test_the_number_of_buckets():
+    assert [ldpkit.OLH(9, epsilon).buckets for epsilon in (0.1, 0.4, 1.0, 1.5, 2.0, 4.0)] == [
+        2,
+        3,
+        4,
+        6,
+        8,
+        56,
+    ]
+    assert ldpkit.get("lolh", 9, epsilon_inf=3, epsilon_1=1.5).buckets == 6
     assert {ldpkit.BLH(9, epsilon).buckets for epsilon in (0.1, 1.0, 8.0)} == {2}
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "earlier"),
+    [("olh", {"epsilon": 0.4}, 2), ("lolh", {"epsilon_inf": 3.0, "epsilon_1": 1.5}, 5)],
+)
+def test_a_description_without_buckets_means_what_it_always_did(name, budget, earlier):
+    """Files of earlier versions do not state g, and must not be read with another one."""
+    new = ldpkit.get(name, 9, **budget)
+    old = from_spec({"mechanism": name, "parameters": budget, "domain": 9})
+    assert (old.buckets, new.buckets) == (earlier, earlier + 1)
+    assert old.spec()["parameters"] == budget
+    assert new.spec()["parameters"] == {**budget, "buckets": earlier + 1}
+    assert (
+        from_spec(new.spec())
+        == new
+        != old
+        == from_spec(old.spec())
+        == ldpkit.get(name, 9, **budget, buckets=earlier)
+    )
+    assert repr(old).endswith(f"buckets={earlier})")
+    assert "buckets" not in repr(new)
+    tally = old.tally(old.privatize([1, 2, 3], rng=ldpkit.random.seeded(1)))
+    assert ldpkit.Tally.from_bytes(tally.to_bytes()).mechanism == old
+    with pytest.raises(ldpkit.LdpkitError, match="do not mix"):
+        tally + new.tally(new.privatize([1]))
+    for bad in (1, 7, 10**30, 2.0, "2", True):
+        with pytest.raises(InvalidParameterError, match="buckets"):
+            from_spec({"mechanism": name, "parameters": {**budget, "buckets": bad}, "domain": 9})
 
 
 # --- supports --------------------------------------------------------------------------

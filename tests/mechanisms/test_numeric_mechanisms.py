@@ -157,6 +157,23 @@ def test_arrays_of_values_and_points_broadcast():
     assert mechanism.variance([]).shape == (0,)
 
 
+@pytest.mark.parametrize("width", [1e-60, 1e60])
+def test_the_widest_and_narrowest_intervals_have_errors(width):
+    """Squares of the width must neither overflow nor vanish: an error of 0 would be a lie."""
+    for name in ("pm", "laplace", "sw", "duchi"):
+        unit, scaled = (ldpkit.get(name, (0, high), epsilon=0.01) for high in (1, width))
+        tallies = [
+            each.tally(each.privatize(np.array([0, 0.5, 1]) * each.domain.high, rng=ldpkit.random.seeded(1)))
+            for each in (unit, scaled)
+        ]
+        ours, theirs = (tally.estimate() for tally in tallies)
+        assert theirs.stderr / width == pytest.approx(ours.stderr, rel=1e-9)
+        assert theirs.mean / width == pytest.approx(ours.mean, rel=1e-9, abs=1e-9)
+        assert scaled.error(0, 4) / width**4 == pytest.approx(unit.error(0, 4), rel=1e-9)
+        with pytest.raises(InvalidParameterError, match=r"power=5 takes the error on .* out of the range"):
+            scaled.error(0, 5)
+
+
 @pytest.mark.parametrize("power", [0, -1, float("nan"), "2", True, None])
 def test_a_power_without_meaning_is_refused(power):
     with pytest.raises(InvalidParameterError, match="power must be"):

@@ -11,6 +11,8 @@ from hypothesis import given
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.planning.capri import question as question_module
+from ldpkit.planning.capri import reports as reports_module
 from ldpkit.planning.capri.bounds import cantelli, chebyshev
 from ldpkit.planning.capri.law import law_at, mean_estimation_law, total_law
 from ldpkit.planning.capri.question import CapacityQuestion
@@ -247,3 +249,46 @@ def test_a_biased_mean_moves_the_law():
     mechanism = ldpkit.get("truncated_laplace", (0, 4), epsilon=1.0)
     law = mean_estimation_law(mechanism, question)
     assert law.mean != pytest.approx(question.total, rel=1e-3)
+
+
+# --- many values ---------------------------------------------------------------------------
+
+
+def test_amounts_are_read_exactly_once_however_many_epsilons_are_tried(monkeypatch):
+    read = 0
+    real = question_module.as_exact
+
+    def counted(number):
+        nonlocal read
+        read += 1
+        return real(number)
+
+    monkeypatch.setattr(question_module, "as_exact", counted)
+    question = CapacityQuestion(np.arange(500) / 8, [2] * 500, 100, "tp", at_least=0.9)
+    law = law_at("oue", question)
+    for epsilon in (0.5, 1.0, 2.0, 4.0):
+        law(epsilon).at_most(question.capacity)
+    assert read < 600, "every epsilon reads all amounts again"
+
+
+def test_many_values_take_the_saddle_point_and_sets_of_many_are_refused():
+    question = CapacityQuestion(np.arange(20_000), [1] * 20_000, 10_000, "tp", at_least=0.9)
+    assert total_law(ldpkit.GRR(20_000, epsilon=5.0), question).how == "saddle point"
+    sets = total_law(ldpkit.SS(20_000, epsilon=1.0), question)
+    assert sets.mean == pytest.approx(question.total)  # moments need no table
+    with pytest.raises(InvalidParameterError, match=r"sets of 5,379 out of 20,000 .* take grr or oue"):
+        sets.at_most(10_000)
+
+
+def test_points_in_parts_give_what_points_at_once_give(monkeypatch):
+    s = np.array([0.01 + 0.02j, -0.03 + 0.5j])
+    angles = np.linspace(0.1, 3, 7)
+    laws = [
+        Bits(np.array([3, 1, 0, 9]), np.array([0.0, 2.0, 5.0, 7.0]), 0.5, 0.25),
+        Sets(np.array([3, 1, 0, 9]), np.array([0.0, 2.0, 5.0, 7.0]), 0.75, 1),
+    ]
+    whole = [(law.cumulants(s), law.decay(angles)) for law in laws]
+    monkeypatch.setattr(reports_module, "_CHUNK", 1)
+    for law, (cumulants, decay) in zip(laws, whole, strict=True):
+        assert law.cumulants(s) == pytest.approx(cumulants, rel=1e-12)
+        assert law.decay(angles) == pytest.approx(decay, rel=1e-12)

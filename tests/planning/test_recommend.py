@@ -11,10 +11,12 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import IntervalDomain
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.meanbudget import mean_options, smallest_epsilon
+from ldpkit.planning.nothing import learn_nothing
 from ldpkit.planning.optimus.question import Question
 from ldpkit.planning.optimus.select import plan_budget
 from ldpkit.planning.recommend import recommend
 from ldpkit.planning.study import BUDGETS, Study, _first_good
+from ldpkit.simulation.metrics import metric_for
 from ldpkit.simulation.populations import POPULATIONS
 
 FEW = np.array([600, 300, 80, 20])
@@ -143,3 +145,56 @@ def test_senseless_questions_about_means_are_refused():
         mean_options(unit, 10, within=1e-6)
     with pytest.raises(InvalidParameterError, match="positive"):
         mean_options(unit, 10, within=-1.0)
+
+
+# --- learning nothing, and ties ------------------------------------------------------------
+
+
+def test_few_people_at_a_small_epsilon_learn_nothing():
+    people = POPULATIONS.get("zipf")(100, 200)
+    found = ask(people, epsilon=0.1, protocols=["grr", "ss"])
+    assert not found.teaches
+    assert (found.nothing.estimator, found.nothing.error) == ("zeros", pytest.approx(0.01))
+    assert found.ranked()[0] is found.nothing
+    assert found.best.error > found.nothing.error
+    enough = found.enough
+    assert ask(people << 8, epsilon=0.1, protocols=["grr", "ss"]).teaches
+    assert 200 < enough.more_people <= 200 << 8
+    assert ask(people, epsilon=2 * enough.more_epsilon, protocols=["grr", "ss"]).teaches
+
+
+def test_what_teaches_is_not_accused():
+    found = ask(FEW, epsilon=2.0, protocols=["grr"])
+    assert found.teaches
+    assert found.enough is None
+    assert found.ranked()[-1] is found.nothing
+    assert found.warnings == ()
+
+
+def test_a_ranking_by_a_constant_is_no_knowledge():
+    people = np.arange(40, 0, -1)  # sorted: the first ten of equals would all be right
+    assert learn_nothing(people, metric_for("topk_precision@10")).error == pytest.approx(0.25, abs=0.03)
+    assert learn_nothing(people, metric_for("kendall_tau")).error == 0.0
+
+
+def test_methods_that_change_nothing_tie():
+    found = ask(np.array([400, 300, 200, 100]) * 1000, epsilon=4.0, protocols=["grr"])
+    tied = {option.method for option in found.ties}
+    assert {"none", "norm", "norm_sub", "norm_cut"} <= tied
+    first = next(found.reasons())
+    assert first.startswith(f"These {len(found.ties)} tie, grr + ")
+    assert not any("worse" in reason and "e-" in reason for reason in found.reasons())
+
+
+def test_epsilons_within_the_noise_of_the_simulation_tie():
+    wanted = Constraint("mae", "at most", 0.02, probability=0.8)
+    found = ask(FEW, wanted=wanted, protocols=["grr"])
+    assert found.best.epsilon_stderr > 0
+    for option in found.options:
+        reach = 2 * np.hypot(found.best.epsilon_stderr, option.epsilon_stderr)
+        assert option.tied == (abs(option.epsilon - found.best.epsilon) <= 0.9921 * reach)  # Student: 1.984
+
+
+def test_a_large_domain_is_attacked_too():
+    found = ask(POPULATIONS.get("zipf")(3000, 1_000_000), epsilon=4.0, protocols=["oue"])
+    assert 0 < found.best.attack < 1

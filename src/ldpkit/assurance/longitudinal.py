@@ -17,6 +17,9 @@ from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["longitudinal_attack", "posterior", "success_bound"]
 
+MOST_SCORES = 1 << 26
+"""How many scores an attack on one device may hold: half a gigabyte."""
+
 
 def posterior(mechanism: MemoizedOracle, reports: Reports, *, memoized: bool = True) -> Floats:
     """Return the exact probability of each value after the first 1, 2, ... reports, all values alike before.
@@ -110,6 +113,12 @@ def longitudinal_attack(
             f"the attack needs a longitudinal mechanism such as lgrr, got {mechanism!r}"
         )
     count, source = check_whole(reports, "reports"), resolve(rng)
+    if (scores := count * mechanism.size) > MOST_SCORES:
+        few = max(1, MOST_SCORES // mechanism.size)
+        raise InvalidParameterError(
+            f"{count:,} reports about {mechanism.size:,} values take {scores:,} scores for a device, and the "
+            f"limit is {MOST_SCORES:,}: attack {few:,} reports or fewer, or group values"
+        )
     generator = source.generator()
     found = np.zeros(count)
     devices = check_whole(repeats, "repeats")

@@ -12,6 +12,7 @@ import numpy as np
 from ldpkit.bench.grid import Cell, Experiment, Row
 from ldpkit.bench.summary import Summary
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.wholefile import whole_file
 from ldpkit.simulation.metrics import metric_for
 
@@ -75,14 +76,16 @@ def heat_map(axes: Any, summary: Summary) -> None:
     )
     axes.set_xticks(range(len(summary.methods)), summary.methods, rotation=30, ha="right")
     axes.set_yticks(range(len(summary.protocols)), summary.protocols)
-    axes.set_title(f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}")
+    marks = "; * best of its row, ~ ties with it" if len(summary.methods) > 1 else ""
+    axes.set_title(f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}{marks}")
     for row, column in np.ndindex(means.shape):
         red, green, blue, _ = image.cmap(image.norm(means[row, column]))
         dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
         axes.text(
             column,
             row,
-            f"{means[row, column]:.3g}",
+            number_text(float(means[row, column]), 3)
+            + summary.mark(summary.protocols[row], summary.methods[column]),
             ha="center",
             va="center",
             fontsize=8,
@@ -100,7 +103,9 @@ def curves(axes: Any, rows: Sequence[Row], metric: str) -> None:
         means = [summary.mean(protocol, method) for summary in summaries]
         values = np.array([mean.value for mean in means])
         errors = np.nan_to_num(np.array([mean.stderr for mean in means]))
-        (line,) = axes.plot(epsilons, values, marker="o", markersize=3, label=f"{protocol} + {method}")
+        ties = len(summaries[len(summaries) // 2].tied_methods(protocol)) - 1
+        label = f"{protocol} + {method}" + (f" (ties with {ties})" if ties else "")
+        (line,) = axes.plot(epsilons, values, marker="o", markersize=3, label=label)
         axes.fill_between(
             epsilons, values - 2 * errors, values + 2 * errors, color=line.get_color(), alpha=0.2
         )
@@ -115,8 +120,10 @@ def curves(axes: Any, rows: Sequence[Row], metric: str) -> None:
     axes.legend(fontsize=8, ncols=2)
 
 
-def truth_against_estimate(axes: Any, experiment: Experiment, cell: Cell, method: str) -> None:
-    """Draw the true frequency of each value and the estimate of one collection."""
+def truth_against_estimate(axes: Any, experiment: Experiment, summary: Summary) -> None:
+    """Draw the true frequency of each value and the estimate of one collection of the best pair."""
+    pairs = summary.tied_pairs()
+    cell, method = Cell(summary.epsilon, pairs[0][0]), pairs[0][1]
     estimate = experiment.processed(cell, method, experiment.estimates(cell))[0]
     order = np.argsort(-experiment.truth, kind="stable")[:_MOST_VALUES]
     places = np.arange(len(order))
@@ -126,7 +133,8 @@ def truth_against_estimate(axes: Any, experiment: Experiment, cell: Cell, method
     shown = "" if len(order) == len(experiment.truth) else f" ({len(order)} most frequent)"
     axes.set_xlabel(f"value, most frequent first{shown}")
     axes.set_ylabel("frequency")
-    axes.set_title(f"{cell.protocol} + {method}, epsilon = {cell.epsilon:g}, one collection")
+    among = "" if len(pairs) == 1 else f" (one of {len(pairs)} that tie)"
+    axes.set_title(f"{cell.protocol} + {method}{among}, epsilon = {cell.epsilon:g}, one collection")
     axes.legend(fontsize=8)
 
 
@@ -139,8 +147,7 @@ def overview(experiment: Experiment, rows: Sequence[Row]) -> Figure:
     figure = new_figure(11, 10.5 if several else 7.5)
     panels: Any = figure.subplots(3 if several else 2, 1)
     heat_map(panels[0], summary)
-    protocol, method = summary.best_pair()
-    truth_against_estimate(panels[1], experiment, Cell(epsilon, protocol), method)
+    truth_against_estimate(panels[1], experiment, summary)
     if several:
         curves(panels[2], rows, metric)
     return figure

@@ -30,6 +30,7 @@ from ldpkit.mechanisms.base import MECHANISMS, get
 from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
+from ldpkit.planning.ties import is_tie
 from ldpkit.simulation.metrics.transport import emd
 
 __all__ = [
@@ -293,6 +294,7 @@ class NumericSummary:
 
     metric: str
     means: dict[NumericCell, Mean]
+    repeats: int
 
     def __init__(self, rows: Iterable[NumericRow], metric: str) -> None:
         grouped: dict[NumericCell, list[float]] = {}
@@ -301,7 +303,8 @@ class NumericSummary:
                 cell = NumericCell(row.data, row.epsilon, row.mechanism)
                 grouped.setdefault(cell, []).append(row.value)
         means = {cell: Mean.of(np.array(values)) for cell, values in grouped.items()}
-        self.__dict__.update(metric=metric, means=means)
+        repeats = min(map(len, grouped.values()), default=0)
+        self.__dict__.update(metric=metric, means=means, repeats=repeats)
 
     def lines(self) -> list[tuple[str, float]]:
         """Return the pairs of data and epsilon there are."""
@@ -320,11 +323,11 @@ class NumericSummary:
         return min(self.mechanisms(), key=lambda name: self.mean(data, epsilon, name).value)
 
     def tied(self, data: str, epsilon: float) -> list[str]:
-        """Return the mechanisms that are within two standard errors of the best, itself included."""
+        """Return the mechanisms that cannot be told from the best, itself included."""
         best = self.mean(data, epsilon, self.best(data, epsilon))
         means = {name: self.mean(data, epsilon, name) for name in self.mechanisms()}
         return [
             name
             for name, mean in means.items()
-            if mean.value - best.value <= 2 * math.hypot(*np.nan_to_num([mean.stderr, best.stderr]))
+            if is_tie(mean.value, best.value, math.hypot(mean.stderr, best.stderr), self.repeats)
         ]

@@ -54,7 +54,9 @@ def density_figure(
             axes.axvspan(each.low, each.high, color="C3", alpha=0.12, linewidth=0)
         axes.legend(fontsize=8)
     first = densities[0]
-    title = f"n = {first.n:,}, epsilon = {first.made_by['epsilon']:g}; band: ±2 standard errors"
+    title = (
+        f"n = {first.n:,}, epsilon = {first.made_by['epsilon']:g}; band: scatter alone, ±2 standard errors"
+    )
     figure.suptitle(title, fontsize=10)
     return figure
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ldpkit.bench.numeric import NumericSummary
 from ldpkit.bench.summary import Mean
+from ldpkit.bench.table import TextTable
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-__all__ = ["TITLES", "as_markdown", "render_numeric"]
+__all__ = ["TITLES", "as_markdown", "tabulate_numeric"]
 
 TITLES = {
     "mse": "n times the mean squared error of the mean, on the scale of [-1, 1]",
@@ -21,7 +18,7 @@ TITLES = {
     "wasserstein": "1000 times the Wasserstein distance of the density, as a share of the interval",
 }
 _BY_PEOPLE = ("mse", "expected")
-_CAPTION = "mean ±standard error of the repeats; * best of its row, ~ not to be told from it"
+_CAPTION = "mean ±standard error of the repeats; * best of its row, ~ ties with it"
 
 
 def _text(mean: Mean, factor: float) -> str:
@@ -48,7 +45,7 @@ def _cells(summary: NumericSummary, people: Mapping[str, int]) -> list[list[str]
     return lines
 
 
-def render_numeric(summary: NumericSummary, people: Mapping[str, int]) -> Table:
+def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> TextTable:
     """Return the table of one metric.
 
     Parameters
@@ -58,23 +55,14 @@ def render_numeric(summary: NumericSummary, people: Mapping[str, int]) -> Table:
     people : mapping
         How many people each data set has.
     """
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
+    mechanisms = summary.mechanisms()
+    return TextTable(
         title=TITLES[summary.metric],
+        header=("data", "epsilon", *mechanisms),
+        rows=tuple(map(tuple, _cells(summary, people))),
+        right=(False, False, *(True for _ in mechanisms)),
         caption=_CAPTION,
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
     )
-    for heading in ("data", "epsilon"):
-        table.add_column(heading, no_wrap=True)
-    for heading in summary.mechanisms():
-        table.add_column(heading, justify="right")
-    for line in _cells(summary, people):
-        table.add_row(*line)
-    return table
 
 
 def as_markdown(summary: NumericSummary, people: Mapping[str, int]) -> str:

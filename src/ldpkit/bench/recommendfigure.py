@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ldpkit.bench.figures import new_figure
-from ldpkit.planning.recommend import Option
+from ldpkit.planning.recommendation import Recommendation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,19 +15,30 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 
-def draw(options: Sequence[Option], metric: str, by_epsilon: bool) -> Figure:
-    """Return a figure with the best option on top."""
+def draw(found: Recommendation, top: int) -> Figure:
+    """Return a figure with the best options on top, those that tie marked, and learning nothing as a line."""
+    options = found.options[:top]
     figure = new_figure(9, 1.2 + 0.34 * len(options))
     axes = figure.subplots()
     places = np.arange(len(options))[::-1]
-    if by_epsilon:
-        axes.barh(places, [each.epsilon for each in options], height=0.6)
-        axes.set_xlabel("epsilon that gives the wanted accuracy (smaller is better)")
+    if found.wanted is not None:
+        axes.barh(
+            places,
+            [each.epsilon for each in options],
+            xerr=[2 * each.epsilon_stderr for each in options],
+            height=0.6,
+        )
+        axes.set_xlabel("epsilon that gives the wanted accuracy, ±2 standard errors (smaller is better)")
     else:
         middle = np.array([each.error for each in options])
         reach = np.abs(np.array([[each.low for each in options], [each.high for each in options]]) - middle)
         axes.errorbar(middle, places, xerr=reach, fmt="o", capsize=3)
-        axes.set_xlabel(f"{metric}: mean, and where 95 of 100 collections lie")
-    axes.set_yticks(places, [each.name for each in options])
+        axes.axvline(found.nothing.error, color="grey", linestyle="--", label="learning nothing")
+        axes.legend(fontsize=8)
+        axes.set_xlabel(f"{found.metric.title}: mean, and where 95 of 100 collections lie")
+    tie = " *" if len(found.ties) > 1 else ""
+    axes.set_yticks(places, [each.name + (tie if each.tied else "") for each in options])
+    if tie:
+        axes.set_title("* tie: their differences are within the noise", fontsize=9)
     axes.grid(axis="x", alpha=0.3)
     return figure

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ldpkit import __version__
 from ldpkit.bench.figures import curves, heat_map, new_figure, truth_against_estimate
-from ldpkit.bench.grid import Cell, Experiment, Row
+from ldpkit.bench.grid import Experiment, Row
 from ldpkit.bench.summary import Summary
-from ldpkit.bench.table import AVERAGE, WITHOUT, Scale
+from ldpkit.bench.table import AVERAGE, WITHOUT, Scale, caption_of
+from ldpkit.core.numbertext import number_text
 from ldpkit.simulation.metrics import metric_for
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ h1 { font-size: 1.6rem } h2 { font-size: 1.25rem; margin-top: 2.5rem }
 table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left } td.best { font-weight: 700; background: #e8f3e8 }
+td.tie { background: #e8f3e8 }
 tr.won td { color: #777 } .scroll { overflow-x: auto } svg { max-width: 100%; height: auto }
 pre { background: #f4f4f4; padding: .8rem; overflow-x: auto } dt { font-weight: 600 }
 dd { margin: 0 0 .4rem 1rem }
@@ -70,12 +72,11 @@ def _answer(experiment: Experiment, rows: Sequence[Row]) -> str:
     for metric in experiment.metrics:
         for epsilon in experiment.epsilons:
             summary = Summary(rows, epsilon, metric)
-            protocol, method = summary.best_pair()
-            mean = summary.mean(protocol, method)
+            mean = summary.mean(*summary.best_pair())
             lines.append(
                 f"<li>epsilon {epsilon:g}, {html.escape(metric_for(metric).title)}: "
-                f"<b>{html.escape(protocol)}</b> with <b>{html.escape(method)}</b>, "
-                f"{mean.value:.4g} (standard error {mean.stderr:.2g})</li>"
+                f"<b>{html.escape(summary.best_in_words())}</b>, "
+                f"{number_text(mean.value)} (standard error {number_text(mean.stderr, 2)})</li>"
             )
     return f"<p>Best combination:</p><ul>{''.join(lines)}</ul>"
 
@@ -100,18 +101,18 @@ def _table(summary: Summary) -> str:
     heads = ["protocol", *(WITHOUT if method == "none" else method for method in methods), AVERAGE]
     lines = [_row("th", heads)]
     for protocol in summary.protocols:
-        best = summary.best_method(protocol)
         cells = [f"<td>{html.escape(protocol)}</td>"]
         for method in methods:
-            mark = ' class="best"' if method == best else ""
-            cells.append(f"<td{mark}>{scale.text(summary.mean(protocol, method))}</td>")
+            mark = summary.mark(protocol, method)
+            kind = {"*": ' class="best"', "~": ' class="tie"'}.get(mark, "")
+            cells.append(f"<td{kind}>{scale.text(summary.mean(protocol, method), mark)}</td>")
         average = scale.text(summary.average(protocol)) if summary.post_processing else ""
         lines.append("<tr>" + "".join(cells) + f"<td>{average}</td></tr>")
     runs = len(summary.protocols) * summary.repeats
     won = ["won", *(f"{summary.wins(method) / runs:.0%}" for method in methods), ""]
     lines.append('<tr class="won">' + "".join(f"<td>{cell}</td>" for cell in won) + "</tr>")
     return (
-        f"<p>epsilon = {summary.epsilon:g}{scale.unit}; mean ±standard error, best of each row marked.</p>"
+        f"<p>epsilon = {summary.epsilon:g}{scale.unit}; {html.escape(caption_of(summary))}.</p>"
         f'<div class="scroll"><table>{"".join(lines)}</table></div>'
     )
 
@@ -134,8 +135,7 @@ def _curves(rows: Sequence[Row], metric: str) -> str:
 
 def _truth(experiment: Experiment, summary: Summary) -> str:
     figure = new_figure(10, 3.8)
-    protocol, method = summary.best_pair()
-    truth_against_estimate(figure.subplots(), experiment, Cell(summary.epsilon, protocol), method)
+    truth_against_estimate(figure.subplots(), experiment, summary)
     return _svg(figure)
 
 

@@ -6,15 +6,18 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ldpkit.bench.grid import NO_METHOD, Row
 from ldpkit.core.typing import Floats
+from ldpkit.planning.ties import EQUAL, difference_stderr, is_tie
 from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["Mean", "Summary"]
+
+_Key = TypeVar("_Key")
 
 
 class Mean(NamedTuple):
@@ -40,7 +43,7 @@ class Summary:
     ...         for method, value in (("none", 3.0), ("norm_sub", 2.0)) for run in range(2)]
     >>> summary = Summary(rows, 1.0, "mae")
     >>> summary.mean("grr", "norm_sub").value, summary.best_method("grr"), summary.wins("norm_sub")
-    (2.05, 'norm_sub', 2)
+    (2.05, 'norm_sub', 2.0)
     """
 
     epsilon: float
@@ -90,25 +93,67 @@ class Summary:
         """Return the method with the best mean for a protocol."""
         return self._best({method: self.mean(protocol, method).value for method in self.methods})
 
+    def tied_methods(self, protocol: str) -> tuple[str, ...]:
+        """Return the methods that cannot be told from a protocol's best one, itself included."""
+        best = (protocol, self.best_method(protocol))
+        return tuple(method for method in self.methods if self._tie(best, (protocol, method)))
+
     def best_pair(self) -> tuple[str, str]:
         """Return the protocol and method with the best mean of all."""
-        means = {
-            (protocol, method): self.mean(protocol, method).value
-            for protocol in self.protocols
-            for method in self.methods
-        }
-        order = max if self.larger_is_better else min
-        return order(means, key=lambda pair: means[pair])
+        pairs = [(protocol, method) for protocol in self.protocols for method in self.methods]
+        return self._best({pair: self.mean(*pair).value for pair in pairs})
 
-    def wins(self, method: str) -> int:
-        """Return in how many (protocol, repeat) runs a method was the best."""
-        total = 0
+    def tied_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Return the pairs that cannot be told from the best one, which comes first."""
+        best = self.best_pair()
+        pairs = [(protocol, method) for protocol in self.protocols for method in self.methods]
+        return (best, *(pair for pair in pairs if pair != best and self._tie(best, pair)))
+
+    def best_in_words(self) -> str:
+        """Return which pair is best, or which ones tie.
+
+        Examples
+        --------
+        >>> rows = [Row(1.0, protocol, method, "mae", run, run + (protocol == "oue")) for run in (0, 1)
+        ...         for protocol in ("grr", "oue") for method in ("none", "norm")]
+        >>> Summary(rows, 1.0, "mae").best_in_words()
+        'these 4 tie: grr with none, norm; oue with none, norm'
+        """
+        pairs = self.tied_pairs()
+        by_protocol: dict[str, list[str]] = defaultdict(list)
+        for protocol, method in pairs:
+            by_protocol[protocol].append(method)
+        named = "; ".join(
+            f"{protocol} with {', '.join(methods)}" for protocol, methods in by_protocol.items()
+        )
+        return named if len(pairs) == 1 else f"these {len(pairs)} tie: {named}"
+
+    def mark(self, protocol: str, method: str) -> str:
+        """Return what stands behind a number: * at the best of its row, ~ at what ties with it."""
+        if len(self.methods) < 2:
+            return ""
+        if method == self.best_method(protocol):
+            return "*"
+        return "~" if method in self.tied_methods(protocol) else ""
+
+    def wins(self, method: str) -> float:
+        """Return in how many (protocol, repeat) runs a method was the best; equal ones share a run."""
+        total = 0.0
         for protocol in self.protocols:
             stacked = np.array([self.values[protocol, each] for each in self.methods])
-            best = stacked.argmax(axis=0) if self.larger_is_better else stacked.argmin(axis=0)
-            total += int((best == self.methods.index(method)).sum())
+            best = stacked.max(axis=0) if self.larger_is_better else stacked.min(axis=0)
+            equal = np.isclose(stacked, best, rtol=EQUAL, atol=0)
+            total += float((equal[self.methods.index(method)] / equal.sum(axis=0)).sum())
         return total
 
-    def _best(self, means: dict[str, float]) -> str:
+    def _tie(self, first: tuple[str, str], second: tuple[str, str]) -> bool:
+        """Whether two pairs tie; methods of one protocol saw the same collections."""
+        one, other = self.values[first], self.values[second]
+        if first == second:
+            return True
+        stderr = difference_stderr(one, other, paired=first[0] == second[0])
+        return is_tie(float(one.mean()), float(other.mean()), stderr, min(len(one), len(other)))
+
+    def _best(self, means: dict[_Key, float]) -> _Key:
         order = max if self.larger_is_better else min
         return order(means, key=lambda name: means[name])

@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ldpkit.bench.grid import NO_METHOD
 from ldpkit.bench.summary import Mean, Summary
 from ldpkit.simulation.metrics import metric_for
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-__all__ = ["AVERAGE", "WITHOUT", "Scale", "render"]
+__all__ = ["AVERAGE", "WITHOUT", "Scale", "TextTable", "caption_of", "tabulate"]
 
 WITHOUT, AVERAGE = "w/o PP", "avg with PP"
 
@@ -40,47 +36,78 @@ class Scale:
         """What stands behind the table's title."""
         return f", in units of 1e{self.power}" if self.power else ""
 
-    def text(self, mean: Mean, separator: str = " ") -> str:
-        """Return a mean with its standard error.
+    def text(self, mean: Mean, mark: str = "") -> str:
+        """Return a mean, its mark and its standard error.
 
         Examples
         --------
-        >>> Scale(-3, 2).text(Mean(0.0012734, 0.0000213))
-        '1.27 ±0.02'
+        >>> Scale(-3, 2).text(Mean(0.0012734, 0.0000213), "*")
+        '1.27* ±0.02'
         """
         value, error = (f"{number / 10**self.power:.{self.decimals}f}" for number in mean)
-        return value if math.isnan(mean.stderr) else f"{value}{separator}±{error}"
+        return value + mark if math.isnan(mean.stderr) else f"{value}{mark} ±{error}"
 
 
-def render(summary: Summary, width: int = 160) -> Table:
-    """Return the table of one epsilon and metric for a terminal of some width."""
-    from rich import box
-    from rich.table import Table
+@dataclass(frozen=True)
+class TextTable:
+    """A table as text: what stands above it, its columns and cells, and what stands below.
 
+    Parameters
+    ----------
+    title, caption : str
+        What stands above and below.
+    header, rows : sequences of str
+        The columns and the cells.
+    right : sequence of bool
+        Which columns are aligned on the right.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: tuple[bool, ...]
+    caption: str
+
+
+def tabulate(summary: Summary) -> TextTable:
+    """Return the table of one epsilon and metric.
+
+    Examples
+    --------
+    >>> from ldpkit.bench.grid import Row
+    >>> rows = [Row(1.0, "grr", method, "mae", run, value + run)
+    ...         for method, value in (("none", 5.0), ("norm", 2.0), ("norm_sub", 2.0)) for run in (0, 1)]
+    >>> for row in tabulate(Summary(rows, 1.0, "mae")).rows:
+    ...     print(row)
+    ('grr', '5.50 ±0.50', '2.50 ±0.50', '2.50* ±0.50', '2.50~ ±0.50')
+    ('won', '0%', '', '50%', '50%')
+    """
     columns = list(_columns(summary))
-    narrow = 12 + 15 * len(columns) > width
     scale = Scale.of(summary)
     metric = metric_for(summary.metric)
     better = "larger is better" if metric.larger_is_better else "smaller is better"
-    table = Table(
-        title=f"{metric.title} at epsilon = {summary.epsilon:g}{scale.unit} ({better})",
-        caption=f"mean ±standard error of {summary.repeats} repeats; * best of its row",
-        title_justify="left",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0) if narrow else (0, 1),
-    )
-    table.add_column("protocol", no_wrap=not narrow)
-    for heading, _ in columns:
-        table.add_column(heading.replace("_", "_\n") if narrow else heading, justify="right", no_wrap=True)
-    for protocol in summary.protocols:
-        table.add_row(protocol, *_cells(summary, protocol, scale, "\n" if narrow else " "))
+    rows = [(protocol, *_cells(summary, protocol, scale)) for protocol in summary.protocols]
     if len(summary.methods) > 1:
         runs = len(summary.protocols) * summary.repeats
         wins = ("" if method is None else f"{summary.wins(method) / runs:.0%}" for _, method in columns)
-        table.add_section()
-        table.add_row("won", *wins, style="dim")
-    return table
+        rows.append(("won", *wins))
+    return TextTable(
+        title=f"{metric.title} at epsilon = {summary.epsilon:g}{scale.unit} ({better})",
+        header=("protocol", *(heading for heading, _ in columns)),
+        rows=tuple(rows),
+        right=(False, *(True for _ in columns)),
+        caption=caption_of(summary),
+    )
+
+
+def caption_of(summary: Summary) -> str:
+    """Return what the numbers and marks of a table are."""
+    if summary.repeats == 1:
+        return "one collection: without more of them, nobody knows how far luck goes; * best of its row"
+    return (
+        f"mean ±standard error of {summary.repeats} repeats; * best of its row, ~ ties with it: "
+        "the difference is within its noise"
+    )
 
 
 def _columns(summary: Summary) -> Iterator[tuple[str, str | None]]:
@@ -93,11 +120,9 @@ def _columns(summary: Summary) -> Iterator[tuple[str, str | None]]:
         yield method, method
 
 
-def _cells(summary: Summary, protocol: str, scale: Scale, separator: str) -> Iterator[str]:
-    best = summary.best_method(protocol) if len(summary.methods) > 1 else None
+def _cells(summary: Summary, protocol: str, scale: Scale) -> Iterator[str]:
     for _, method in _columns(summary):
-        mean = summary.average(protocol) if method is None else summary.mean(protocol, method)
-        text = scale.text(mean, separator)
-        mark = "*" if method == best and method is not None else ""
-        first, _, error = text.partition(separator)
-        yield f"[bold]{first}{mark}[/bold]{separator}{error}" if mark else text
+        if method is None:
+            yield scale.text(summary.average(protocol))
+        else:
+            yield scale.text(summary.mean(protocol, method), summary.mark(protocol, method))

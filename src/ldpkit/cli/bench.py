@@ -21,7 +21,7 @@ from ldpkit.cli.arguments import (
 )
 from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
 from ldpkit.cli.manyvalues import ManyValuesCommand, split
-from ldpkit.cli.output import WIDTH, note
+from ldpkit.cli.output import note, show_cells
 from ldpkit.cli.safetext import visible
 
 if TYPE_CHECKING:
@@ -273,27 +273,20 @@ def _print(experiment: Experiment, rows: list[Row], result_format: ResultFormat,
     if result_format in (ResultFormat.csv, ResultFormat.json):
         sys.stdout.write(as_text(rows, result_format.value))
         return
-    from rich.console import Console
-
     from ldpkit.bench.summary import Summary
-    from ldpkit.bench.table import render
+    from ldpkit.bench.table import tabulate
 
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     people, values = int(experiment.counts.sum()), len(experiment.counts)
     facts = f"{people:,} people, {values:,} values, {experiment.engine} engine, seed {experiment.seed}"
-    console.print(
-        f"{visible(data)}: {facts}\n",
-        highlight=False,
-        markup=False,
-    )
+    print(f"{visible(data)}: {facts}\n")
     for name in experiment.metrics:
         for budget in experiment.epsilons:
             summary = Summary(rows, budget, name)
-            console.print(render(summary, console.width))
-            protocol, method = summary.best_pair()
-            console.print(f"best: {protocol} with {method}\n", highlight=False)
-    console.print(
+            table = tabulate(summary)
+            caption = f"{table.caption}\nbest: {summary.best_in_words()}"
+            show_cells(table.header, table.rows, right=table.right, title=table.title, caption=caption)
+            print()
+    print(
         "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html;\n"
-        "then 'ldpkit privatize --help' to collect.",
-        highlight=False,
+        "then 'ldpkit privatize --help' to collect."
     )

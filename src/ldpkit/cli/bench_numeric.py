@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldpkit.cli.arguments import check_figure, check_outputs
-from ldpkit.cli.output import WIDTH, Format, note, show
+from ldpkit.cli.output import Format, note, show, show_cells
 from ldpkit.cli.progress import track
 from ldpkit.cli.safetext import visible
 from ldpkit.core.errors import InvalidParameterError
@@ -116,24 +115,21 @@ def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[
     if style is not Format.table:
         show([row._asdict() for row in rows if row.metric in metrics], style)
         return
-    from rich.console import Console
-
     from ldpkit.bench.numeric import NumericSummary
-    from ldpkit.bench.numerictable import render_numeric
+    from ldpkit.bench.numerictable import tabulate_numeric
 
-    # The names of files stand in this table: what looks like markup in them is text.
-    console = Console(width=None if sys.stdout.isatty() else WIDTH, markup=False)
     people = {visible(numbers.name): numbers.n for numbers in experiment.data}
     rows = [row._replace(data=visible(row.data)) for row in rows]
     facts = f"{experiment.repeats} collections for each cell, seed {experiment.seed}"
-    console.print(f"{_people(experiment.data)}, {facts}\n", highlight=False)
+    print(f"{_people(experiment.data)}, {facts}\n")
     for metric in metrics:
-        console.print(render_numeric(NumericSummary(rows, metric), people))
+        table = tabulate_numeric(NumericSummary(rows, metric), people)
+        show_cells(table.header, table.rows, right=table.right, title=table.title, caption=table.caption)
+        print()
     if experiment.task == "mean" and "expected" not in metrics:
-        console.print(
+        print(
             "next: -u expected for the same without the noise of simulation, -u coverage for the intervals,\n"
-            "-p sw+ems to add the mean of the smooth density, -d FILE --low --high for your data.",
-            highlight=False,
+            "-p sw+ems to add the mean of the smooth density, -d FILE --low --high for your data."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
+_COVERED = (
+    "bias and resolution included, for the people who reported and for a population they were drawn from"
+)
 _EXAMPLES = """
 \b
 Examples:
@@ -77,11 +81,14 @@ def density(
 
     From a file of values the whole collection is simulated, every person reporting once.
     From report files it is the collector's half. Quantiles are those of the smooth
-    distribution (ems); their intervals tell how reports scatter.
+    distribution (ems); their intervals include how far smoothing and the mechanism's
+    resolution may have moved them. The stderr of a bin is the scatter of the reports
+    alone: a density has no interval with a level.
     """
     from ldpkit.core.checks import check_fraction
     from ldpkit.estimation.density import ALGORITHMS, FINE
     from ldpkit.estimation.density import density as estimate_density
+    from ldpkit.estimation.quantile import quantiles as estimate_quantiles
 
     check_fraction(level, "level")
     shares = [_share(text) for text in split(quantile)]
@@ -95,8 +102,10 @@ def density(
         tally = _simulate(numbers, mechanism or "sw", epsilon, seed)
     found: Density = estimate_density(tally, bins=bins, algorithm=method)
     smooth: Density = estimate_density(tally, bins=FINE)
-    quantiles = [smooth.quantile_interval(share, level) for share in shares]
+    quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
     _print(tally, found, quantiles, level, output, numbers)
+    if (warning := _narrow(smooth)) is not None:
+        note(warning)
     if figure is not None:
         from ldpkit.bench.figures import save_figure
         from ldpkit.bench.numericfigure import density_figure
@@ -140,6 +149,7 @@ def _print(
     caption = f"n={tally.n}, {mechanism!r}, exact epsilon {exact!r}, method {method}"
     if clipped:
         caption += f", {clipped} values clipped"
+    caption += "\nstderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
     facts = [vars(each) for each in quantiles]
     about = {
         "n": tally.n,
@@ -157,8 +167,41 @@ def _print(
         caption = "\n".join([caption, *origin_lines(tally.provenance)])
     show([without_nan(row) for row in found.rows()], output, caption=caption, about=about)
     if output is Format.table and facts:
-        show(facts, output, title="Quantiles", caption=f"{100 * level:g}% intervals")
+        show(facts, output, title="Quantiles", caption=f"{100 * level:g}% intervals, {_COVERED}")
     if output is Format.csv:
         note(caption)
         for each in quantiles:
             note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
+        if quantiles:
+            note(f"{100 * level:g}% intervals, {_COVERED}")
+
+
+def _narrow(smooth: Density) -> str | None:
+    """Return a warning where people stand so close together that the density is mostly blur."""
+    ends = smooth.narrow()
+    if ends is None:
+        return None
+    domain, (low, high) = smooth.domain, ends
+    room = max(high - low, domain.width / 100)
+    below, above = _rounded(low - room, room, up=False), _rounded(high + room, room, up=True)
+    remedy = "".join(
+        f" {option} {end:g}"
+        for option, end, is_inside in (
+            ("--low", below, below > domain.low),
+            ("--high", above, above < domain.high),
+        )
+        if is_inside
+    )
+    return (
+        f"note: nine tenths of the people seem to stand between {low:.4g} and {high:.4g}, "
+        f"{(high - low) / domain.width:.0%} of {domain}: much of this density is the mechanism's own blur. "
+        f"An interval such as{remedy} would show more. It costs a new collection, with a new epsilon of its "
+        "own; numbers outside are refused or clipped, which moves the mean; and fix it by what is known "
+        "beforehand: an interval chosen from these reports tells of the people in them"
+    )
+
+
+def _rounded(number: float, room: float, *, up: bool) -> float:
+    """Return a number rounded outwards to one digit of the room there is."""
+    unit = 10.0 ** math.floor(math.log10(room))
+    return unit * (math.ceil(number / unit) if up else math.floor(number / unit))

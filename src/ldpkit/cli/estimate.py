@@ -32,6 +32,7 @@ Examples:
   ldpkit estimate reports.ldp
   ldpkit estimate north.ldp south.ldp --consistency norm_sub --top 10
   ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
+  ldpkit estimate reports.ldp --population
   ldpkit estimate north.ldp --save-tally north.tally
   ldpkit estimate north.tally south.tally --format json
   ldpkit estimate ages.ldp --level 0.99
@@ -68,6 +69,14 @@ def estimate(
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Let all intervals together have that coverage.")
     ] = False,
+    population: Annotated[
+        bool,
+        typer.Option(
+            "--population",
+            help="Errors and intervals for the population that the people were drawn from, "
+            "not for these people alone.",
+        ),
+    ] = False,
     top: Annotated[
         int | None,
         typer.Option(min=1, help=f"Only the most frequent; a table shows {_ROWS}.", show_default=False),
@@ -90,7 +99,9 @@ def estimate(
 ) -> None:
     """Estimate frequencies with error bars from report files.
 
-    Intervals belong to the unbiased estimate, also where --consistency moves the frequency.
+    An interval holds the frequencies that the reports do not refute, and the one that is shown,
+    also where --consistency moved it. It is about the people who reported, or with --population
+    about those they were drawn from at random.
     From reports of numbers it estimates their mean and variance.
     """
     from ldpkit.core.checks import check_fraction
@@ -107,6 +118,7 @@ def estimate(
     refuse_twins(files)
     style = style or _style_of(output)
     diagnostics: Mapping[str, Any] = {}
+    hints: list[str] = []
     tally = None if method == "mle" else count_files(files)
     provenance = None if tally is None else tally.provenance
     if tally is not None and is_about_numbers(tally):
@@ -115,15 +127,16 @@ def estimate(
                 f"reports of {tally.mechanism!r} are about numbers: "
                 "leave out --consistency, --simultaneous, --top and --sort"
             )
-        rows, about, caption = number_table(tally, method, level)
+        rows, about, caption = number_table(tally, method, level, population=population)
     else:
         if tally is not None:
-            made = tally.estimate(method, consistency=consistency)
+            options: dict[str, Any] = {"population": True} if population else {}
+            made = tally.estimate(method, consistency=consistency, **options)
             mechanisms: Sequence[Mechanism] = [tally.mechanism]
         elif save_tally is not None:
             raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
         else:
-            made, mechanisms, provenance = estimate_likelihood(files, consistency)
+            made, mechanisms, provenance = estimate_likelihood(files, consistency, population=population)
         diagnostics = made.diagnostics
         about = {
             "n": made.n,
@@ -132,10 +145,12 @@ def estimate(
             "consistency": consistency,
             "level": level,
             "simultaneous": simultaneous,
+            "population": population,
             **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
         }
         rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
         caption = _caption(about, mechanisms, len(rows), len(made))
+        hints = _hints(made, rows, consistency)
     if provenance is not None:
         about = {**about, "provenance": origin_facts(provenance)}
         caption = "\n".join([caption, *origin_lines(provenance)])
@@ -148,6 +163,8 @@ def estimate(
             stream.write(tally.to_bytes())
     if style is Format.csv or output is not None:
         note(caption)
+    for hint in hints:
+        note(hint)
     if not diagnostics.get("converged", True):
         note(f"not converged after {diagnostics['iterations']} iterations: stopping early smooths the result")
 
@@ -160,22 +177,40 @@ def _style_of(output: Path | None) -> Format:
 def _rows(
     made: Estimate, level: float, simultaneous: bool, top: int | None, sort: Sort | None, *, is_table: bool
 ) -> list[dict[str, Any]]:
-    rows = list(made.rows(level, simultaneous=simultaneous))
+    import numpy as np
+
+    columns = made.columns(level, simultaneous=simultaneous)
     if sort is None:
         sort = Sort.frequency if is_table else Sort.value
     if top is None:
-        top = _ROWS if is_table else len(rows)
-    frequent = sorted(range(len(rows)), key=lambda index: (-rows[index]["frequency"], index))[:top]
-    return [rows[index] for index in (sorted(frequent) if sort is Sort.value else frequent)]
+        top = _ROWS if is_table else len(made)
+    frequent = np.argsort(-made.values, kind="stable")[:top]
+    shown = np.sort(frequent) if sort is Sort.value else frequent
+    rows = [{name: column[index] for name, column in columns.items()} for index in shown.tolist()]
+    if is_table:  # people are whole
+        rows = [{**row, "count": round(row["count"])} for row in rows]
+    return rows
+
+
+def _hints(made: Estimate, rows: Sequence[Mapping[str, Any]], consistency: str | None) -> list[str]:
+    """Return what a reader of these rows should know, beside the caption."""
+    hints = [f"warning: {warning}" for warning in made.warnings]
+    if consistency is None and any(row["frequency"] < 0 for row in rows):
+        hints.append("negative values are noise around zero: --consistency norm_sub removes them")
+    return hints
 
 
 def _caption(about: dict[str, Any], mechanisms: Sequence[Mechanism], shown: int, size: int) -> str:
+    from ldpkit.estimation.estimate import about_whom
+
     kind = "simultaneous intervals" if about["simultaneous"] else "intervals"
     made_by = (f"{each!r}, {each.promise()}" for each in mechanisms)
     parts = [
         f"n={about['n']}",
         *made_by,
-        f"{100 * about['level']:g}% {kind}",
+        f"{100 * about['level']:g}% {kind} for the frequencies "
+        + about_whom(about["n"], population=about["population"]),
+        *(["taking it that one population answered all mechanisms"] if len(mechanisms) > 1 else []),
         *([f"consistency {about['consistency']}"] if about["consistency"] else []),
         *([f"the {shown} most frequent of {size} values"] if shown < size else []),
     ]

@@ -24,7 +24,7 @@ __all__ = ["describe", "estimate_likelihood"]
 
 
 def estimate_likelihood(
-    files: list[Path], consistency: str | None
+    files: list[Path], consistency: str | None, *, population: bool = False
 ) -> tuple[Estimate, Sequence[Mechanism], Provenance]:
     """Return the most likely frequencies, the mechanisms that made the reports, and how.
 
@@ -34,7 +34,8 @@ def estimate_likelihood(
 
     parts = open_all(files)
     evidence = Evidence.merge([_evidence(path, part) for path, part in zip(files, parts, strict=True)])
-    return evidence.estimate("mle", consistency=consistency), evidence.oracles, evidence.provenance
+    made = evidence.estimate("mle", consistency=consistency, population=population)
+    return made, evidence.oracles, evidence.provenance
 
 
 def describe(mechanism: Mechanism) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ldpkit.cli.arguments import (
     SeedOption,
     make_numeric,
 )
-from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers
+from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, too_biased, what_it_covers
 from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.randomise import FITTED
@@ -68,6 +68,13 @@ def mean(
     column: ColumnOption = None,
     clip: ClipOption = False,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
+    population: Annotated[
+        bool,
+        typer.Option(
+            "--population",
+            help="Tell of the population that the people were drawn from, not of these people alone.",
+        ),
+    ] = False,
     share: Annotated[
         float | None,
         typer.Option(
@@ -89,12 +96,14 @@ def mean(
     check_fraction(level, "level")
     numbers = read_numbers(files, column, low, high, clip=clip)
     if numbers is None:
-        answer = _of_files(count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed))
+        tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
+        answer = _of_files(tally, population=population)
     elif epsilon is None:
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
     else:
         rng = random.secure() if seed is None else random.seeded(seed)
-        answer = _simulate(numbers, (mechanism or "auto").lower(), epsilon, share, bins, rng)
+        name = (mechanism or "auto").lower()
+        answer = _simulate(numbers, name, epsilon, share, bins, rng, population=population)
     made = answer.estimate
     lower, upper = made.interval(level)
     row = {
@@ -107,13 +116,22 @@ def mean(
         "exact_epsilon": answer.exact_epsilon,
         **({} if numbers is None else {"clipped": numbers.moved}),
     }
-    about = {"level": level, "interval": answer.mechanism.domain.to_json(), **answer.about}
-    caption = "\n".join([f"{100 * level:g}% interval; {answer.story}", *answer.origin])
+    about = {
+        "level": level,
+        "interval": answer.mechanism.domain.to_json(),
+        "population": population,
+        "about": made.about,
+        "bias": made.bias,
+        **answer.about,
+    }
+    caption = "\n".join([f"{what_it_covers(made, level)}; {answer.story}", *answer.origin])
     show([row], output, caption=caption, about=about)
     if output is Format.csv:
-        note("\n".join([answer.story, *answer.origin]))
+        note(caption)
     if numbers is not None:
         note(numbers.near(made.mean, made.stderr))
+    if (warning := too_biased(made)) is not None:
+        note(warning)
 
 
 @dataclass(frozen=True)
@@ -129,22 +147,30 @@ class _Answer:
 
 
 def _simulate(
-    numbers: Numbers, name: str, epsilon: float, share: float | None, bins: int, rng: RandomSource
+    numbers: Numbers,
+    name: str,
+    epsilon: float,
+    share: float | None,
+    bins: int,
+    rng: RandomSource,
+    *,
+    population: bool,
 ) -> _Answer:
     """Return the answer of a collection in which everybody reports once."""
     if name not in FITTED:
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
-        return _of_tally(mechanism.tally(mechanism.privatize(numbers.values, rng=rng)))
+        tally = mechanism.tally(mechanism.privatize(numbers.values, rng=rng))
+        return _of_tally(tally, population=population)
     from ldpkit.estimation.adaptive import AdaptiveMean
 
     choice = FITTED[FITTED.index(name)]
     protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, oracle="ss", choice=choice)
-    made = protocol.run(numbers.values, rng=rng)
+    made = protocol.run(numbers.values, rng=rng, population=population)
     described = made.n - made.second.n
     return _Answer(
         made,
         made.mechanism,
-        max(protocol.exact_epsilon(), made.mechanism.exact_epsilon()),  # each reports in one phase only
+        protocol.exact_epsilon(made.mechanism),
         f"{described} people described the data through {protocol.oracle!r}, "
         f"{made.second.n} reported through {made.mechanism!r}",
         {
@@ -155,18 +181,18 @@ def _simulate(
     )
 
 
-def _of_tally(tally: Tally) -> _Answer:
+def _of_tally(tally: Tally, *, population: bool) -> _Answer:
     from ldpkit.estimation.density import numeric_mechanism
 
-    made: NumericEstimate = tally.estimate()
+    made: NumericEstimate = tally.estimate(population=population)
     mechanism = numeric_mechanism(tally)
     story = f"{made.n} people reported through {mechanism!r}"
     return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})
 
 
-def _of_files(tally: Tally) -> _Answer:
+def _of_files(tally: Tally, *, population: bool) -> _Answer:
     """Return the answer of report files, with what they tell of themselves."""
-    answer, made = _of_tally(tally), tally.provenance
+    answer, made = _of_tally(tally, population=population), tally.provenance
     return replace(
         answer, about={**answer.about, "provenance": origin_facts(made)}, origin=origin_lines(made)
     )

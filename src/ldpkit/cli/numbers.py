@@ -14,9 +14,20 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 if TYPE_CHECKING:
     from ldpkit.core.interval import IntervalDomain
     from ldpkit.core.typing import Floats
+    from ldpkit.estimation.adaptive import AdaptiveEstimate
+    from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["Numbers", "count_numbers", "is_about_numbers", "number_table", "read_numbers", "without_nan"]
+__all__ = [
+    "Numbers",
+    "count_numbers",
+    "is_about_numbers",
+    "number_table",
+    "read_numbers",
+    "too_biased",
+    "what_it_covers",
+    "without_nan",
+]
 
 
 @dataclass(frozen=True)
@@ -90,14 +101,14 @@ def is_about_numbers(tally: Tally) -> bool:
 
 
 def number_table(
-    tally: Tally, method: str | None, level: float
+    tally: Tally, method: str | None, level: float, *, population: bool = False
 ) -> tuple[list[dict[str, Any]], dict[str, Any], str]:
     """Return the rows of mean and variance, what holds for both, and a caption."""
     from ldpkit.estimation.numeric import NumericEstimate
 
     if method == "density":
         raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
-    made = tally.estimate(method)
+    made = tally.estimate(method, population=True) if population else tally.estimate(method)
     if not isinstance(made, NumericEstimate):
         raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --method")
     facts = describe(tally.mechanism)
@@ -107,12 +118,33 @@ def number_table(
         "interval": tally.mechanism.domain.to_json(),
         "method": method or tally.mechanism.default_estimator,
         "level": level,
+        "population": population,
+        "about": made.about,
+        "bias": made.bias,
     }
     caption = (
-        f"n={made.n}, {tally.mechanism!r}, exact epsilon {facts['exact_epsilon']!r}, "
-        f"{100 * level:g}% interval of the mean"
+        f"n={made.n}, {tally.mechanism!r}, exact epsilon {facts['exact_epsilon']!r}\n"
+        f"{what_it_covers(made, level)}"
     )
+    if (warning := too_biased(made)) is not None:
+        caption += f"\n{warning}"
     return [without_nan(row) for row in made.rows(level)], about, caption
+
+
+def what_it_covers(made: NumericEstimate | AdaptiveEstimate, level: float) -> str:
+    """Return what an interval is about, in a sentence for a caption."""
+    bias = f", up to {made.bias:.3g} of bias included" if made.bias else ""
+    return f"{100 * level:g}% interval for the mean of {made.about}{bias}"
+
+
+def too_biased(made: NumericEstimate | AdaptiveEstimate) -> str | None:
+    """Return a warning where bias, which more people do not help against, is a good part of the error."""
+    if made.bias < made.stderr / 2:
+        return None
+    return (
+        "note: no weights of these reports estimate the mean without bias; it is in the interval and "
+        "does not vanish with more people: pm and hm have none"
+    )
 
 
 def without_nan(row: dict[str, Any]) -> dict[str, Any]:

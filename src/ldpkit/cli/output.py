@@ -6,6 +6,7 @@ import contextlib
 import csv
 import enum
 import json
+import math
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,8 +15,9 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ldpkit.cli.safetext import csv_cell, visible
+from ldpkit.core.numbertext import number_text
 
-__all__ = ["Format", "FormatOption", "note", "show"]
+__all__ = ["Format", "FormatOption", "note", "show", "show_cells"]
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 
@@ -61,7 +63,7 @@ def show(
     target = file or sys.stdout
     if output is Format.json:
         result = list(rows) if about is None else {**about, "rows": list(rows)}
-        print(json.dumps(result, indent=2, default=float), file=target)
+        print(json.dumps(_finite(result), indent=2, default=float, allow_nan=False), file=target)
     elif output is Format.csv:
         writer = csv.DictWriter(target, list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
@@ -73,21 +75,56 @@ def show(
         _show_table(rows, title, caption, best or {}, target)
 
 
+def _finite(value: Any) -> Any:
+    """Return the same with numbers that JSON has no word for as text: an epsilon may be infinite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "infinite" if value > 0 else "-infinite"
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
 def _show_table(
     rows: Sequence[Mapping[str, Any]], title: str, caption: str, best: Mapping[int, str], target: TextIO
 ) -> None:
-    from ldpkit.cli.texttable import text_table, wrapped
-
-    width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
     header = list(rows[0]) if rows else []
     cells = [
         [_cell(value) + ("*" if best.get(index) == name else "") for name, value in row.items()]
         for index, row in enumerate(rows)
     ]
     right = [_is_numeric([row[name] for row in rows]) for name in header]
+    show_cells(header, cells, right=right, title=title, caption=caption, file=target)
+
+
+def show_cells(
+    header: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    *,
+    right: Sequence[bool],
+    title: str = "",
+    caption: str = "",
+    file: TextIO | None = None,
+) -> None:
+    """Print a table of text that fits the window, with what stands above and below it.
+
+    Parameters
+    ----------
+    header, cells : sequences of str
+        What stands above the columns, and in them.
+    right : sequence of bool
+        Which columns are aligned on the right, as numbers are.
+    title, caption : str
+        What stands above and below the table.
+    file : text file, optional
+        Where to print, by default standard output.
+    """
+    from ldpkit.cli.texttable import text_table, wrapped
+
+    target = file or sys.stdout
+    width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
     for line in visible(title).split("\n") if title else []:
         print(*wrapped(line, width), sep="\n", file=target)
-    if rows:
+    if cells:
         print(*text_table(header, cells, right=right, width=width), sep="\n", file=target)
     for line in visible(caption).split("\n") if caption else []:
         print(*wrapped(line, width), sep="\n", file=target)
@@ -100,7 +137,7 @@ def _is_numeric(values: Sequence[Any]) -> bool:
 def _cell(value: Any) -> str:
     """Return a value as short text that cannot steer the terminal, as a label could."""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return number_text(value)
     text = "" if value is None else str(_flat(value))
     return text if text.isprintable() else repr(text)[1:-1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +20,7 @@ from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.plan_mean import MeanOptions, plan_mean_budget, refuse
 from ldpkit.cli.quick import make_group
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.errors import InvalidParameterError, LdpkitError
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
@@ -199,12 +200,25 @@ def budget(
         Question(dataset.counts, name, constraint, consistency, eps_min, eps_max)
         for name in (comparable_protocols() if protocols == ["all"] else protocols)
     ]
-    asked = [
-        (question, name) for question in questions for name in (SEARCHES if methods == ["all"] else methods)
-    ]
+    names = list(SEARCHES) if methods == ["all"] else methods
+    asked, left_out = _answerable(
+        [(question, name) for question in questions for name in names],
+        options,
+        some_will_do=["all"] in (protocols, methods),
+    )
+    for reason in left_out:
+        note(f"left out: {reason}")
     source = seeded(seed)
     plans = _search(asked, options, source)
-    about = {"data": dataset.name, "people": dataset.n, "values": dataset.k, "goal": str(constraint)}
+    told = _warnings(asked, plans)
+    about: dict[str, Any] = {
+        "data": dataset.name,
+        "people": dataset.n,
+        "values": dataset.k,
+        "goal": str(constraint),
+        "left_out": left_out,
+        "warnings": told,
+    }
     checks = _verify(asked, plans, source) if verify else []
     if verify:
         about["verified"] = checks
@@ -214,6 +228,8 @@ def budget(
     for plan in plans:
         if not plan.feasible:
             note(str(plan))
+    for warning in told:
+        note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.bench.figures import save_figure
         from ldpkit.bench.planfigure import budget_figure
@@ -239,14 +255,49 @@ def _constraint(metric: str, at_most: float | None, at_least: float | None, prob
     raise InvalidParameterError(f"how good must {metric} be? give {option} OMEGA")
 
 
+def _answerable(
+    asked: list[tuple[Question, str]], options: dict[str, float], *, some_will_do: bool
+) -> tuple[list[tuple[Question, str]], list[str]]:
+    """Return what can be answered and why the rest cannot; what was asked for by name is refused."""
+    from ldpkit.planning.optimus.select import make_search
+
+    answerable, left_out = [], []
+    for question, name in asked:
+        search = make_search(name, **options)  # refuses an unknown method or parameter in any case
+        try:
+            search.check(question)
+        except LdpkitError as refusal:
+            if not some_will_do:
+                raise
+            left_out.append(f"{question.protocol} with {name}: {refusal}")
+        else:
+            answerable.append((question, name))
+    if not answerable:
+        raise InvalidParameterError(f"nothing is left to plan with: {'; '.join(left_out)}")
+    return answerable, left_out
+
+
+def _warnings(asked: list[tuple[Question, str]], plans: list[Plan]) -> list[str]:
+    """Return what a user must know of the answers before collecting."""
+    from ldpkit.assurance.adversary import attack_on, epsilon_warnings
+    from ldpkit.planning.nothing import nothing_warnings
+
+    told = nothing_warnings(asked[0][0].constraint, asked[0][0].counts)
+    for (question, _), plan in zip(asked, plans, strict=True):
+        if plan.epsilon is not None:
+            oracle = question.oracle(plan.epsilon)
+            told += epsilon_warnings(
+                plan.epsilon, subject=plan.protocol, attack=partial(attack_on, oracle, question.counts)
+            )
+    return list(dict.fromkeys(told))
+
+
 def _search(asked: list[tuple[Question, str]], options: dict[str, float], source: RandomSource) -> list[Plan]:
     from contextlib import closing
 
     from ldpkit.cli.progress import track
-    from ldpkit.planning.optimus.select import make_search, plan_budget
+    from ldpkit.planning.optimus.select import plan_budget
 
-    for _, name in asked:
-        make_search(name, **options)  # refuses an unknown method or parameter before the work begins
     found = (
         plan_budget(question, name, rng=source.derive(f"plan {question.protocol} {name}"), **options)
         for question, name in asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
 from ldpkit.cli.manyvalues import split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.numbertext import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -134,6 +136,8 @@ def capacity(
     plans = [_plan(asked, name, method, source.derive(f"plan {name}"), options) for name in split(protocol)]
     rows = [_row(asked, plan) for plan in plans]
     about = _about(question, capped)
+    told = _warnings(asked, plans)
+    about["warnings"] = told
     checks = []
     if verify:
         checks = [row for plan in plans for row in _verify(asked, plan, source)]
@@ -153,6 +157,8 @@ def capacity(
     for plan in plans:
         if not plan.feasible:
             note(str(plan))
+    for warning in told:
+        note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.bench.capacityfigure import capacity_figure
         from ldpkit.bench.figures import save_figure
@@ -244,6 +250,20 @@ def _row(question: CapacityQuestion, plan: Plan) -> dict[str, Any]:
     return row | exact | {"simulations": plan.simulations, "seconds": plan.seconds, "note": plan.note}
 
 
+def _warnings(question: CapacityQuestion, plans: list[Plan]) -> list[str]:
+    """Return what the epsilons give away, where that is much."""
+    from ldpkit.assurance.adversary import attack_on, epsilon_warnings
+    from ldpkit.planning.capri.law import mechanism_at
+
+    told = []
+    for plan in plans:
+        if plan.epsilon is not None:
+            made = mechanism_at(plan.protocol, question)(plan.epsilon)
+            attack = partial(attack_on, made, question.counts)
+            told += epsilon_warnings(plan.epsilon, subject=plan.protocol, attack=attack)
+    return told
+
+
 def _told(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows without columns that tell nothing."""
     told = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
@@ -276,10 +296,11 @@ def _about(question: CapacityQuestion, capped: Capped | None) -> dict[str, Any]:
 
 
 def _caption(question: CapacityQuestion, capped: Capped | None) -> str:
-    text = f"{question.n:,} people, {len(question.amounts)} values; chebyshev and cantelli bound any mistake"
+    people = f"{question.n:,} people, {len(question.amounts):,} values"
+    text = f"{people}; chebyshev and cantelli bound any mistake"
     if capped is None:
         return text
     return (
-        f"{text}; {capped.people:,} people above {capped.limit:g} count as {capped.limit:g}, "
-        f"which loses {capped.lost:,.6g} of the total"
+        f"{text}; {capped.people:,} people above {number_text(capped.limit)} count as "
+        f"{number_text(capped.limit)}, which loses {number_text(capped.lost, 6)} of the total"
     )

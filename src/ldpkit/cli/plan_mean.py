@@ -71,11 +71,13 @@ def plan_mean_budget(
         MeanQuestion(name, interval, within, n, values, probability, *range_) for name in _names(mechanisms)
     ]
     plans = _plan(questions)
+    told = _warnings(questions[0], plans)
     about: dict[str, Any] = {
         "data": data,
         "people": n,
         "interval": interval.to_json(),
         "goal": questions[0].goal,
+        "warnings": told,
     }
     checks = _verify(questions, plans, seeded(seed)) if verify else []
     if verify:
@@ -92,9 +94,11 @@ def plan_mean_budget(
     for plan in plans:
         if not plan.feasible:
             note(str(plan))
-    found = [(plan.epsilon, plan.protocol) for plan in plans if plan.epsilon is not None]
+    found = {plan.protocol: plan.epsilon for plan in plans if plan.epsilon is not None}
     if len(plans) > 1 and found:
-        note(f"{min(found)[1]} needs the smallest epsilon: {min(found)[0]:.4g}")
+        note(_best_in_words(found))
+    for warning in told:
+        note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.bench.figures import save_figure
         from ldpkit.bench.planfigure import mean_figure
@@ -103,6 +107,27 @@ def plan_mean_budget(
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)
+
+
+def _warnings(question: MeanQuestion, plans: list[Plan]) -> list[str]:
+    """Return what a user must know of the answers before collecting."""
+    from ldpkit.assurance.adversary import epsilon_warnings
+    from ldpkit.planning.meanbudget import mean_warnings
+
+    told = mean_warnings(question.domain, question.within)
+    for plan in plans:
+        told += epsilon_warnings(plan.epsilon, subject=plan.protocol)
+    return told
+
+
+def _best_in_words(found: dict[str, float]) -> str:
+    from ldpkit.planning.meanbudget import TOLERANCE
+
+    least = min(found.values())
+    best = [name for name, epsilon in found.items() if epsilon <= least * (1 + 2 * TOLERANCE)]
+    if len(best) == 1:
+        return f"{best[0]} needs the smallest epsilon: {least:.4g}"
+    return f"these {len(best)} tie, {', '.join(best)}: they need the smallest epsilon: {least:.4g}"
 
 
 def _read(

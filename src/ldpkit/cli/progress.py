@@ -7,6 +7,8 @@ import time
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
+from ldpkit.core.stopping import tidied
+
 __all__ = ["track"]
 
 Item = TypeVar("Item")
@@ -41,12 +43,13 @@ def track(
     bar = Progress(console=Console(stderr=True), transient=True)
     task = bar.add_task(label, total=total)
     shown_from = time.monotonic() + patience
-    try:
-        for item in items:
-            if not bar.live.is_started and time.monotonic() >= shown_from:
-                bar.start()
-            yield item
-            bar.advance(task)
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+    with tidied():  # the bar hides the cursor
+        try:
+            for item in items:
+                if not bar.live.is_started and time.monotonic() >= shown_from:
+                    bar.start()
+                yield item
+                bar.advance(task)
+        finally:
+            if bar.live.is_started:
+                bar.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,9 @@ from ldpkit.core.errors import InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from ldpkit.core.typing import Counts
     from ldpkit.planning.constraint import Constraint
+    from ldpkit.planning.recommendation import Recommendation
 
 __all__ = ["add_to"]
 
@@ -119,18 +122,16 @@ def recommend(
         rng=random.seeded(seed),
         watch=_watch,
     )
-    rows = [option.row() for option in found.options]
-    if output is Format.table:
-        rows = rows[:top]
-    title = f"{data}: {found.metric.title}" + (f", {wanted}" if wanted else f" at epsilon {epsilon:g}")
-    show(rows, output, title=title, caption="; ".join(_LEGEND))
+    _show(found, output, top, data, counts, epsilon)
     for reason in found.reasons():
         note(reason)
+    for warning in found.warnings:
+        note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.bench.figures import save_figure
         from ldpkit.bench.recommendfigure import draw
 
-        save_figure(draw(found.options[:top], found.metric.title, wanted is not None), figure)
+        save_figure(draw(found, top), figure)
         note(f"wrote {figure}")
 
 
@@ -139,7 +140,48 @@ _LEGEND = (
     "device_bytes: randomness drawn for a report",
     "server_steps: values touched for a report",
     "attack: how often the best guess from one report is right",
+    "nothing: an answer that asks nobody",
 )
+
+
+def _show(
+    found: Recommendation, output: Format, top: int, data: str, counts: Counts, epsilon: float | None
+) -> None:
+    """Print the options with learning nothing among them; it is in the table wherever it stands."""
+    options = found.ranked()
+    told = f", {found.wanted}" if found.wanted else f" at epsilon {epsilon:g}"
+    if output is not Format.table:
+        about = {
+            "data": data,
+            "people": int(counts.sum()),
+            "values": len(counts),
+            "metric": found.metric.name,
+            "wanted": None if found.wanted is None else str(found.wanted),
+            "teaches": found.teaches,
+            "best": [option.name for option in found.ties],
+            "reasons": list(found.reasons()),
+            "warnings": list(found.warnings),
+        }
+        show([option.row() for option in options], output, about=about)
+        return
+    shown = options[:top] if found.nothing in options[:top] else (*options[:top], found.nothing)
+    rows = [option.row() for option in shown]
+    for row in rows:
+        del row["tied"]
+        if found.wanted is None:
+            del row["epsilon"], row["epsilon_stderr"]
+    column = "error" if found.wanted is None else "epsilon"
+    best = {place: column for place, option in enumerate(shown) if option.tied}
+    tie = "* best" if found.teaches else "* best of the collections"
+    if len(found.ties) > 1:
+        tie = f"* these {len(found.ties)} tie: their differences are within the noise"
+    show(
+        rows,
+        output,
+        title=f"{data}: {found.metric.title}{told}",
+        caption="; ".join([tie, *_LEGEND]),
+        best=best,
+    )
 
 
 def _watch(names: Sequence[str]) -> Generator[str, None, None]:
@@ -170,22 +212,63 @@ def _recommend_mean(
     probability: float,
     output: Format,
 ) -> None:
+    from ldpkit.assurance.adversary import epsilon_warnings
     from ldpkit.core.interval import IntervalDomain
-    from ldpkit.planning.meanbudget import mean_options
+    from ldpkit.core.numbertext import number_text
+    from ldpkit.planning.meanbudget import mean_options, mean_warnings, smallest_epsilon, tied_options
 
     if low is None or high is None or people is None:
         raise InvalidParameterError("for a mean of numbers give --low, --high and --n")
-    options = mean_options(
-        IntervalDomain(low, high), people, epsilon=epsilon, within=within, probability=probability
-    )
+    domain = IntervalDomain(low, high)
+    options = mean_options(domain, people, epsilon=epsilon, within=within, probability=probability)
+    best = tied_options(options, by_epsilon=within is not None)
+    nothing: dict[str, Any] = {
+        "mechanism": "nothing",
+        "epsilon": 0.0,
+        "stderr": None,
+        "within": domain.width / 2,
+        "report_bytes": 0,
+    }
+    useless = epsilon is not None and options[0].within >= nothing["within"]
     rows: list[dict[str, Any]] = [option.row() for option in options]
+    rows = [nothing, *rows] if useless else [*rows, nothing]
+    told = mean_warnings(domain, within)
+    told += epsilon_warnings(options[0].epsilon, subject=options[0].mechanism)
+    names = [option.mechanism for option in best]
+    column = "epsilon" if within is not None else "stderr"
     show(
         rows,
         output,
         title=f"Mean of {people:,} numbers from {low:g} to {high:g}",
-        caption=f"within: how far off the mean is at most, with probability {probability:g}, for any numbers",
+        caption=f"within: how far off the mean is at most, with probability {probability:g}, for any "
+        f"numbers; nothing: the middle of the interval; * {'best' if len(best) == 1 else 'best: these tie'}",
+        best={place: column for place, row in enumerate(rows) if row["mechanism"] in names},
+        about={
+            "people": people,
+            "interval": domain.to_json(),
+            "probability": probability,
+            "teaches": not useless,
+            "best": names,
+            "warnings": told,
+        },
     )
-    best = options[0]
-    why = "needs the smallest epsilon" if within is not None else "has the smallest error"
-    note(f"{best.mechanism} {why}: epsilon {best.epsilon:.3g}, within {best.within:.3g}.")
+    first = options[0]
+    if useless:
+        half = number_text(nothing["within"])
+        more = math.ceil(people * (first.within / nothing["within"]) ** 2)
+        needed = smallest_epsilon(first.mechanism, domain, people, nothing["within"], probability)
+        other = "" if needed is None else f", or about epsilon {number_text(needed, 2)} for these people"
+        note(
+            f"This collection cannot teach anything: its mean may be off by {number_text(first.within)}, "
+            f"and the middle of the interval is never off by more than {half}."
+        )
+        note(f"It begins with about {more:,} people at this epsilon{other}.")
+    what = "the smallest epsilon" if within is not None else "the smallest error"
+    if len(names) > 1:
+        lead = f"These {len(names)} tie, {', '.join(names)}: they {'have' if within is None else 'need'}"
+    else:
+        lead = f"{names[0]} {'has' if within is None else 'needs'}"
+    note(f"{lead} {what}: epsilon {first.epsilon:.3g}, within {number_text(first.within, 3)}.")
     note("Where values are concentrated and epsilon is large, 'ldpkit mean --mechanism auto' may do better.")
+    for warning in told:
+        note(f"warning: {warning}")

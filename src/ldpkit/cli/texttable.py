@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 __all__ = ["display_width", "text_table", "wrapped"]
 
 _GAP = "  "
-_NARROWEST = 8  # a column is not made narrower than this if its words must be cut
+_LONGEST_WORD = 24  # numbers and names are shorter, and are never cut
+_NARROWEST = 8  # of text, in a window in which not even two columns fit
 
 
 def text_table(
@@ -27,7 +28,9 @@ def text_table(
     right : sequence of bool
         Which columns are aligned on the right, as numbers are.
     width : int
-        The width to fit; cells of the widest columns go on over several lines.
+        The width to fit. Cells go on over several lines, broken between words. Where that
+        is not enough the table goes on below, with its first columns again; a number is
+        never broken.
 
     Examples
     --------
@@ -42,31 +45,94 @@ def text_table(
     ──────
     a long
     cell
+    >>> print(*text_table(["city", "people", "area"], [["Rome", "2873000", "1285.3"]],
+    ...                   right=[False, True, True], width=15), sep="\n")
+    city   people
+    ─────────────
+    Rome  2873000
+    <BLANKLINE>
+    city    area
+    ────────────
+    Rome  1285.3
     """
-    columns = list(zip(header, *rows, strict=True))
-    widths = _fit([max(map(display_width, column)) for column in columns], columns, width)
-    cells = [[wrapped(text, most) for text, most in zip(row, widths, strict=True)] for row in (header, *rows)]
-    widths = [
-        max(display_width(line) for lines in column for line in lines) for column in zip(*cells, strict=True)
+    columns = [
+        _Column(title, [row[place] for row in rows], right[place]) for place, title in enumerate(header)
     ]
-    for number, row in enumerate(cells):
+    for number, block in enumerate(_blocks(columns, width)):
+        if number:
+            yield ""
+        yield from _lines(block, width)
+
+
+class _Column:
+    """A column, and how narrow it may be."""
+
+    def __init__(self, header: str, cells: Sequence[str], right: bool) -> None:
+        self.header, self.cells, self.right = header, cells, right
+        words = [display_width(word) for cell in cells for word in cell.split(" ")]
+        words += [display_width(word) for word in _breakable(header).split(" ")]
+        self.widest = max(display_width(header), *map(display_width, cells), 0)
+        self.least = max(words) if right else min(max(words), _LONGEST_WORD)
+
+    def lines(self, width: int) -> list[list[str]]:
+        """Return the lines of the header and of every cell."""
+        header = [self.header]
+        if display_width(self.header) > width:
+            header = [line.replace("_ ", "_") for line in wrapped(_breakable(self.header), width)]
+        return [header, *(wrapped(cell, width) for cell in self.cells)]
+
+
+def _breakable(header: str) -> str:
+    """Return a header with places to break after its underscores."""
+    return header.replace("_", "_ ")
+
+
+def _blocks(columns: Sequence[_Column], width: int) -> Iterator[list[_Column]]:
+    """Yield the columns that stand side by side; the first ones are repeated in every block."""
+    if _total([column.least for column in columns]) <= width:
+        yield list(columns)
+        return
+    keys = [columns[0]]
+    for column in columns[1:]:
+        if column.right or _total([each.least for each in [*keys, column]]) > width // 2:
+            break
+        keys.append(column)
+    block: list[_Column] = []
+    for column in columns[len(keys) :]:
+        if block and _total([each.least for each in [*keys, *block, column]]) > width:
+            yield [*keys, *block]
+            block = []
+        block.append(column)
+    yield [*keys, *block]
+
+
+def _lines(columns: Sequence[_Column], width: int) -> Iterator[str]:
+    cells = [column.lines(most) for column, most in zip(columns, _fit(columns, width), strict=True)]
+    widths = [max(display_width(line) for lines in column for line in lines) for column in cells]
+    right = [column.right for column in columns]
+    for number, row in enumerate(zip(*cells, strict=True)):
         for line in range(max(map(len, row))):
             texts = [part[line] if line < len(part) else "" for part in row]
             yield _GAP.join(map(_aligned, texts, widths, right)).rstrip()
         if number == 0:
-            yield "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
+            yield "─" * _total(widths)
 
 
-def _fit(widths: list[int], columns: Sequence[Sequence[str]], width: int) -> list[int]:
-    """Take from the widest column until all fit: whole words stay as long as that is possible."""
-    words = [max(display_width(word) for cell in column for word in cell.split(" ")) for column in columns]
-    for least in (words, [_NARROWEST] * len(columns)):
-        while sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+def _fit(columns: Sequence[_Column], width: int) -> list[int]:
+    """Take from the widest column until all fit; words of text are cut only if nothing else helps."""
+    widths = [column.widest for column in columns]
+    narrow = [column.least if column.right else min(column.least, _NARROWEST) for column in columns]
+    for least in ([column.least for column in columns], narrow):
+        while _total(widths) > width:
             wide = [place for place, each in enumerate(widths) if each > least[place]]
             if not wide:
                 break
             widths[max(wide, key=widths.__getitem__)] -= 1
     return widths
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _aligned(text: str, width: int, right: bool) -> str:

@@ -11,11 +11,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
 
@@ -108,7 +108,13 @@ remove it or enlarge the domain
         numbers = _whole_numbers(array)
         if numbers.min() < 0 or numbers.max() >= self._size:
             self._refuse(array, int(np.argmax((numbers < 0) | (numbers >= self._size))))
-        return numbers.astype(np.uint32)
+        indices = numbers.astype(np.uint32)
+        if indices.max() >= self._size:  # once more: kernels trust the copy, not what was copied
+            raise OutOfDomainError(
+                f"values changed while they were read, to some outside the domain {self}: "
+                "do not write to an array that is being privatized"
+            )
+        return indices
 
     def _encode_labels(self, array: np.ndarray[Any, Any]) -> Indices:
         unique, inverse = np.unique(array, return_inverse=True)
@@ -284,6 +290,17 @@ def _check_labels(values: Iterable[Label]) -> tuple[Label, ...]:
     if len({isinstance(label, str) for label in labels}) > 1:
         raise InvalidParameterError("labels mix text and numbers: make them all text")
     if len(set(labels)) < len(labels):
-        twice = next(label for index, label in enumerate(labels) if label in labels[:index])
-        raise InvalidParameterError(f"label {twice!r} stands twice in the domain: labels must differ")
+        raise InvalidParameterError(
+            f"label {_first_twice(labels)!r} stands twice in the domain: labels must differ"
+        )
     return labels
+
+
+def _first_twice(labels: Iterable[Label]) -> Label | None:
+    """Return the first label that stood before, looked up in a set: a domain may have millions."""
+    seen: set[Label] = set()
+    for label in labels:
+        if label in seen:
+            return label
+        seen.add(label)
+    return None

@@ -13,11 +13,11 @@ import json
 import math
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.domain import as_array
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
@@ -29,6 +29,8 @@ __all__ = ["GRID", "ClippedWarning", "IntervalDomain", "IntervalLike", "as_inter
 GRID = 1 << 20
 """The steps between low and high on which values stand: a value moves by less than a millionth."""
 
+# So that squares of the width, and with them variances, neither overflow nor vanish.
+_NARROWEST, _WIDEST = 1e-60, 1e60
 _CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
 
 
@@ -67,9 +69,10 @@ remove it, widen the interval, or give clip=True to move such values to the near
         if not ends[0] < ends[1]:
             raise InvalidParameterError(f"low must be below high, got low={low!r} and high={high!r}")
         width = ends[1] - ends[0]
-        if not math.isfinite(width):
+        if not _NARROWEST <= width <= _WIDEST:
             raise InvalidParameterError(
-                f"the interval from {low!r} to {high!r} is too wide: rescale the values"
+                f"the interval from {low!r} to {high!r} is too {'wide' if width > 1 else 'narrow'}: rescale "
+                f"the values, so that it is between {_NARROWEST:g} and {_WIDEST:g} wide"
             )
         if width < 4 * GRID * math.ulp(max(map(abs, ends))):
             raise InvalidParameterError(
@@ -141,17 +144,27 @@ remove it, widen the interval, or give clip=True to move such values to the near
         clip : bool
             True moves values outside to the nearest end and warns with their number.
         """
-        numbers = self.take(values, clip=clip)
-        places = np.empty(len(numbers), np.uint32)
-        for start in range(0, len(numbers), _CHUNK):
-            places[start : start + _CHUNK] = self.place(numbers[start : start + _CHUNK], steps)
-        return places
+        return self.place(self.take(values, clip=clip), steps)
 
     def place(self, numbers: Floats, steps: int = GRID) -> Indices:
-        """Return the nearest grid point of numbers that are known to be in the interval."""
-        scaled = numbers - self._low
-        scaled *= steps / self.width
-        return np.rint(scaled, out=scaled).astype(np.int32).view(np.uint32)  # signed: vectors convert faster
+        """Return the nearest grid point of numbers that `take` or `check` let through, in new memory.
+
+        The numbers may be the caller's, which another thread can change after the check;
+        the places are tested once more, because kernels find their way by them.
+        """
+        places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
+        with np.errstate(invalid="ignore"):
+            for start in range(0, len(numbers), _CHUNK):
+                scaled = numbers[start : start + _CHUNK] - self._low
+                scaled *= steps / self.width
+                places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
+        found = places.view(np.uint32)
+        if len(found) and found.max() > steps:
+            raise OutOfDomainError(
+                f"values changed while they were read, to some outside the interval {self}: "
+                "do not write to an array that is being privatized"
+            )
+        return found
 
     def decode(self, places: Indices | Counts | Sequence[int], *, steps: int = GRID) -> Floats:
         """Return the numbers that places on the grid stand for; exact at both ends."""

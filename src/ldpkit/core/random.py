@@ -35,6 +35,61 @@ _BLOCK = 1 << 21  # encrypted at a time; untouched zeros are one page, so they c
 _OVERHANG = 15  # the cipher asks for one block less a byte of room behind its output
 _ZEROS = bytes(_BLOCK)
 
+_forks = 0  # between the first process and this one
+_RENEWAL = threading.Lock()  # so that the threads of a child agree on its streams
+
+
+def _enter_child() -> None:
+    global _forks, _RENEWAL
+    _forks, _RENEWAL = _forks + 1, threading.Lock()  # nobody is left to release the old one
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_enter_child)
+
+
+def _process() -> tuple[int, int]:
+    """Return what tells this process from its parent and its children.
+
+    The number of forks does, where the interpreter forks. The process id alone does not:
+    parent and child are both number 1 in namespaces of their own. It is there for forks
+    that pass the interpreter by.
+    """
+    return os.getpid(), _forks
+
+
+class _Stream:
+    """The bytes of one key from some position on, within one process: AES-256 in counter mode."""
+
+    def __init__(self, key: bytes, position: int = 0) -> None:
+        self.key, self.position, self.process = key, position, _process()
+        self._lock = threading.Lock()
+        self._cipher: Any = None  # made by the thread that draws first
+
+    def take(self, count: int) -> Bytes:
+        buffer = np.empty(count + _OVERHANG, np.uint8)
+        view: memoryview = buffer.data
+        with self._lock:
+            if self._cipher is None:
+                self._cipher = _cipher_at(self.key, self.position)
+            # First, so that a child forked now goes on behind these bytes. The cipher itself
+            # works without the interpreter's lock, so a fork can find it half done.
+            self.position += count
+            for start in range(0, count, _BLOCK):
+                size = min(_BLOCK, count - start)
+                self._cipher.update_into(memoryview(_ZEROS)[:size], view[start:])
+        return buffer[:count]
+
+
+def _cipher_at(key: bytes, position: int) -> Any:
+    """Return the cipher that gives the bytes of a key from a position on."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    counter, rest = divmod(position, 16)
+    cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
+    cipher.update(bytes(rest))
+    return cipher
+
 
 class RandomSource:
     """A stream of random words: AES-256 in counter mode.
@@ -42,44 +97,32 @@ class RandomSource:
     Make one with `secure` or `seeded`. It is safe to share between threads; children
     made by `spawn` are independent streams, one for each thread or chunk of work. A
     secure source that finds itself in a forked process takes a new key, so that parent
-    and child never share a stream.
+    and child never share a stream; a seeded one goes on where it was. Neither waits for
+    a thread that the child does not have.
     """
 
     def __init__(self, key: bytes, *, is_secure: bool) -> None:
         if len(key) != _KEY_BYTES:
             raise InvalidParameterError(f"a random source needs a key of 32 bytes, got {len(key)}")
         self.is_secure = is_secure
-        self._lock = threading.Lock()
-        self._start(key)
+        self._stream = _Stream(key)
 
-    def _start(self, key: bytes) -> None:
-        self._key, self._process = key, os.getpid()
-        self._cipher: Any = None  # made by the thread that draws first
-
-    def _encrypt(self, zeros: memoryview, out: memoryview) -> None:
-        if self._cipher is None:
-            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-            self._cipher = Cipher(algorithms.AES(self._key), modes.CTR(bytes(16))).encryptor()
-        self._cipher.update_into(zeros, out)
-
-    def _leave_parent(self) -> None:
-        """Take a new key in a forked process, where the old one is the parent's too."""
-        if self.is_secure and self._process != os.getpid():
-            self._start(os.urandom(_KEY_BYTES))
+    def _own(self) -> _Stream:
+        """Return the stream of this process: after a fork, a new one with a lock of its own."""
+        if self._stream.process != _process():
+            with _RENEWAL:
+                old = self._stream
+                if old.process != _process():  # another thread of the child may have been faster
+                    self._stream = (
+                        _Stream(os.urandom(_KEY_BYTES)) if self.is_secure else _Stream(old.key, old.position)
+                    )
+        return self._stream
 
     def bytes(self, count: int) -> Bytes:
         """Return `count` random bytes as an array of uint8."""
         if count < 0:
             raise InvalidParameterError(f"a number of random bytes must not be negative, got {count}")
-        buffer = np.empty(count + _OVERHANG, np.uint8)
-        view: memoryview = buffer.data
-        with self._lock:
-            self._leave_parent()
-            for start in range(0, count, _BLOCK):
-                size = min(_BLOCK, count - start)
-                self._encrypt(memoryview(_ZEROS)[:size], view[start:])
-        return buffer[:count]
+        return self._own().take(count)
 
     def words(self, count: int) -> Words:
         """Return `count` random 64-bit words.
@@ -110,15 +153,14 @@ class RandomSource:
         >>> seeded(1).derive("a").words(1) == seeded(1).derive("a").words(1)
         array([ True])
         """
-        with self._lock:
-            self._leave_parent()
-        key = hmac.digest(self._key, label.encode(), "sha256")
+        key = hmac.digest(self._own().key, label.encode(), "sha256")
         return RandomSource(key, is_secure=self.is_secure)
 
     def generator(self) -> np.random.Generator:
         """Return a NumPy generator keyed from this source, for simulating aggregates.
 
-        It serves statistical simulation only; a report is never made with it.
+        It serves statistical simulation only; a report is never made with it. It is NumPy's
+        and knows nothing of forks: make it in the process that uses it.
         """
         entropy = int.from_bytes(self.bytes(_KEY_BYTES).tobytes(), "little")
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(entropy)))

@@ -30,6 +30,15 @@ _loaded_entry_points = False
 _DISCOVERY = threading.RLock()
 
 
+def _enter_child() -> None:
+    global _DISCOVERY
+    _DISCOVERY = threading.RLock()  # in a forked process, nobody is left to release the old one
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_enter_child)
+
+
 class Registry(Generic[Member]):
     """Members of one kind, by name.
 
@@ -58,7 +67,8 @@ class Registry(Generic[Member]):
         self._rooms = rooms
         self._members: dict[str, Member] = {}
         self._aliases: dict[str, str] = {}
-        self._discovered, self._is_discovering = not rooms, False
+        self._discovered = not rooms
+        self._under: object = None  # the lock under which members are being discovered
 
     def register(self, name: str, *aliases: str) -> Callable[[Member], Member]:
         """Return a decorator that adds a member under a name and its aliases."""
@@ -112,16 +122,16 @@ class Registry(Generic[Member]):
         if self._discovered:
             return
         with _DISCOVERY:  # another thread must not see a half-filled registry
-            if self._discovered or self._is_discovering:
+            if self._discovered or self._under is _DISCOVERY:
                 return
-            self._is_discovering = True
+            self._under = _DISCOVERY
             try:
                 for room in self._rooms:
                     _load_room(room)
                 _load_entry_points()
                 self._discovered = True
             finally:
-                self._is_discovering = False
+                self._under = None
 
     def _is_of_the_house(self, member: Member) -> bool:
         home = getattr(member, "__module__", "")

@@ -225,11 +225,19 @@ class _Parquet:
                 ) from None
             values, target = column.cast(arrow.string()), arrow.string()
         if target == arrow.string():
-            cells = values.to_pylist()
+            try:
+                cells = values.to_pylist()
+            except UnicodeDecodeError:
+                _refuse_bytes(place, values.cast(arrow.binary()).to_pylist())
             _refuse_missing(place, cells)
             return Piece(self.title, first, _as_text(place, cells), None)
         array: np.ndarray[Any, Any] = values.to_numpy(zero_copy_only=False)
         return Piece(self.title, first, _finite(place, array) if array.dtype.kind == "f" else array, None)
+
+
+def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
+    row = next(row for row, cell in enumerate(cells) if cell.decode(errors="ignore").encode() != cell)
+    place.refuse(row, f"the value {shortened(cells[row])} is not UTF-8 text", "write the file as UTF-8")
 
 
 def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = None) -> Table:

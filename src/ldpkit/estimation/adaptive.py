@@ -9,13 +9,12 @@ whatever the first phase found.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.interval import IntervalDomain, IntervalLike, as_interval
@@ -43,7 +42,7 @@ class AdaptiveEstimate:
     Parameters
     ----------
     second : NumericEstimate
-        The estimate of the second phase.
+        The estimate of the second phase, about the people of both.
     n : int
         How many people took part in both phases together.
     descriptor : array
@@ -65,14 +64,21 @@ class AdaptiveEstimate:
     @property
     def stderr(self) -> float:
         """Its standard error about the mean of all n: the noise, and the chance of who was in which phase."""
-        second = self.second
-        # Where reports tell nothing of the variance, half the people at either end is the worst case.
-        spread = second.domain.width**2 / 4 if math.isnan(second.variance) else second.variance
-        return math.sqrt(second.stderr**2 + spread * (1 / second.n - 1 / self.n))
+        return self.second.stderr
+
+    @property
+    def about(self) -> str:
+        """Whose mean the error and the interval are about."""
+        return self.second.about
+
+    @property
+    def bias(self) -> float:
+        """The most that the mean estimate can differ from the truth."""
+        return self.second.bias
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the ends of a confidence interval for the mean, cut to the domain."""
-        return replace(self.second, stderr=self.stderr).interval(level)
+        """Return the ends of a confidence interval for the mean of all n."""
+        return self.second.interval(level)
 
 
 class AdaptiveMean:
@@ -148,9 +154,25 @@ class AdaptiveMean:
         share = MOST if self.share is None else self.share
         return max(int(np.ceil((self.bins + 1) / share)), int(np.ceil(2 / (1 - share))))
 
-    def exact_epsilon(self) -> float:
-        """Return the realised epsilon of the first phase; the second phase's is the mechanism's own."""
-        return self.oracle.exact_epsilon()
+    def exact_epsilon(self, mechanism: NumericMechanism | None = None) -> float:
+        """Return the epsilon of whoever pays most; everybody reports once, in one of the phases.
+
+        Parameters
+        ----------
+        mechanism : NumericMechanism, optional
+            What the second phase uses, such as `AdaptiveEstimate.mechanism`: then the result
+            is the larger of both phases' realised epsilons. Without it the second phase is
+            not known, and the result is the budget, which neither phase exceeds.
+
+        Examples
+        --------
+        >>> protocol = AdaptiveMean((0, 1), epsilon=2.0, oracle="the")
+        >>> round(protocol.oracle.exact_epsilon(), 3), protocol.exact_epsilon()
+        (1.636, 2.0)
+        """
+        if mechanism is None:
+            return self.epsilon
+        return max(self.oracle.exact_epsilon(), mechanism.exact_epsilon())
 
     def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each of n people whether they describe; a random set of `share` of them."""
@@ -212,7 +234,14 @@ class AdaptiveMean:
 
     # --- both --------------------------------------------------------------------------
 
-    def run(self, values: Values, *, rng: RandomSource | None = None, clip: bool = False) -> AdaptiveEstimate:
+    def run(
+        self,
+        values: Values,
+        *,
+        rng: RandomSource | None = None,
+        clip: bool = False,
+        population: bool = False,
+    ) -> AdaptiveEstimate:
         """Return the estimated mean of some values, everybody reporting in one of the phases.
 
         Parameters
@@ -223,13 +252,17 @@ class AdaptiveMean:
             Secure by default.
         clip : bool
             True moves values outside to the nearest end; a warning says how many.
+        population : bool
+            False: the error is about all these people. True: about the population that they
+            were drawn from.
         """
         numbers, source = self.domain.take(values, clip=clip), resolve(rng)
         describes = self.split(len(numbers), rng=source)
         first = self.oracle.tally(self.describe(numbers[describes], rng=source))
         mechanism = self.mechanism(first)
         second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
-        return AdaptiveEstimate(second.estimate(), len(numbers), self.descriptor(first), mechanism)
+        estimate = second.estimate(people=len(numbers), population=population)
+        return AdaptiveEstimate(estimate, len(numbers), self.descriptor(first), mechanism)
 
     def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:
         """Draw the estimated means of whole collections, only their aggregates being drawn.

@@ -18,6 +18,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import IntervalLike
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports
+from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
@@ -140,12 +141,50 @@ class SampledAttributes:
         return drawn
 
     def tally(self, reports: Sequence[Reports]) -> list[Tally]:
-        """Return a tally for each attribute. Tallies of an attribute add; their means are the estimates."""
+        """Return a tally for each attribute. Tallies of an attribute add; `estimate` takes them."""
         if len(reports) != len(self.mechanisms):
             raise InvalidInputError(
                 f"there are {len(self.mechanisms)} attributes, got reports on {len(reports)}"
             )
         return [mechanism.tally(each) for mechanism, each in zip(self.mechanisms, reports, strict=True)]
+
+    def estimate(self, tallies: Sequence[Tally], *, population: bool = False) -> list[NumericEstimate]:
+        """Return the mean of each attribute, with errors about all people.
+
+        Only `sample` of the attributes of a person were reported, drawn at random: the errors
+        and intervals include that an attribute's mean comes from some of the people. (A
+        tally's own `estimate` is about those who reported the attribute.)
+
+        Parameters
+        ----------
+        tallies : sequence of Tally
+            One for each attribute, of all people together.
+        population : bool
+            True: about the population that all people were drawn from.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> survey = SampledAttributes("pm", [(0, 1), (0, 100)], epsilon=2.0)
+        >>> data = np.tile([0.5, 30.0], (3000, 1))
+        >>> tallies = survey.tally(survey.privatize(data, rng=ldpkit.random.seeded(1)))
+        >>> [each.about for each in survey.estimate(tallies)]
+        ['all 3000 people', 'all 3000 people']
+        """
+        if [tally.mechanism for tally in tallies] != list(self.mechanisms):
+            raise InvalidInputError(f"the tallies are not those of {self!r}: give one for each attribute")
+        people, rest = divmod(sum(tally.n for tally in tallies), self.sample)
+        if rest or max(tally.n for tally in tallies) > people:
+            raise InvalidInputError(
+                f"everybody reports {self.sample} of the attributes, so the numbers of reports, "
+                f"{', '.join(str(tally.n) for tally in tallies)}, are incomplete: add all tallies first"
+            )
+        for index, tally in enumerate(tallies):
+            if tally.n == 0:
+                raise InvalidInputError(
+                    f"none of the {people} people reported attribute {index}: collect from more people"
+                )
+        return [tally.estimate(population=population, people=people) for tally in tallies]
 
     def variance(self, values: Sequence[float] | Floats, n: int) -> Floats:
         """Return the variance of each estimated mean if all n people hold the same given values.

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction, check_whole
+from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import IntervalDomain
 from ldpkit.core.typing import Counts, Floats
@@ -32,6 +31,7 @@ __all__ = [
     "FINE",
     "Density",
     "Quantile",
+    "check_tells_more",
     "density",
     "maximise",
     "numeric_mechanism",
@@ -45,6 +45,7 @@ FINE = 256
 """About so many bins EM and EMS work in."""
 
 _MOST_STEPS = 10_000
+_NARROW = 0.2  # the part of a domain that holds nearly all people, below which a warning is due
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Density:
         Mechanism, parameters and method.
     covariance : array or None
         That of the masses, as far as reports scatter: by how much smoothing moves a
-        sharp edge is not in it. None for plain EM, whose end is not a fixed point.
+        sharp edge is not in it, so it makes no interval with a level. None for plain EM,
+        whose end is not a fixed point.
 
     Examples
     --------
@@ -104,7 +106,7 @@ class Density:
 
     @property
     def stderr(self) -> Floats:
-        """The standard error of each mass; nan where it is not known."""
+        """The scatter of each mass, its bias left out; nan where it is not known."""
         if self.covariance is None:
             return np.full(len(self), np.nan)
         return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
@@ -120,6 +122,19 @@ class Density:
         low, high = self.edges[:-1] - self.mean, self.edges[1:] - self.mean
         return float(self.masses @ (low * low + low * high + high * high) / 3)
 
+    def narrow(self) -> tuple[float, float] | None:
+        """Return where nine tenths of the people stand if that is less than a fifth of the domain.
+
+        A density is then mostly the mechanism's own blur.
+
+        Examples
+        --------
+        >>> Density(np.arange(21.0), np.eye(20)[3], 10, IntervalDomain(0, 20), {}, None).narrow()
+        (3.05, 3.95)
+        """
+        low, high = (float(end) for end in self.quantile([0.05, 0.95]))
+        return (low, high) if high - low < _NARROW * self.domain.width else None
+
     def cdf(self, x: Any) -> Any:
         """Return the share of people with values up to x."""
         share = np.interp(x, self.edges, np.concatenate([[0.0], np.cumsum(self.masses)]))
@@ -130,22 +145,13 @@ class Density:
         wanted = np.asarray(q, float)
         if not ((wanted >= 0) & (wanted <= 1)).all():
             raise InvalidParameterError(f"a quantile lies between 0 and 1, got {q!r}")
-        below = np.concatenate([[0.0], np.cumsum(self.masses)])
-        below[-1] = 1.0
-        rising = np.concatenate([[True], np.diff(below) > 0])  # empty bins hold no quantile
-        value = np.interp(wanted, below[rising], self.edges[rising])
+        held = np.flatnonzero(self.masses > 0)  # empty bins hold no quantile
+        up_to = np.cumsum(self.masses[held])
+        which = np.minimum(np.searchsorted(up_to, wanted), len(held) - 1)
+        masses, bins = self.masses[held][which], held[which]
+        inside = np.clip(1 - (up_to[which] - wanted) / masses, 0, 1)
+        value = self.edges[bins] + inside * (self.edges[bins + 1] - self.edges[bins])
         return value if wanted.ndim else float(value)
-
-    def quantile_interval(self, q: float, level: float = 0.95) -> Quantile:
-        """Return a quantile with an interval: the quantiles at both ends of an interval for q itself."""
-        value = self.quantile(q)
-        if self.covariance is None:
-            raise InvalidInputError("a density of plain EM has no error bars: use ems")
-        share = np.clip((value - self.edges[:-1]) / np.diff(self.edges), 0, 1)
-        error = float(np.sqrt(max(share @ self.covariance @ share, 0.0)))
-        reach = NormalDist().inv_cdf((1 + check_fraction(level, "level")) / 2) * error
-        low, high = self.quantile(max(q - reach, 0.0)), self.quantile(min(q + reach, 1.0))
-        return Quantile(float(q), value, low, high)
 
     def rows(self) -> Iterator[dict[str, float]]:
         """Yield one record for each bin: low, high, mass, stderr, density."""
@@ -216,11 +222,16 @@ def numeric_mechanism(tally: Tally) -> NumericMechanism:
     return mechanism
 
 
+def check_tells_more(mechanism: NumericMechanism) -> None:
+    """Refuse a mechanism whose reports are one of two, and tell nothing but the mean."""
+    if mechanism.tally_size - 1 <= 2:
+        raise InvalidInputError(f"reports of {mechanism!r} tell nothing but the mean: use sw for a density")
+
+
 @lru_cache(maxsize=16)
 def transition(mechanism: NumericMechanism, bins: int) -> Floats:
     """Return the chance of each bin and atom of a tally for values even within each of `bins` bins."""
-    if mechanism.tally_size - 1 <= 2:
-        raise InvalidInputError(f"reports of {mechanism!r} tell nothing but the mean: use sw for a density")
+    check_tells_more(mechanism)
     nodes, weights = np.polynomial.legendre.leggauss(3)
     middles = (np.arange(bins)[:, None] + 0.5 + nodes / 2).ravel() / bins
     domain = mechanism.domain

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domain import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError, OutOfDomainError
 from ldpkit.core.typing import Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.intervals import Region
 from ldpkit.estimation.noise import Noise
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "about_whom"]
 
 _BACKENDS = ("polars", "pandas", "pyarrow")
 
@@ -39,11 +39,14 @@ class Estimate:
     made_by : mapping
         Mechanism, parameters and estimator.
     unbiased : array
-        The estimate before any post-processing; intervals are centred on it.
+        The estimate before any post-processing.
     noise : Noise
         What post-processing needs to know of the noise.
-    centre : array, optional
-        Where the intervals are centred; `unbiased` unless the estimator knows better.
+    region : Region
+        Which frequencies the reports do not refute; intervals are made from it.
+    population : bool
+        False: standard errors and intervals are about the people who reported. True:
+        about the population that they were drawn from.
     diagnostics : mapping
         How an iterative estimator got there: iterations, converged, log_likelihood and
         more; empty for others.
@@ -64,13 +67,12 @@ class Estimate:
     made_by: Mapping[str, Any]
     unbiased: Floats = field(repr=False)
     noise: Noise = field(repr=False)
-    centre: Floats | None = field(default=None, repr=False)
+    region: Region = field(repr=False)
+    population: bool = False
     diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if self.centre is None:
-            object.__setattr__(self, "centre", self.unbiased)
-        for name in ("values", "stderr", "unbiased", "centre"):
+        for name in ("values", "stderr", "unbiased"):
             array = np.array(getattr(self, name), float)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -81,12 +83,29 @@ class Estimate:
         return list(self.domain.labels)
 
     @property
+    def about(self) -> str:
+        """Whose frequencies these errors and intervals are about, in words."""
+        return about_whom(self.n, population=self.population)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before trusting the numbers."""
+        return tuple(self.diagnostics.get("warnings", ()))
+
+    @property
     def counts(self) -> Floats:
         """The estimated number of people for each value."""
         return self.values * self.n
 
-    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> tuple[Floats, Floats]:
+    def interval(
+        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
+    ) -> tuple[Floats, Floats]:
         """Return lower and upper ends of confidence intervals.
+
+        An interval holds the frequencies within 0..1 that the reports do not refute. It
+        is made from the exact law of the counts, so it covers the true frequency in at
+        least `level` of all collections, also of few reports and of values that nobody
+        holds. It is not symmetric, and `stderr` is not its half.
 
         Parameters
         ----------
@@ -95,19 +114,33 @@ class Estimate:
         simultaneous : bool
             True widens the intervals (Bonferroni) so that all of them together cover
             the truth with probability `level`.
+        population : bool or None
+            False: the frequency among the people who reported. True: that in the
+            population they were drawn from. None is as the estimate was made.
 
         Returns
         -------
         tuple of arrays
-            The ends, cut to 0..1. They belong to the unbiased estimate: post-processing
-            moves a value but does not tell how sure it is.
+            The ends. An interval always holds the value that it stands beside: it is
+            extended to where post-processing moved it, and leaves 0..1 only to reach an
+            unbiased value that does.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> estimate = ldpkit.Tally(ldpkit.OUE(3, epsilon=4), 50, [0, 12, 14]).estimate()
+        >>> low, high = estimate.interval()
+        >>> low.round(2).tolist(), high.round(2).tolist()
+        ([-0.04, 0.28, 0.36], [0.08, 0.72, 0.82])
+        >>> estimate.consistent("norm_sub").interval()[0].round(2).tolist()
+        [0.0, 0.28, 0.36]
         """
         error = 1 - check_fraction(level, "level")
         if simultaneous:
             error /= len(self.values)
-        reach = -NormalDist().inv_cdf(error / 2) * self.stderr
-        centre = np.asarray(self.centre)
-        return np.clip(centre - reach, 0, 1), np.clip(centre + reach, 0, 1)
+        about = self.population if population is None else population
+        low, high = self.region.ends(error, population=about)
+        return np.minimum(low, self.values), np.maximum(high, self.values)
 
     def consistent(self, method: str) -> Estimate:
         """Return the estimate post-processed by a consistency method, such as "norm_sub"."""
@@ -115,18 +148,22 @@ class Estimate:
         made_by = {**self.made_by, "consistency": method}
         return replace(self, values=step(self.unbiased[None, :], self.noise)[0], made_by=made_by)
 
-    def rows(self, level: float = 0.95, *, simultaneous: bool = False) -> Iterator[dict[str, Any]]:
+    def columns(
+        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
+    ) -> dict[str, list[Any]]:
+        """Return value, frequency, stderr, low, high and count, a list for each."""
+        low, high = self.interval(level, simultaneous=simultaneous, population=population)
+        numbers = {"frequency": self.values, "stderr": self.stderr, "low": low, "high": high}
+        lists = {name: column.tolist() for name, column in numbers.items()}
+        return {"value": self.labels, **lists, "count": self.counts.tolist()}
+
+    def rows(
+        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
+    ) -> Iterator[dict[str, Any]]:
         """Yield one record for each value: value, frequency, stderr, low, high, count."""
-        low, high = self.interval(level, simultaneous=simultaneous)
-        for index, label in enumerate(self.domain.labels):
-            yield {
-                "value": label,
-                "frequency": float(self.values[index]),
-                "stderr": float(self.stderr[index]),
-                "low": float(low[index]),
-                "high": float(high[index]),
-                "count": float(self.counts[index]),
-            }
+        columns = self.columns(level, simultaneous=simultaneous, population=population)
+        for row in zip(*columns.values(), strict=True):
+            yield dict(zip(columns, row, strict=True))
 
     def to_frame(self, backend: str = "auto", *, level: float = 0.95) -> Any:
         """Return the rows as a data frame that narwhals understands.
@@ -138,9 +175,7 @@ class Estimate:
         level : float
             The coverage of the intervals.
         """
-        rows = list(self.rows(level))
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
-        return _frame(columns, backend)
+        return _frame(self.columns(level), backend)
 
     @cached_property
     def _position(self) -> dict[Label, int]:
@@ -165,9 +200,22 @@ class Estimate:
         if "converged" in self.diagnostics:
             ending = "converged" if self.diagnostics["converged"] else "stopped before it converged"
             more.append(f"  {ending} after {self.diagnostics['iterations']} iterations")
+        more.append(f"  +- one standard error, for the frequencies {self.about}")
+        more.extend(f"  warning: {warning}" for warning in self.warnings)
         how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
         head = f"Estimate of {len(self)} frequencies from n={self.n} reports ({how})"
         return "\n".join([head, *shown, *more])
+
+
+def about_whom(n: int, *, population: bool) -> str:
+    """Return whose frequencies are meant, for captions.
+
+    Examples
+    --------
+    >>> about_whom(4000, population=False), about_whom(4000, population=True)
+    ('of these 4000 people', 'of the population they were drawn from')
+    """
+    return "of the population they were drawn from" if population else f"of these {n} people"
 
 
 def _frame(columns: dict[str, list[Any]], backend: str) -> Any:

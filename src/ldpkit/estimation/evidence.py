@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.domain import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, MismatchError
 from ldpkit.core.limits import check_memory

@@ -9,6 +9,7 @@ import numpy as np
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
+from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
@@ -46,9 +47,7 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    oracle = tally.mechanism
-    if not isinstance(oracle, FrequencyOracle):
-        raise InvalidInputError(f"matrix inversion needs a frequency oracle, got {oracle!r}")
+    oracle = frequency_oracle(tally.mechanism)
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
     values = invert(oracle, tally.counts, tally.n)
@@ -61,4 +60,6 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         made_by=describe(tally, "mi"),
         unbiased=values,
         noise=Noise.of(oracle, tally.n),
+        region=CountRegion([tally]),
+        population=population,
     )

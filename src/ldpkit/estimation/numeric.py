@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.interval import IntervalDomain
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.density import FINE, Density, Quantile, density
+from ldpkit.estimation.density import Density, Quantile, density
+from ldpkit.estimation.margins import Margin
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["NumericEstimate"]
@@ -39,6 +39,13 @@ class NumericEstimate:
         Mechanism, parameters and method.
     tally : Tally
         What it was made from; densities and quantiles are computed from it on demand.
+    about : str
+        Whose mean the error and the interval are about.
+    bias : float
+        The most that the mean estimate can differ from the truth; 0 for mechanisms whose
+        mean report is a linear function of the value. It is part of the error and the interval.
+    margin : Margin
+        What knows the interval.
 
     Examples
     --------
@@ -56,12 +63,20 @@ class NumericEstimate:
     domain: IntervalDomain
     made_by: Mapping[str, Any]
     tally: Tally = field(repr=False)
+    about: str
+    bias: float
+    margin: Margin = field(repr=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the ends of a confidence interval for the mean, cut to the domain."""
-        reach = NormalDist().inv_cdf((1 + check_fraction(level, "level")) / 2) * self.stderr
-        ends = np.clip([self.mean - reach, self.mean + reach], self.domain.low, self.domain.high)
-        return float(ends[0]), float(ends[1])
+        """Return the ends of a confidence interval for the mean.
+
+        It is cut to the domain, where the mean is known to be, and reaches to the estimate
+        if that lies outside. It holds for few people and at a large epsilon, where it is
+        wider than the standard error says.
+        """
+        ends = self.margin.ends(check_fraction(level, "level"))
+        cut = np.clip(self.domain.low + self.domain.width * np.array(ends), self.domain.low, self.domain.high)
+        return min(float(cut[0]), self.mean), max(float(cut[1]), self.mean)
 
     def density(self, bins: int = 128, method: str = "ems") -> Density:
         """Return the distribution of the values, by "ems", "em" or "inversion"."""
@@ -74,11 +89,10 @@ class NumericEstimate:
         return found.masses, found.edges
 
     def quantile(self, q: float, level: float = 0.95) -> Quantile:
-        """Return the value below which a share q of the people lie, with an interval, by EMS.
+        """Return the value below which a share q of the people lie, with an interval; see `quantiles`."""
+        from ldpkit.estimation.quantile import quantiles
 
-        The interval tells how the reports scatter, not how far smoothing moves a sharp edge.
-        """
-        return self.density(FINE).quantile_interval(q, level)
+        return quantiles(self.tally, [q], level)[0]
 
     def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
         """Yield one record for each statistic: statistic, value, stderr, low, high."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Floats
+from ldpkit.estimation.mean import Asked, Noise, on_line
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.numeric.adaptive.compare import rounding_variance
 from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
@@ -23,8 +24,8 @@ __all__ = ["table_mean"]
 
 
 @ESTIMATORS.register("table_mean")
-def table_mean(tally: Tally, *, population: bool = False) -> NumericEstimate:
-    """Return the mean with its standard error.
+def table_mean(tally: Tally, *, population: bool = False, people: int | None = None) -> NumericEstimate:
+    """Return the mean with its standard error and an interval.
 
     Parameters
     ----------
@@ -33,31 +34,36 @@ def table_mean(tally: Tally, *, population: bool = False) -> NumericEstimate:
     population : bool
         False: the error is about the people who reported. True: about the population
         they were drawn from, with the variance seen among the reports.
+    people : int, optional
+        Of how many people those who reported are a random sample: the error is then about all of them.
     """
     mechanism = tally.mechanism
     if not isinstance(mechanism, AAA):
         raise InvalidInputError(f"table_mean is for reports of AAA, got {mechanism!r}: use 'mean'")
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
-    domain, table = mechanism.domain, mechanism.table
-    share = float(mechanism.total(tally.counts) / tally.n)
+    asked = Asked(tally.n, people, population)
+    return on_line(mechanism, tally, asked, _noise(mechanism, tally), "table_mean")
+
+
+def _noise(mechanism: AAA, tally: Tally) -> Noise:
+    """Return the noise of the reports, on the scale where low is 0 and high is 1."""
+    table = mechanism.table
     places = 2 * np.array(table.outputs) / table.bins - 1  # on the scale of [-1, 1], as all below
     seen = tally.counts[:-1] / tally.n
-    square = float(seen @ (places - (2 * share - 1)) ** 2) * tally.n / max(tally.n - 1, 1)
-    noise = min(float(seen @ _noise_weights(mechanism, tally.n)), square)  # the whole is no less than a part
-    noise = float(np.clip(noise, table.variances.min(), table.variances.max()))
+    square = float(seen @ (places - seen @ places) ** 2) * tally.n / max(tally.n - 1, 1)
+    weights = _noise_weights(mechanism, tally.n)
+    noise = float(seen @ weights)
+    doubt = math.sqrt(max(float(seen @ (weights - noise) ** 2), 0.0) / tally.n)
+    least, largest = table.variances.min(), table.variances.max()
     # Rounding adds at most the square of half a step, wherever within their cells people are.
-    most = square if population else noise + 1 / table.bins**2
-    scale = domain.width / 2
-    return NumericEstimate(
-        mean=domain.low + domain.width * share,
-        stderr=scale * math.sqrt(most / tally.n),
-        variance=scale**2 * max(square - noise - rounding_variance(table.bins), 0.0),
-        n=tally.n,
-        domain=domain,
-        made_by={"mechanism": mechanism.name, **mechanism.parameters(), "method": "table_mean"},
-        tally=tally,
+    rounding = 1 / table.bins**2
+    # The whole that is seen is no less than a part, but for chance.
+    likely, most = (
+        float(np.clip(value, least, largest)) for value in (min(noise, square), noise + 2 * doubt)
     )
+    spread = max(square - likely - rounding_variance(table.bins), 0.0)
+    return Noise((likely + rounding) / 4, (most + rounding) / 4, spread / 4)
 
 
 def _noise_weights(mechanism: AAA, n: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -84,7 +84,15 @@ class Mechanism(abc.ABC):
         the description must not reach further arguments of the constructor. The
         constructor itself keeps each within its limits.
         """
-        return cls._make(domain, cls._numbers(parameters))
+        return cls._make(domain, cls.read_parameters(cls._numbers(parameters)))
+
+    @classmethod
+    def read_parameters(cls, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the constructor's parameters for those of a `spec`, which an earlier version may have made.
+
+        A mechanism whose defaults have changed says here what they were.
+        """
+        return parameters
 
     @classmethod
     def _numbers(cls, parameters: Mapping[str, Any]) -> dict[str, float]:
@@ -203,9 +211,23 @@ class Mechanism(abc.ABC):
         return reports
 
     def check_reports(self, reports: Reports) -> Reports:
-        """Return reports in the mechanism's own layout, or refuse them."""
-        layout = self.report_dtype
-        base, shape = layout.subdtype or (layout, ())
+        """Return a copy of the reports in the mechanism's own layout, or refuse them."""
+        array = self._report_array(reports)
+        return self._own_reports(array, 0, len(array))
+
+    def report_chunks(self, reports: Reports, size: int) -> Iterator[Reports]:
+        """Yield checked copies of some reports, `size` at a time.
+
+        What is counted must be what was checked: another thread may change an array in
+        between, and a kernel trusts what it is given. Chunks keep the copies small.
+        """
+        array = self._report_array(reports)
+        for start in range(0, len(array), size):
+            yield self._own_reports(array, start, start + size)
+
+    def _report_array(self, reports: Reports) -> Reports:
+        """Return reports as one array of the right shape and kind, not yet checked."""
+        base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
         try:
             array = np.asarray(reports)
         except ValueError:
@@ -215,14 +237,30 @@ class Mechanism(abc.ABC):
                 f"reports of {self!r} have shape (n{''.join(f', {size}' for size in shape)}), "
                 f"got {array.shape}: they come from another mechanism"
             )
-        if array.dtype != base:
-            array = _recast(array, base, self)
-        position = self._first_invalid(array)
+        if array.dtype != base and not (array.dtype.kind in "iu" and base.kind in "iu"):
+            raise self._wrong_type(array)
+        return array
+
+    def _own_reports(self, array: Reports, start: int, stop: int) -> Reports:
+        """Return a checked copy of some reports."""
+        base, _ = self.report_dtype.subdtype or (self.report_dtype, ())
+        given = array[start:stop]
+        own = given.astype(base, order="C")
+        if array.dtype != base and not (own == given).all():
+            raise self._wrong_type(array)
+        position = self._first_invalid(own)
         if position is not None:
             raise InvalidInputError(
-                f"report {position} is none that {self!r} makes: it is of another mechanism or damaged"
+                f"report {start + position} is none that {self!r} makes: "
+                "it is of another mechanism or damaged"
             )
-        return np.ascontiguousarray(array)
+        return own
+
+    def _wrong_type(self, array: Reports) -> InvalidInputError:
+        base, _ = self.report_dtype.subdtype or (self.report_dtype, ())
+        return InvalidInputError(
+            f"reports of {self!r} have type {base}, got {array.dtype}: they come from another mechanism"
+        )
 
     def _first_invalid(self, reports: Reports) -> int | None:
         if len(reports) == 0:
@@ -297,14 +335,3 @@ def from_spec(spec: Mapping[str, Any]) -> Mechanism:
             "not the description of a mechanism: parameters are an object, a domain is a size or an array"
         )
     return MECHANISMS.get(name).from_parameters(domain, parameters)
-
-
-def _recast(array: Reports, base: np.dtype[Any], mechanism: Mechanism) -> Reports:
-    """Return integer reports in the layout of the mechanism, refusing any that would change."""
-    if array.dtype.kind in "iu" and base.kind in "iu":
-        cast = array.astype(base)
-        if (cast == array).all():
-            return cast
-    raise InvalidInputError(
-        f"reports of {mechanism!r} have type {base}, got {array.dtype}: they come from another mechanism"
-    )

@@ -8,7 +8,7 @@ reports is normal. So no simulation is needed: an epsilon is found as a root.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,12 +18,14 @@ import numpy as np
 from ldpkit.core.checks import LARGEST_EPSILON, SMALLEST_EPSILON, check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.interval import IntervalDomain
+from ldpkit.core.numbertext import number_text
 from ldpkit.mechanisms.base import MECHANISMS, get
 from ldpkit.mechanisms.numeric.noise import NoiseMechanism
 from ldpkit.planning.meanvariance import Spread, mean_error, report_variance, unbiased_mechanisms
 from ldpkit.planning.roots import find_root
+from ldpkit.planning.ties import is_equal
 
-__all__ = ["MeanOption", "mean_options", "smallest_epsilon"]
+__all__ = ["MeanOption", "mean_options", "mean_warnings", "smallest_epsilon", "tied_options"]
 
 TOLERANCE = 1e-6
 """How exactly, relatively, an epsilon is found."""
@@ -110,6 +112,38 @@ def mean_options(
             f"{LARGEST_EPSILON:g}: ask more people or want less"
         )
     return sorted(options, key=lambda each: (each.epsilon, each.stderr))
+
+
+def mean_warnings(domain: IntervalDomain, within: float | None) -> list[str]:
+    """Return a warning if a mean may be as far off as one that asks nobody.
+
+    Examples
+    --------
+    >>> print(*mean_warnings(IntervalDomain(0, 100), 60))
+    the bound asks nothing of a collection: the middle of the interval, 50, is never further off than 50
+    >>> mean_warnings(IntervalDomain(0, 100), 0.5)
+    []
+    """
+    half = domain.width / 2
+    if within is None or within < half:
+        return []
+    answer = f"the middle of the interval, {number_text(domain.low + half)},"
+    bound = f"is never further off than {number_text(half)}"
+    return [f"the bound asks nothing of a collection: {answer} {bound}"]
+
+
+def tied_options(options: Sequence[MeanOption], *, by_epsilon: bool) -> list[MeanOption]:
+    """Return the options that cannot be told from the first: equal, or as near as epsilon is looked for.
+
+    Examples
+    --------
+    >>> ranked = mean_options(IntervalDomain(0, 1), 1000, epsilon=0.5)
+    >>> [option.mechanism for option in tied_options(ranked, by_epsilon=False)]
+    ['duchi', 'hm']
+    """
+    if not by_epsilon:
+        return [each for each in options if is_equal(each.stderr, options[0].stderr)]
+    return [each for each in options if each.epsilon <= options[0].epsilon * (1 + 2 * TOLERANCE)]
 
 
 def smallest_epsilon(

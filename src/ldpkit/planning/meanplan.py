@@ -6,11 +6,11 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import NormalDist
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import (
     LARGEST_EPSILON,
     MOST_PEOPLE,

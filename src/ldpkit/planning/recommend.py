@@ -3,127 +3,37 @@
 Every protocol is simulated on the same people, and every estimator and method sees the
 same simulated collections, so that their differences are not luck. Where an accuracy is
 wanted instead of an epsilon, each combination gets the smallest epsilon that gives it,
-and the smallest wins.
+and the smallest wins. An answer that asks nobody is ranked with them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
-from ldpkit.assurance.adversary import risk
+from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.typing import Counts
+from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.enough import beats, find_enough
+from ldpkit.planning.nothing import learn_nothing
+from ldpkit.planning.recommendation import NOTHING, Option, Recommendation, option_name
 from ldpkit.planning.study import BUDGETS, NO_METHOD, Outcome, Study
+from ldpkit.planning.ties import difference_stderr, is_tie
 from ldpkit.simulation.metrics import Metric, metric_for
 
 __all__ = ["Option", "Recommendation", "recommend"]
 
-_ATTACKED_VALUES = 2000  # the adversary's exact sums grow with the square of the domain
-
-
-@dataclass(frozen=True)
-class Option:
-    """One combination, with what it gives and what it costs.
-
-    Parameters
-    ----------
-    protocol, estimator, method : str
-        The mechanism, "mi" or "ibu_limit", and the post-processing or "none".
-    epsilon : float
-        The budget: the given one, or the smallest that gives the wanted accuracy.
-    error, stderr : float
-        The expected metric and the standard error of the simulation.
-    low, high : float
-        Between these the metric of a single collection lies in 95 of 100 cases.
-    report_bytes : int
-        What a device sends.
-    device_bytes : int
-        The random bytes that a device draws: its work grows with them.
-    server_steps : int
-        How many values the collector touches for each report.
-    attack : float or None
-        How often the best guess from one report is right, on these people.
-    """
-
-    protocol: str
-    estimator: str
-    method: str
-    epsilon: float
-    error: float
-    stderr: float
-    low: float
-    high: float
-    report_bytes: int
-    device_bytes: int
-    server_steps: int
-    attack: float | None
-
-    @property
-    def name(self) -> str:
-        """Protocol and what follows it, as it is spoken of."""
-        return _label(self.protocol, self.estimator, self.method)
-
-    def row(self) -> dict[str, Any]:
-        """Return the record for a table or a file."""
-        return dict(self.__dict__)
-
-
-@dataclass(frozen=True)
-class Recommendation:
-    """Options, best first, and why the first is first."""
-
-    metric: Metric
-    options: tuple[Option, ...]
-    wanted: Constraint | None
-    infeasible: tuple[str, ...]
-
-    @property
-    def best(self) -> Option:
-        """The first option."""
-        return self.options[0]
-
-    def reasons(self) -> Iterator[str]:
-        """Yield in plain words why the best is the best, and what else to look at."""
-        best = self.best
-        if self.wanted is None:
-            yield (
-                f"{best.name} has the {'largest' if self.metric.larger_is_better else 'smallest'} expected "
-                f"{self.metric.name}: {best.error:.4g} ± {best.stderr:.2g}."
-            )
-        else:
-            yield f"{best.name} needs the smallest epsilon for {self.wanted}: {best.epsilon:.3g}."
-        other = next((each for each in self.options if each.protocol != best.protocol), None)
-        if other is not None:
-            yield f"The best of another protocol is {other.name}: {self._compared(other)}."
-        plain = next(
-            (each for each in self.options if _is_plain(each) and each.protocol == best.protocol), None
-        )
-        if plain is not None and plain != best:
-            yield f"Without post-processing {best.protocol} has {self._compared(plain)}."
-        short = min(self.options, key=lambda each: (each.report_bytes, self.options.index(each)))
-        if short.report_bytes < best.report_bytes:
-            yield (
-                f"Where bytes count, {short.name} sends {short.report_bytes} instead of "
-                f"{best.report_bytes}: {self._compared(short)}."
-            )
-        for each in self.infeasible:
-            yield f"{each} does not reach the wanted accuracy at any epsilon up to {BUDGETS[-1]:g}."
-
-    def _compared(self, other: Option) -> str:
-        if self.wanted is not None:
-            return f"epsilon {other.epsilon:.3g}, {_percent(other.epsilon, self.best.epsilon)} more"
-        change = abs(other.error - self.best.error) / max(abs(self.best.error), 1e-300)
-        return f"{other.error:.4g}, {100 * change:.3g}% worse"
+_LARGE_DOMAIN = 100_000
+"""Beyond this many values, what would be enough is looked for with the best protocol alone."""
 
 
 def recommend(
@@ -174,36 +84,88 @@ def recommend(
     measure = wanted.measure if wanted is not None else metric_for(metric)
     names = [comparable_protocol(name).name for name in protocols or comparable_protocols()]
     runs, source = check_whole(repeats, "repeats", least=2), resolve(rng)
-    options: list[Option] = []
+    found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
     for name in watch(names):
         make = partial(comparable_protocol(name), len(people))
+        attack = cache(partial(_attacked, make, people))
         study = Study(make, people, measure, runs, source.derive(name))
         for outcome in study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)):
             if outcome.epsilon is None:
-                infeasible.append(_label(name, *outcome.combination))
+                infeasible.append(option_name(name, *outcome.combination))
             else:
-                options.append(_option(study, outcome, outcome.epsilon))
-    if not options:
+                found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
+    if not found:
         raise InvalidInputError(
             f"no combination reaches {wanted} at any epsilon up to {BUDGETS[-1]:g}: "
             "ask more people or want less"
         )
     sign = -1.0 if measure.larger_is_better else 1.0
-    order = sorted(options, key=lambda each: (each.epsilon, sign * each.error))
-    return Recommendation(measure, tuple(order), wanted, tuple(infeasible))
+    found.sort(key=lambda each: (each[0].epsilon, sign * each[0].error))
+    options = tuple(
+        replace(option, tied=_tie(found[0], (option, values), wanted)) for option, values in found
+    )
+    nothing = _nothing(people, measure)
+    enough = None
+    best = options[0]
+    if epsilon is not None and not beats(
+        found[0][1], nothing.error, larger_is_better=measure.larger_is_better
+    ):
+        able = names if len(people) <= _LARGE_DOMAIN else [best.protocol]
+        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"))
+    make = partial(comparable_protocol(best.protocol), len(people))
+    told = epsilon_warnings(
+        best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
+    )
+    return Recommendation(measure, options, nothing, wanted, tuple(infeasible), enough, warnings=tuple(told))
 
 
-def _option(study: Study, outcome: Outcome, epsilon: float) -> Option:
+def _tie(best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None) -> bool:
+    """Whether an option cannot be told from the best; what follows one protocol saw the same collections."""
+    (first, these), (second, those) = best, other
+    if first is second:
+        return True
+    if wanted is not None:
+        stderr = math.hypot(first.epsilon_stderr, second.epsilon_stderr)
+        return is_tie(first.epsilon, second.epsilon, stderr, len(these))
+    stderr = difference_stderr(these, those, paired=first.protocol == second.protocol)
+    return is_tie(first.error, second.error, stderr, len(these))
+
+
+def _nothing(people: Counts, metric: Metric) -> Option:
+    """Return what an answer gives that asks nobody."""
+    known = learn_nothing(people, metric)
+    return Option(
+        protocol=NOTHING,
+        estimator=known.answer,
+        method=NO_METHOD,
+        epsilon=0.0,
+        epsilon_stderr=0.0,
+        error=known.error,
+        stderr=0.0,
+        low=known.error,
+        high=known.error,
+        report_bytes=0,
+        device_bytes=0,
+        server_steps=0,
+        attack=float(people.max() / people.sum()),
+    )
+
+
+def _attacked(make: Callable[..., FrequencyOracle], people: Counts, epsilon: float) -> Risk | None:
+    return attack_on(make(epsilon=epsilon), people)
+
+
+def _option(study: Study, outcome: Outcome, epsilon: float, attack: Callable[[float], Risk | None]) -> Option:
     oracle, values = study.make(epsilon=epsilon), outcome.values
     low, high = np.quantile(values, [0.025, 0.975])
-    attacked = len(study.counts) <= _ATTACKED_VALUES and oracle.pure
-    people = study.counts / study.counts.sum()
+    attacked = attack(epsilon)
     return Option(
         protocol=oracle.name,
         estimator=outcome.combination.estimator,
         method=outcome.combination.method,
         epsilon=epsilon,
+        epsilon_stderr=outcome.stderr,
         error=float(values.mean()),
         stderr=float(values.std(ddof=1)) / math.sqrt(len(values)),
         low=float(low),
@@ -211,17 +173,5 @@ def _option(study: Study, outcome: Outcome, epsilon: float) -> Option:
         report_bytes=oracle.report_bytes,
         device_bytes=oracle.random_bytes_per_report,
         server_steps=oracle.support_size or oracle.size,
-        attack=risk(oracle, people, people=people).success if attacked else None,
+        attack=None if attacked is None else attacked.success,
     )
-
-
-def _is_plain(option: Option) -> bool:
-    return option.estimator == "mi" and option.method == NO_METHOD
-
-
-def _label(protocol: str, estimator: str, method: str) -> str:
-    return f"{protocol} + {estimator if method == NO_METHOD else method}"
-
-
-def _percent(larger: float, smaller: float) -> str:
-    return f"{100 * (larger / smaller - 1):.3g}%"

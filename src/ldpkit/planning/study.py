@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -46,14 +46,18 @@ class Combination(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a combination gives: its budget, and the metric of simulated collections, ascending.
+    """What a combination gives: its budget, and the metric of simulated collections.
 
-    The epsilon is None where no budget was enough; then the values are those of the largest.
+    At a given epsilon the values are in the order of the collections, which all
+    combinations share; at one that was looked for they ascend. The epsilon is None where
+    no budget was enough; then the values are those of the largest. `stderr` is how far
+    chance moves an epsilon that was looked for.
     """
 
     combination: Combination
     epsilon: float | None
     values: Floats
+    stderr: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class _Collections:
     supports: Counts
 
     def measure(self, combination: Combination, metric: Metric) -> Floats:
-        """Return the metric of every collection, ascending."""
+        """Return the metric of every collection."""
         n = int(self.counts.sum())
         if combination.estimator == "ibu_limit":
             estimates = limit(self.supports, self.oracle.p, self.oracle.q)
@@ -73,7 +77,7 @@ class _Collections:
             estimates = invert(self.oracle, self.supports, n)
             if combination.method != NO_METHOD:
                 estimates = CONSISTENCY.get(combination.method)(estimates, Noise.of(self.oracle, n))
-        return np.sort(metric(self.counts / n, estimates))
+        return metric(self.counts / n, estimates)
 
 
 class Study:
@@ -138,7 +142,7 @@ class Study:
         """Yield what each combination gives at the smallest epsilon that does what is wanted."""
         place = self._guess(wanted)
         for each in self.combinations():
-            values = cache(partial(self._values, each))
+            values = cache(partial(self._ascending, each))
             found = _first_good(partial(_is_enough, wanted, values), place)
             if found == len(BUDGETS):
                 yield Outcome(each, None, values(BUDGETS[-1]))
@@ -147,11 +151,16 @@ class Study:
             else:
                 worse, good = BUDGETS[found - 1], BUDGETS[found]
                 part, between = _crossing(wanted, values(worse), values(good))
-                yield Outcome(each, self._between(worse, good, part), between)
+                epsilon = self._between(worse, good, part)
+                luck = _part_stderr(wanted, values(worse), values(good))
+                yield Outcome(each, epsilon, between, epsilon * luck * math.log(good / worse))
             place = min(found, len(BUDGETS) - 1)  # the next one is often near
 
     def _values(self, combination: Combination, epsilon: float) -> Floats:
         return self._collections(epsilon).measure(combination, self.metric)
+
+    def _ascending(self, combination: Combination, epsilon: float) -> Floats:
+        return np.sort(self._values(combination, epsilon))
 
     def _between(self, worse: float, good: float, part: float) -> float:
         """Return the epsilon whose noise is a part of the way between two budgets' on the log scale.
@@ -215,3 +224,13 @@ def _crossing(wanted: Constraint, worse: Floats, good: Floats) -> tuple[float, F
     if not (math.isfinite(part) and np.isfinite(worse).all()):
         return 1.0, good
     return part, back((1 - part) * scale(worse) + part * scale(good))
+
+
+def _part_stderr(wanted: Constraint, worse: Floats, good: Floats) -> float:
+    """Return how far chance moves the crossing: as far as a share of collections moves by one deviation."""
+    share = wanted.probability
+    luck = min(math.sqrt(share * (1 - share) / len(good)), share / 2, (1 - share) / 2)
+    less, more = (
+        _crossing(replace(wanted, probability=share + shift), worse, good)[0] for shift in (-luck, luck)
+    )
+    return abs(more - less) / 2

@@ -9,16 +9,16 @@ only the first supported value matters, and its law is known for every protocol.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.hashing import LocalHashing
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["LARGEST", "Supports", "confusion", "supports_of"]
+__all__ = ["LARGEST", "Guesses", "Supports", "confusion", "guesses_of", "supports_of"]
 
 LARGEST = 4096
 """Larger domains would need more than 128 MB for the table of guesses."""
@@ -56,15 +56,17 @@ class Supports:
         left = self.values - 1 - m[:-1]
         return np.concatenate([[1.0], np.cumprod(np.maximum(left - picks, 0) / left)])
 
-    def own_share(self, before: int, group: int) -> float:
+    def own_shares(self, before: Counts, groups: Counts) -> Floats:
         """Return E[1 / (1 + supported among group - 1 others)], given own but none of `before` others."""
         if self.other is not None:
-            return _one_over_group(self.other, group)
+            return np.asarray((1 - (1 - self.other) ** groups) / (groups * self.other))
         picks = (self.size or 0) - 1
         left = self.values - 1 - before
-        i = np.arange(group)
-        missed = float(np.prod(np.maximum(left - picks - i, 0) / (left + 1 - i)))
-        return (left + 1) / (group * (picks + 1)) * (1 - missed)
+        missed = np.maximum(left - picks, 0) / (left + 1)
+        for place in np.flatnonzero(groups > 1):  # most values are alone with their prior
+            i = np.arange(groups[place])
+            missed[place] = np.prod(np.maximum(left[place] - picks - i, 0) / (left[place] + 1 - i))
+        return np.asarray((left + 1) / (groups * (picks + 1)) * (1 - missed))
 
 
 def supports_of(oracle: FrequencyOracle) -> Supports:
@@ -105,15 +107,32 @@ def confusion(oracle: FrequencyOracle, prior: Floats) -> Floats:
         raise InvalidParameterError(
             f"guesses are listed for at most {LARGEST} values, got {oracle.size}: group values"
         )
-    table = _Guesses(supports_of(oracle), np.asarray(prior, float), float(oracle.support_ratio))
+    table = guesses_of(oracle, prior)
     result = table.spread[np.ix_(table.group_of, table.group_of)]
     np.fill_diagonal(result, table.own[table.group_of])
     return np.asarray(result)
 
 
+def guesses_of(oracle: FrequencyOracle, prior: Floats) -> Guesses:
+    """Return what is guessed from a report of a pure protocol, for a prior that sums to one."""
+    return Guesses(supports_of(oracle), np.asarray(prior, float), float(oracle.support_ratio))
+
+
 @dataclass(frozen=True, eq=False)
-class _Guesses:
-    """Probabilities of guesses by groups of values with equal priors, the likeliest group first."""
+class Guesses:
+    """Probabilities of guesses by groups of values with equal priors, the likeliest group first.
+
+    The whole table has a row for each value and a column for each guess. What a guess is
+    worth on average (`expected`) is known without it: left of the diagonal, and right of
+    it, a column is the same in every row, so sums over columns are cumulative sums.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> guesses = guesses_of(ldpkit.GRR(1_000_000, epsilon=1.0), np.full(1_000_000, 1e-6))
+    >>> guesses.right[:2].round(9).tolist()              # e / (e + k - 1)
+    [2.718e-06, 2.718e-06]
+    """
 
     supports: Supports
     prior: Floats
@@ -144,17 +163,36 @@ class _Guesses:
     @cached_property
     def _given_held(self) -> tuple[Floats, Floats]:
         """If the own value is supported: P(guess in group), and P(guess is own), by own group."""
-        none, sizes, starts = self.supports.none_of(held=True), self._groups[2], self._starts
+        none, sizes, starts = self._none_held, self._groups[2], self._starts
         count, reached = len(sizes), self._reached
         earlier = none[starts] - none[np.minimum(starts + sizes, self.supports.values - 1)]
         hits = np.tril(np.broadcast_to(earlier, (count, count)), -1)
         hits[:, reached:] = 0
-        own = np.zeros(count)
-        for group in range(reached):
-            hits[group, group] = none[starts[group]]
-            own[group] = none[starts[group]] * self.supports.own_share(int(starts[group]), int(sizes[group]))
+        lifted = np.arange(reached)
+        hits[lifted, lifted] = none[starts[lifted]]
         hits[reached:, 0] += none[starts[reached]] if reached < count else 0.0
-        return hits, own
+        return hits, self._own_held
+
+    @cached_property
+    def _none_held(self) -> Floats:
+        return self.supports.none_of(held=True)
+
+    @cached_property
+    def _own_held(self) -> Floats:
+        """If the own value is supported: P(guess is own), by group."""
+        sizes, starts, own = self._groups[2], self._starts, np.zeros(len(self._groups[2]))
+        lifted = slice(self._reached)
+        own[lifted] = self._none_held[starts[lifted]] * self.supports.own_shares(
+            starts[lifted], sizes[lifted]
+        )
+        return own
+
+    @cached_property
+    def _nothing(self) -> Floats:
+        """If the own value is not supported: P(nothing lifted), by group."""
+        reached, sizes = self._reached, self._groups[2]
+        lifted = int(sizes[:reached].sum())
+        return np.asarray(self.supports.none_of(held=False)[lifted - (np.arange(len(sizes)) < reached)])
 
     @cached_property
     def _given_missed(self) -> tuple[Floats, Floats]:
@@ -166,16 +204,41 @@ class _Guesses:
         others = sizes[guess] - (own == guess)
         hits = none[before] - none[before + others]
         hits[:, reached:] = 0
-        lifted = int(sizes[:reached].sum())
-        return hits, none[lifted - (np.arange(count) < reached)]
+        return hits, self._nothing
 
     @cached_property
     def own(self) -> Floats:
         """The probability that the guess is right, by group."""
         sizes, p = self._groups[2], self.supports.own
-        result = p * self._given_held[1]
-        result[0] += (1 - p) * self._given_missed[1][0] / sizes[0]
+        result = p * self._own_held
+        result[0] += (1 - p) * self._nothing[0] / sizes[0]
         return np.asarray(result)
+
+    @property
+    def right(self) -> Floats:
+        """The probability that the guess is right, by value."""
+        return self.own[self.group_of]
+
+    def expected(self, worth: Floats) -> Floats:
+        """Return what the guess is worth on average for each true value, given the worth of each guess."""
+        sizes, starts, p, reached = self._groups[2], self._starts, self.supports.own, self._reached
+        held, missed = self._none_held, self.supports.none_of(held=False)
+        last, sums = self.supports.values - 1, np.bincount(self.group_of, weights=worth)
+        mean = np.where(np.arange(len(sizes)) < reached, sums / sizes, 0.0)
+        ends, before = np.minimum(starts + sizes, last), np.maximum(starts - 1, 0)
+        likelier = (p * (held[starts] - held[ends]) + (1 - p) * (missed[starts] - missed[ends])) * mean
+        rarer = (1 - p) * (missed[before] - missed[np.minimum(before + sizes, last)]) * mean
+        total = np.cumsum(likelier) - likelier + np.cumsum(rarer[::-1])[::-1] - rarer
+        total += (1 - p) * self._nothing * sums[0] / sizes[0]
+        if reached < len(sizes):
+            total[reached:] += p * held[starts[reached]] * sums[0] / sizes[0]
+        # The others of the own group: all but the own value, whose worth is taken off below.
+        others = p * (held[starts] - self._own_held) + (1 - p) * (missed[starts] - missed[starts + sizes - 1])
+        each = np.divide(others, sizes - 1, out=np.zeros(len(sizes)), where=sizes > 1)
+        each[reached:] = 0.0
+        total += each * sums
+        weight = p * self._own_held - each  # what nothing lifted gives the own value is in the total
+        return np.asarray(total[self.group_of] + weight[self.group_of] * worth)
 
     @cached_property
     def spread(self) -> Floats:
@@ -188,8 +251,3 @@ class _Guesses:
         result = np.divide(total, others, out=np.zeros_like(total), where=others > 0)
         result[:, 0] += (1 - p) * nothing / sizes[0]
         return np.asarray(result)
-
-
-def _one_over_group(chance: float, group: int) -> float:
-    """Return E[1 / (1 + B)] for B binomial with group - 1 trials."""
-    return (1 - (1 - chance) ** group) / (group * chance)

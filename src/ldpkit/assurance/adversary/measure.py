@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from ldpkit.assurance.adversary.closed_form import LARGEST, confusion
+from ldpkit.assurance.adversary.closed_form import guesses_of
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domain import CategoricalDomain
@@ -21,6 +22,9 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 __all__ = ["Risk", "blind_guess", "check_prior", "risk"]
 
 DEVICES = 10_000
+
+MOST_SCORES = 1 << 33
+"""How many scores a simulated attack may compute: a few minutes' work."""
 
 
 @dataclass(frozen=True)
@@ -146,12 +150,14 @@ def risk(
     numbers = _amounts(amounts, oracle.domain)
     count = check_whole(reports, "reports")
     limit = _eta(eta)
-    is_exact = count == 1 and oracle.pure and oracle.size <= LARGEST
+    is_exact = _has_closed_form(oracle, count)
     if is_exact:
-        totals = _achieved(truth, confusion(oracle, belief), np.arange(oracle.size), numbers, limit)
+        told = guesses_of(oracle, belief)
+        totals = _achieved(truth, told.right, told.expected, numbers, numbers, limit)
         stderr, low = 0.0, float(truth[numbers <= limit].sum())
     else:
         size = check_whole(devices, "devices", least=2)
+        _check_work(size, oracle.size, count)
         totals, low = _attack(oracle, belief, truth, numbers, limit, count, size, resolve(rng))
         stderr = math.sqrt(max(0.0, totals.success_squares - totals.success**2) / (size - 1))
     blind, blind_error = blind_guess(belief, truth, numbers)
@@ -176,11 +182,26 @@ def risk(
     )
 
 
+def _has_closed_form(oracle: FrequencyOracle, reports: int) -> bool:
+    return reports == 1 and oracle.pure
+
+
+def _check_work(devices: int, values: int, reports: int) -> None:
+    """Refuse a simulation that would take hours, before it draws anything."""
+    if devices * values * reports > MOST_SCORES:
+        few = MOST_SCORES // (values * reports)
+        remedy = f"attack {few:,} devices or fewer" if few >= 2 else "look at fewer reports, or group values"
+        raise InvalidParameterError(
+            f"{devices:,} devices with {reports:,} reports about {values:,} values take "
+            f"{devices * values * reports:,} scores to simulate, and the limit is {MOST_SCORES:,}: {remedy}"
+        )
+
+
 def blind_guess(prior: Floats, people: Floats, amounts: Floats) -> tuple[float, float]:
     """Return how often the likeliest value is right, and its mean squared error, without any report."""
     best = prior == prior.max()
-    distances = (amounts[:, None] - amounts[best]) ** 2
-    return float(people[best].mean()), float(people @ distances.mean(axis=1))
+    centred = amounts - amounts[best].mean()
+    return float(people[best].mean()), float(people @ centred**2) + float((centred[best] ** 2).mean())
 
 
 def check_prior(prior: object, size: int, name: str = "prior") -> Floats:
@@ -201,16 +222,22 @@ def check_prior(prior: object, size: int, name: str = "prior") -> Floats:
 
 
 def _achieved(
-    weight: Floats, guess: Floats, truth: np.ndarray[Any, Any], amounts: Floats, eta: float
+    weight: Floats,
+    right: Floats,
+    expected: Callable[[Floats], Floats],
+    own: Floats,
+    amounts: Floats,
+    eta: float,
 ) -> _Totals:
-    """Return sums over rows of guesses, each row with its weight and true value."""
-    right = guess[np.arange(len(truth)), truth]
-    own = amounts[truth]
+    """Return sums over people, each with a weight, how often the guess is right, and the own amount.
+
+    `expected` tells what a guess is worth to each of them, from the worth of each value.
+    """
     # E (a - g)^2 = a^2 - 2 a E g + E g^2, but centred, so that nothing cancels.
     centre = amounts.mean()
-    mean, square = guess @ (amounts - centre), guess @ (amounts - centre) ** 2
+    mean, square = expected(amounts - centre), expected((amounts - centre) ** 2)
     error = (own - centre) ** 2 - 2 * (own - centre) * mean + square
-    says_low = guess @ (amounts <= eta)
+    says_low = expected((amounts <= eta).astype(float)) if eta > -math.inf else np.zeros(len(own))
     return _Totals(
         float(weight @ right),
         float(weight @ right**2),
@@ -234,7 +261,10 @@ def _attack(
     truth = generator.choice(oracle.size, devices, p=people).astype(np.uint32)
     totals = _Totals()
     for held, guess in guesses(oracle, prior, truth, reports, source):
-        totals += _achieved(np.full(len(held), 1 / devices), guess, held, amounts, eta)
+        right = guess[np.arange(len(held)), held]
+        totals += _achieved(
+            np.full(len(held), 1 / devices), right, guess.__matmul__, amounts[held], amounts, eta
+        )
     return totals, float((amounts[truth] <= eta).mean())
 
 

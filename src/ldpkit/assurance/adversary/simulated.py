@@ -73,7 +73,7 @@ def _evidence(oracle: FrequencyOracle, people: Indices, reports: int, source: Ra
 
 
 def _fresh(oracle: FrequencyOracle, people: Indices, source: RandomSource) -> Reports:
-    labels = list(oracle.domain.labels)
+    labels = oracle.domain.labels
     return oracle.privatize([labels[index] for index in people.tolist()], rng=source)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from ldpkit.assurance.adversary.measure import Risk
+from ldpkit.core.numbertext import number_text, percent_text
 
-__all__ = ["in_words", "suspicion", "suspicion_in_words"]
+__all__ = ["guess_in_words", "in_words", "suspicion", "suspicion_in_words"]
 
 
 def suspicion(prior: float, epsilon: float) -> float:
@@ -22,20 +23,6 @@ def suspicion(prior: float, epsilon: float) -> float:
     return prior / (prior + (1 - prior) * math.exp(-epsilon))
 
 
-def suspicion_in_words(epsilon: float, whatever: str = "the report is") -> str:
-    """Return what an epsilon means to a suspicion, which holds for every mechanism.
-
-    Examples
-    --------
-    >>> suspicion_in_words(1.0)
-    'Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.'
-    """
-    half, rare = (_percent(suspicion(prior, epsilon)) for prior in (0.5, 0.01))
-    return (
-        f"Whatever {whatever}, a suspicion of 50% grows to at most {half}, and one of 1% to at most {rare}."
-    )
-
-
 def in_words(risk: Risk) -> list[str]:
     """Return what the numbers mean, sentence by sentence.
 
@@ -49,22 +36,15 @@ def in_words(risk: Risk) -> list[str]:
     Who guesses from the report is right in 47.5% of all cases; without it, in 25%: 1.9 times as often.
     Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.
     """
-    alone = risk.reports == 1
-    what, them = ("the report", "it") if alone else (f"the {risk.reports} reports", "them")
     sentences = []
     if risk.truthful is not None and risk.otherwise is not None:
         sentences.append(
-            f"A report shows the person's own value in {_percent(risk.truthful)} of all cases, "
-            f"and each other value in {_percent(risk.otherwise)}."
+            f"A report shows the person's own value in {percent_text(risk.truthful)} of all cases, "
+            f"and each other value in {percent_text(risk.otherwise)}."
         )
-    gain = "no more often" if risk.gain < 1.0005 else f"{risk.gain:.3g} times as often"
-    sentences.append(
-        f"Who guesses from {what} is right in {_percent(risk.success)} of all cases; "
-        f"without {them}, in {_percent(risk.blind)}: {gain}."
-    )
-    sentences.append(suspicion_in_words(risk.epsilon, f"{what} {'is' if alone else 'are'}"))
+    sentences += [guess_in_words(risk), suspicion_in_words(risk.epsilon, risk.reports)]
     if risk.f_score is not None:
-        found, sure = _percent(risk.recall or 0.0), _percent(risk.precision or 0.0)
+        found, sure = percent_text(risk.recall or 0.0), percent_text(risk.precision or 0.0)
         sentences.append(
             f"Whether the value is at most {risk.eta:g}: of all who are, the adversary finds {found}, "
             f"and is right in {sure} of all alarms."
@@ -72,5 +52,34 @@ def in_words(risk: Risk) -> list[str]:
     return sentences
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"
+def guess_in_words(risk: Risk) -> str:
+    """Return how often a guess is right, with and without reports, as a sentence.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> from ldpkit.assurance.adversary import risk
+    >>> print(guess_in_words(risk(ldpkit.GRR(4, epsilon=1.0))))
+    Who guesses from the report is right in 47.5% of all cases; without it, in 25%: 1.9 times as often.
+    """
+    what, them = ("the report", "it") if risk.reports == 1 else (f"the {risk.reports} reports", "them")
+    gain = "no more often" if risk.gain < 1.0005 else f"{number_text(risk.gain, 3)} times as often"
+    return (
+        f"Who guesses from {what} is right in {percent_text(risk.success)} of all cases; "
+        f"without {them}, in {percent_text(risk.blind)}: {gain}."
+    )
+
+
+def suspicion_in_words(epsilon: float, reports: int = 1) -> str:
+    """Return what an epsilon promises whatever the mechanism is, as a sentence.
+
+    Examples
+    --------
+    >>> print(suspicion_in_words(1.0))
+    Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.
+    """
+    what = "the report is" if reports == 1 else f"the {reports} reports are"
+    return (
+        f"Whatever {what}, a suspicion of 50% grows to at most {percent_text(suspicion(0.5, epsilon))}, "
+        f"and one of 1% to at most {percent_text(suspicion(0.01, epsilon))}."
+    )

@@ -1,9 +1,9 @@
 """The bootstrap: the spread of estimates from collections that might as well have been.
 
 Two ways to make such collections: draw reports with replacement from those at hand, or,
-where only a tally is there, draw tallies as if the estimate were the truth. Intervals are
-centred on the estimate. For frequencies at or near zero the bootstrap is known to be too
-sure of itself; the information matrix is the better choice there.
+where only a tally is there, draw tallies as if the estimate were the truth. What it finds is
+a standard error, and no interval is made from it: for frequencies at or near zero the
+bootstrap is too sure of itself.
 """
 
 from __future__ import annotations

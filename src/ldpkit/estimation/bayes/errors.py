@@ -1,10 +1,8 @@
-"""Standard errors of likelihood estimates, and where their intervals are centred.
+"""Standard errors of likelihood estimates: how far they scatter, where nothing cuts them off.
 
-A maximum on the boundary, with some frequencies at zero, is not normally distributed:
-its errors are cut off at zero. The point where the likelihood would have its maximum if
-frequencies could be negative is normal, on the boundary as inside. One Newton step with
-the whole information matrix finds it, and intervals are centred there. Inside the
-simplex it is the maximum itself.
+A maximum on the boundary, with some frequencies at zero, is not normally distributed: its
+errors are cut off at zero. So no interval is made from these errors; intervals come from
+the exact law of the counts (`ldpkit.estimation.intervals`).
 
 All errors come in two kinds, as for matrix inversion: about the people who reported, or
 about the population that they were drawn from. The likelihood knows the second. The
@@ -23,9 +21,7 @@ from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.bayes.landscape import Likelihood
 from ldpkit.estimation.evidence import Evidence, Part
-from ldpkit.estimation.inversion import invert
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
 __all__ = [
@@ -84,10 +80,9 @@ class ErrorOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Errors:
-    """Standard errors, with the centre of the intervals and the name of the method."""
+    """Standard errors, with the name of the method."""
 
     stderr: Floats
-    centre: Floats
     method: str
 
 
@@ -104,13 +99,10 @@ def by_information(evidence: Evidence, frequencies: Floats, *, population: bool)
         covariance = _covariance(information(evidence, frequencies))
     if covariance is None:
         return by_inversion(evidence, frequencies, population=population)
-    with Likelihood(evidence) as likelihood:
-        slope = likelihood(frequencies).slope
     variance = np.diag(covariance)
     if not population:
         variance = variance - frequencies * (1 - frequencies) / n
-    centre = frequencies + covariance @ (n * slope)
-    return Errors(np.sqrt(np.maximum(variance, 0)), centre, "information")
+    return Errors(np.sqrt(np.maximum(variance, 0)), "information")
 
 
 def information(evidence: Evidence, frequencies: Floats) -> Floats:
@@ -165,11 +157,10 @@ def by_inversion(evidence: Evidence, frequencies: Floats, *, population: bool) -
     tallies = [(oracle, tally) for oracle, tally in evidence.tallies() if tally.n]
     weights = np.array([1 / oracle.variance(0.0, tally.n) for oracle, tally in tallies])
     weights /= weights.sum()
-    centre, variance = np.zeros(len(frequencies)), np.zeros(len(frequencies))
+    variance = np.zeros(len(frequencies))
     for (oracle, tally), weight in zip(tallies, weights, strict=True):
-        centre += weight * invert(oracle, tally.counts, tally.n)
         variance += weight**2 * oracle.variance(frequencies, tally.n, population=population)
-    return Errors(np.sqrt(variance), centre, "inversion")
+    return Errors(np.sqrt(variance), "inversion")
 
 
 def by_delta(oracle: FrequencyOracle, counts: Counts, n: int, *, population: bool) -> Errors:
@@ -181,12 +172,11 @@ def by_delta(oracle: FrequencyOracle, counts: Counts, n: int, *, population: boo
     """
     p, q, others = oracle.p, oracle.q, oracle.size - 1
     h = counts / counts.sum()
-    centre = (h * (p + others * q) - q) / (p - q)
-    f = np.clip(centre, 0, 1)
+    f = np.clip((h * (p + others * q) - q) / (p - q), 0, 1)
     if oracle.support_size is not None:
-        return Errors(np.sqrt(oracle.variance(f, n, population=population)), centre, "information")
+        return Errors(np.sqrt(oracle.variance(f, n, population=population)), "information")
     own, other = p * (1 - p), q * (1 - q)
     holder = (1 - h) ** 2 * own + h**2 * others * other
     another = (1 - h) ** 2 * other + h**2 * (own + (others - 1) * other)
     variance = f * holder + (1 - f) * another + (f * (1 - f) * (p - q) ** 2 if population else 0)
-    return Errors(np.sqrt(variance / n) / (p - q), centre, "information")
+    return Errors(np.sqrt(variance / n) / (p - q), "information")

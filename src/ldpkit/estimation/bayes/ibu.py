@@ -21,6 +21,7 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.landscape import Surrogate
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.estimate import Estimate
+from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.inversion import describe
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.categorical.likelihood import iterate
@@ -146,11 +147,10 @@ def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
 
 
 def _oracle(tally: Tally) -> FrequencyOracle:
-    if not isinstance(tally.mechanism, FrequencyOracle):
-        raise InvalidInputError(f"ibu needs a frequency oracle, got {tally.mechanism!r}")
+    oracle = frequency_oracle(tally.mechanism)
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
-    return tally.mechanism
+    return oracle
 
 
 def _estimate(
@@ -162,7 +162,7 @@ def _estimate(
     if rules.errors == "bootstrap":
         drawn = run(simulate(oracle, made.frequencies, tally.n, rules))
         spread = np.std([again.frequencies for again in drawn], axis=0, ddof=1)
-        errors = Errors(spread, made.frequencies, "bootstrap")
+        errors = Errors(spread, "bootstrap")
     return Estimate(
         values=made.frequencies,
         stderr=errors.stderr,
@@ -171,6 +171,7 @@ def _estimate(
         made_by=describe(tally, method),
         unbiased=made.frequencies,
         noise=Noise.of(oracle, tally.n),
-        centre=errors.centre,
+        region=CountRegion([tally]),
+        population=rules.population,
         diagnostics=made.diagnostics(tolerance=tolerance, errors=errors.method),
     )

@@ -14,6 +14,8 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.landscape import Likelihood
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.evidence import Evidence
+from ldpkit.estimation.homogeneity import one_population
+from ldpkit.estimation.intervals import CountRegion
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -97,6 +99,8 @@ def maximum_likelihood(
         )
     else:
         found = by_information(evidence, top.frequencies, population=error_rules.population)
+    tallies = [tally for _, tally in evidence.tallies() if tally.n]
+    agreement = one_population(tallies).diagnostics() if len(tallies) > 1 else {}
     return Estimate(
         values=top.frequencies,
         stderr=found.stderr,
@@ -105,8 +109,9 @@ def maximum_likelihood(
         made_by=_describe(evidence),
         unbiased=top.frequencies,
         noise=Noise(evidence.n, _noise(evidence)),
-        centre=found.centre,
-        diagnostics=top.diagnostics(tolerance=tolerance, errors=found.method),
+        region=CountRegion(tallies),
+        population=error_rules.population,
+        diagnostics=top.diagnostics(tolerance=tolerance, errors=found.method, **agreement),
     )
 
 
@@ -125,7 +130,7 @@ def _spread(estimates: Floats, frequencies: Floats, n: int, population: bool) ->
     variance = estimates.var(axis=0, ddof=1)
     if not population:  # reports drawn anew are of people drawn anew
         variance = np.maximum(variance - frequencies * (1 - frequencies) / n, 0)
-    return Errors(np.sqrt(variance), frequencies, "bootstrap")
+    return Errors(np.sqrt(variance), "bootstrap")
 
 
 def _noise(evidence: Evidence) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Bytes, Counts, Indices, Reports
 from ldpkit.mechanisms.base import register

@@ -11,21 +11,26 @@ bits serves up to 2^17 values and 256 buckets; beyond, a word of 64 bits is used
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
+from ldpkit.core.checks import check_epsilon, check_whole
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.typing import Bytes, Counts, Indices, Reports
+from ldpkit.core.typing import Bytes, Counts, DomainLike, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 
-__all__ = ["BLH", "OLH", "LocalHashing"]
+__all__ = ["BLH", "OLH", "LocalHashing", "OptimisedHashing", "best_buckets", "nearest_buckets"]
 
 _SMALL_DOMAIN, _SMALL_BUCKETS = 1 << 17, 256
 
@@ -210,13 +215,93 @@ class BLH(LocalHashing):
         return 2
 
 
+@lru_cache(maxsize=1024)
+def best_buckets(epsilon: float) -> int:
+    """Return the number of buckets with which local hashing has the least variance.
+
+    With g = x + 1 buckets the variance for a rare value is proportional to (e^eps + x)^2 / x,
+    which is least at the first integer x whose x (x + 1) is at least e^(2 eps).
+
+    Examples
+    --------
+    >>> [best_buckets(epsilon) for epsilon in (0.1, 0.4, 1.0, 1.5)]
+    [2, 3, 4, 6]
+    """
+    _, square = exp_bounds(2 * Fraction(epsilon))
+    x = math.isqrt(math.floor(square))
+    return 1 + (x if x * (x + 1) >= square else x + 1)
+
+
+@lru_cache(maxsize=1024)
+def nearest_buckets(epsilon: float) -> int:
+    """Return round(e^eps) + 1: the number of buckets of a description that states none.
+
+    Earlier versions took so many, which is not always the best, and did not write it down.
+    """
+    low, high = exp_bounds(epsilon)
+    return round((low + high) / 2) + 1
+
+
+class OptimisedHashing(LocalHashing):
+    """Local hashing into the number of buckets that makes the variance least.
+
+    That number is part of a description only where it is not `nearest_buckets`, so a
+    description without it means the same as ever.
+    """
+
+    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon", "buckets")
+    budget: ClassVar[str] = "epsilon"
+    """The parameter that the number of buckets goes by."""
+
+    @cached_property
+    def buckets(self) -> int:
+        return best_buckets(self.epsilon)
+
+    def _take_buckets(self, buckets: int, epsilon: float) -> None:
+        allowed = (best_buckets(epsilon), nearest_buckets(epsilon))
+        if check_whole(buckets, "buckets") not in allowed:
+            raise InvalidParameterError(
+                f"buckets={buckets!r} is not the best number for {self.budget}={epsilon:g} ({allowed[0]}), "
+                f"nor that of earlier versions ({allowed[1]}): leave it out"
+            )
+        self._freeze(buckets=int(buckets))
+
+    def parameters(self) -> dict[str, float]:
+        return self._unless(best_buckets(self.epsilon))
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), "parameters": self._unless(nearest_buckets(self.epsilon))}
+
+    def _unless(self, understood: int) -> dict[str, float]:
+        """Return the parameters, with the buckets if these are not what goes without saying."""
+        shown = super().parameters()
+        if self.buckets == understood:
+            del shown["buckets"]
+        return shown
+
+    @classmethod
+    def read_parameters(cls, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "buckets" in parameters or cls.budget not in parameters:
+            return parameters
+        return {**parameters, "buckets": nearest_buckets(check_epsilon(parameters[cls.budget], cls.budget))}
+
+
 @register
-class OLH(LocalHashing):
-    """Optimised local hashing: round(e^eps) + 1 buckets.
+class OLH(OptimisedHashing):
+    """Optimised local hashing: about e^eps + 1 buckets, exactly so many that the variance is least.
 
     Utility: variance about 4 e^eps / (n (e^eps - 1)^2), as OUE, with short reports.
     Runtime: O(1) a user, O(k) a report; memory O(k).
     Citation: Wang, Blocki, Li, Jha (USENIX Security 2017).
+
+    Parameters
+    ----------
+    domain : int or sequence of labels
+        The values.
+    epsilon : float
+        The privacy budget.
+    buckets : int, optional
+        Leave it out. It is there for reports of earlier versions, which took round(e^eps) + 1.
 
     Examples
     --------
@@ -230,7 +315,7 @@ class OLH(LocalHashing):
     title = "Optimised local hashing"
     citation = "Wang, Blocki, Li, Jha: Locally differentially private protocols. USENIX Security 2017"
 
-    @cached_property
-    def buckets(self) -> int:
-        low, high = exp_bounds(self.epsilon)
-        return round((low + high) / 2) + 1
+    def __init__(self, domain: DomainLike, epsilon: float, *, buckets: int | None = None) -> None:
+        super().__init__(domain, epsilon)
+        if buckets is not None:
+            self._take_buckets(buckets, self.epsilon)

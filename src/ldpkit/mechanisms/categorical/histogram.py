@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
 from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Words
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.grid_laplace import GridLaplace
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.categorical.unary import UnaryEncoding
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 
@@ -138,6 +139,11 @@ class SHE(FrequencyOracle):
 
     def _report_variance(self, f: Floats) -> Floats:
         return np.full_like(f, float(self.law.variance / (1 - 2 * self.law.mean) ** 2))
+
+    @cached_property
+    def report_law(self) -> ReportLaw:
+        other = np.array([weight / WORD for weight in self.law.weights])
+        return ReportLaw(np.arange(len(other)) - self.law.reach, other[::-1], other)
 
     def count_range(self, n: int) -> tuple[int, int]:
         return -n * self.law.reach, n * (self.grid + self.law.reach)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.domain import CategoricalDomain, as_domain, regrouped
 from ldpkit.core.errors import InvalidInputError
@@ -22,6 +22,7 @@ from ldpkit.core.exact import WORD
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
@@ -42,7 +43,7 @@ class FrequencyOracle(Mechanism):
     independent across values, and `support_size` if every report supports equally many.
     `support_ratio` and `_pack` open it to maximum likelihood. One whose reports do not
     support values says so with `pure`, and gives `unbiased`, `_report_variance`,
-    `count_range` and `_sample_supports` instead of `support_probabilities`.
+    `report_law`, `count_range` and `_sample_supports` instead of `support_probabilities`.
     """
 
     domain: CategoricalDomain
@@ -93,6 +94,19 @@ class FrequencyOracle(Mechanism):
             f"mle does not know how likely a report of {self!r} is (support_ratio and _pack): "
             'use the estimator "mi"'
         )
+
+    @cached_property
+    def report_law(self) -> ReportLaw:
+        """What one report adds to the count of a value, for a holder and for anybody else.
+
+        Intervals are made from it. In a pure protocol p and q say it.
+        """
+        if not self.pure:
+            raise InvalidInputError(
+                f"{self!r} does not say what a report adds to a count, so its intervals have no law: "
+                "its class must give report_law"
+            )
+        return ReportLaw.supporting(self.p, self.q)
 
     @property
     @abc.abstractmethod
@@ -191,11 +205,11 @@ class FrequencyOracle(Mechanism):
 
     def tally(self, reports: Reports) -> Tally:
         """Return the support counts of some reports."""
-        checked = self.check_reports(reports)
-        supports = np.zeros(self.size, np.int64)
-        for start in range(0, len(checked), _TALLY_CHUNK):
-            self._add_supports(checked[start : start + _TALLY_CHUNK], supports)
-        return Tally(self, len(checked), supports)
+        supports, n = np.zeros(self.size, np.int64), 0
+        for some in self.report_chunks(reports, _TALLY_CHUNK):
+            self._add_supports(some, supports)
+            n += len(some)
+        return Tally(self, n, supports)
 
     def check_counts(self, n: int, counts: Counts) -> None:
         super().check_counts(n, counts)
@@ -220,10 +234,11 @@ class FrequencyOracle(Mechanism):
         >>> ldpkit.GRR(10, epsilon=1).packed_supports([0, 9]).tolist()
         [[1, 0], [0, 2]]
         """
-        checked = self.check_reports(reports)
-        packed = np.empty((len(checked), (self.size + 7) // 8), np.uint8)
-        for start in range(0, len(checked), _TALLY_CHUNK):
-            packed[start : start + _TALLY_CHUNK] = self._pack(checked[start : start + _TALLY_CHUNK])
+        array, start = self._report_array(reports), 0
+        packed = np.empty((len(array), (self.size + 7) // 8), np.uint8)
+        for some in self.report_chunks(array, _TALLY_CHUNK):
+            packed[start : start + len(some)] = self._pack(some)
+            start += len(some)
         return packed
 
     def simulate(self, counts: object, *, rng: RandomSource | None = None, repeats: int = 1) -> Counts:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 
 __all__ = ["RandomisedResponse"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import abc
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Bytes, Counts, Indices, Reports

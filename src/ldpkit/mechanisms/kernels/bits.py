@@ -6,12 +6,13 @@ As in `unary`, the first byte of a threshold decides, and a spare word where it 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_ties", "randomise_again"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_ties(noise, bits, one, zero):
     """Return how many bytes equal the first byte of their threshold."""
     one_byte, zero_byte = np.uint8(one >> np.uint64(56)), np.uint8(zero >> np.uint64(56))
@@ -24,7 +25,7 @@ def count_ties(noise, bits, one, zero):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def randomise_again(noise, spare, bits, one, zero, out):
     """Set bits of the empty `out`: a set bit of `bits` has threshold `one`, another `zero`."""
     one_byte, zero_byte = np.uint8(one >> np.uint64(56)), np.uint8(zero >> np.uint64(56))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_columns"]
 
@@ -11,7 +12,7 @@ _FLUSH = 255  # rows that a byte accumulator holds
 _WIDE = 128  # bytes of a row that keep the vector units busy
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _count(rows):
     n, width = rows.shape
     totals = np.zeros((width, 8), np.int64)
@@ -31,7 +32,7 @@ def _count(rows):
     return totals.reshape(8 * width)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_columns(rows):
     """Return how often each bit is set, bit v being bit v%8 of byte v//8.
 

@@ -9,8 +9,8 @@ that stay in the cache.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ldpkit.mechanisms.kernels.compiled import compiled
 from ldpkit.mechanisms.kernels.response import piece_or_value
 
 __all__ = ["count_supports", "hash_and_respond", "pack_supports"]
@@ -20,7 +20,7 @@ _PACK = np.uint64(0x0102040810204080)  # gathers the lowest bits of eight bytes 
 _FLUSH = 1 << 30  # reports that a 32-bit accumulator surely holds
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def hash_and_respond(words, a, b, constants, slots, half, buckets, keep, width, last, out):
     """Write the response to the bucket of each value; the constant of value i is constants[slots[i]]."""
     word = constants.dtype.type
@@ -30,7 +30,7 @@ def hash_and_respond(words, a, b, constants, slots, half, buckets, keep, width, 
         out[i] = piece_or_value(words[i], (cell * buckets) >> half, keep, width, inverse, last)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _ranges(a, b, edges, slots):
     """Return a, b and width such that a report supports v if (a c(v) + b mod a word) < width.
 
@@ -46,7 +46,7 @@ def _ranges(a, b, edges, slots):
     return multiplier, offset, width
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_tile(a, b, width, constants, partial):
     word = constants.dtype.type  # integer arithmetic widens; the hash is modulo one word
     whole = a.shape[0] // 4 * 4
@@ -67,7 +67,7 @@ def _add_tile(a, b, width, constants, partial):
             partial[v] += np.uint32(word(a[i] * constants[v] + b[i]) < width[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_supports(a, b, edges, slots, constants):
     """Return for each constant how many reports have it in their bucket."""
     a, b, width = _ranges(a, b, edges, slots)
@@ -83,7 +83,7 @@ def count_supports(a, b, edges, slots, constants):
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pack_supports(a, b, edges, slots, constants):
     """Return for each report a bit for each constant: whether it lies in the report's bucket."""
     a, b, width = _ranges(a, b, edges, slots)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["byte_sums", "expectation", "iterate"]
 
@@ -21,7 +22,7 @@ _TINY = 1e-290  # frequencies on their way to zero stop here, before arithmetic 
 _LARGE = 1e150  # densities are multiplied up to here before a logarithm is taken of them
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def byte_sums(terms, width):
     """Return for every byte column and every byte the sum of the terms whose bits are set."""
     sums = np.zeros((width, 256))
@@ -32,7 +33,7 @@ def byte_sums(terms, width):
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def expectation(supports, weights, sums, shares, squares):
     """Return the sums of w_i/d_i, w_i/d_i^2 and w_i log d_i; d_i is 1 plus the sums of row i's bytes.
 
@@ -75,7 +76,7 @@ def expectation(supports, weights, sums, shares, squares):
     return total, total_squares, logs + math.log(product)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@compiled(error_model="numpy", fastmath=_FAST)
 def _share(h, f, base, lift, shares):
     """Write h / (base + lift f) and return its sum."""
     total = 0.0
@@ -86,7 +87,7 @@ def _share(h, f, base, lift, shares):
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@compiled(error_model="numpy", fastmath=_FAST)
 def _grow(f, shares, weight, lift):
     """Multiply f by weight + lift shares in place; return the new sum and the largest change."""
     total, change = 0.0, 0.0
@@ -100,7 +101,7 @@ def _grow(f, shares, weight, lift):
     return total, change
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def iterate(histograms, frequencies, floor, lift, most, tolerance, iterations, changes):
     """Run the iterative Bayesian update in place on every row, under the channel floor + lift [v = y].
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["draw"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def draw(words, bounds, guide, out):
     """Write for each word how many of the ascending bounds are at most the word.
 

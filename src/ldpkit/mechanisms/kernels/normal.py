@@ -8,12 +8,13 @@ Sums run in a fixed order, so a step gives the same numbers on every machine.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["factorise", "normal_matrix", "solve_factored"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def normal_matrix(vectors, weights, diagonals, places):
     """Return the sum over outputs t of [1, y; y, y^2] (x) (diag(a_t) + w_t v_t v_t'), upper half only."""
     outputs, inputs = vectors.shape
@@ -38,7 +39,7 @@ def normal_matrix(vectors, weights, diagonals, places):
     return matrix
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def factorise(matrix, ridge):
     """Turn the upper half of a matrix into its Cholesky factor; return False if it has none."""
     size = matrix.shape[0]
@@ -58,7 +59,7 @@ def factorise(matrix, ridge):
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def solve_factored(factor, right):
     """Return the solution for a right-hand side, given the factor."""
     size = factor.shape[0]

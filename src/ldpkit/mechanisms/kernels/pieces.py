@@ -8,7 +8,8 @@ corrected by an integer comparison, so it is exact and the loop still runs on ve
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["binned", "blocks", "coin", "hybrid", "rows", "truncate", "window"]
 
@@ -17,14 +18,14 @@ _SURE = 1 + 2.0**-50  # above all rounding of a conversion, a reciprocal and a p
 _GUIDE = np.uint64(52)  # the guide of a table goes by the first 12 bits of a word
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _divide(word, weight, reciprocal):
     rough = np.float64(np.int64((word >> _ONE) + _ONE)) * 2.0 * reciprocal  # at least word / weight
     quotient = np.uint64(np.int64(rough))
     return quotient - np.uint64(np.int64(word - quotient * weight) < 0)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _cell(word, place, width, inside, outside, edge, by_inside, by_outside):
     """Return the cell of a word below the total of a window: the window's words come first."""
     is_in = word < edge
@@ -34,7 +35,7 @@ def _cell(word, place, width, inside, outside, edge, by_inside, by_outside):
     return index + (place if is_in else beyond)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def window(words, places, width, inside, outside, out):
     """Write a cell for each place: one of `width` cells from there on, or any other cell."""
     edge, by_inside, by_outside = width * inside, _SURE / np.float64(inside), _SURE / np.float64(outside)
@@ -43,14 +44,14 @@ def window(words, places, width, inside, outside, out):
         out[i] = _cell(words[i], place, width, inside, outside, edge, by_inside, by_outside)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def coin(words, places, base, slope, out):
     """Write 1 with a probability that grows evenly with the place, else 0."""
     for i in range(words.shape[0]):
         out[i] = words[i] < base + slope * np.uint64(places[i])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def hybrid(words, places, coins, base, slope, width, inside, outside, cells, out):
     """Write a coin's side (as cells, cells + 1) for words below `coins`, a window's cell for others."""
     edge, by_inside, by_outside = width * inside, _SURE / np.float64(inside), _SURE / np.float64(outside)
@@ -63,7 +64,7 @@ def hybrid(words, places, coins, base, slope, width, inside, outside, cells, out
         out[i] = side if is_coin else cell
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def truncate(reports, first, cells):
     """Count cells from `first` on; write `cells` for those below, cells + 1 for those beyond the last."""
     for i in range(reports.shape[0]):
@@ -71,7 +72,7 @@ def truncate(reports, first, cells):
         reports[i] = cells if cell < 0 else (cells + 1 if cell >= cells else cell)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _locate(word, bounds, guide):
     """Return the last entry whose lower bound is at most the word."""
     entry = np.int64(guide[np.int64(word >> _GUIDE)])
@@ -80,7 +81,7 @@ def _locate(word, bounds, guide):
     return entry
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def blocks(words, places, steps, far, far_guide, near, near_guide, starts, weights, reach, cells, out):
     """Write place plus noise: a block and a side from one word, a cell of the block from the next."""
     for i in range(places.shape[0]):
@@ -94,7 +95,7 @@ def blocks(words, places, steps, far, far_guide, near, near_guide, starts, weigh
         out[i] = cells if cell < 0 else (cells + 1 if cell >= cells else cell)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def rows(words, places, table, out):
     """Write a half-cell for each place: a point by its row of lower bounds, a half by the last bit."""
     points = table.shape[1]
@@ -111,7 +112,7 @@ def rows(words, places, table, out):
         out[i] = 0 if low == 0 else (2 * points - 3 if low == points - 1 else half)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def binned(reports, cells, shift, counts):
     """Count reports by bins of 2**shift cells, then atoms, then sum the places of cells in their bins."""
     bins = (cells + (1 << shift) - 1) >> shift

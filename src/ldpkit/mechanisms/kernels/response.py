@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["piece_or_value", "respond"]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def piece_or_value(word, value, keep, width, inverse, last):
     """Return the response to one value; `inverse` is one over the width, in floating point."""
     rest = word - keep
@@ -20,7 +21,7 @@ def piece_or_value(word, value, keep, width, inverse, last):
     return value if word < keep else piece + np.uint64(piece >= value)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def respond(words, values, keep, width, last, out):
     """Write the response to each value: itself below `keep`, else the piece that the word falls in.
 

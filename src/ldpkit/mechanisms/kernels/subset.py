@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["list_values", "randomise"]
 
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def randomise(coins, draws, spare, values, threshold, size, out):
     """Write a bitmap of `omega` values for each row; return False if `spare` runs out.
 
@@ -47,7 +48,7 @@ def randomise(coins, draws, spare, values, threshold, size, out):
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def list_values(bitmaps, out):
     """Write the values of each bitmap in ascending order."""
     for i in range(bitmaps.shape[0]):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["draw_rows"]
 
 _GUIDE = np.uint64(56)  # the guide goes by the first 8 bits of a word
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def draw_rows(words, coins, places, bins, shift, bounds, guide, out):
     """Write an output for each place: of the row below or above it by a coin, then by a word.
 

@@ -7,7 +7,8 @@ equal, one time in 256: there the other 56 bits decide against a spare word.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["randomise"]
 
@@ -15,7 +16,7 @@ _PACK = np.uint64(0x0102040810204080)  # gathers the lowest bits of eight bytes 
 _TOP = np.uint64(56)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def randomise(noise, spare, values, own, other, out):
     """Write packed bits: bit values[i] of row i has threshold `own`, all others `other`.
 

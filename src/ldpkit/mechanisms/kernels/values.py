@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_values"]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def count_values(values, size):
     """Return how often each of 0..size-1 occurs.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports

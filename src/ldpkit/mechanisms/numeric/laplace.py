@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.numeric.noise import BlockNoise, NoiseMechanism

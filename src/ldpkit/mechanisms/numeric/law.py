@@ -8,12 +8,12 @@ function, moments and the audit all read the same integers.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Floats
 
 __all__ = ["Law", "Placement"]

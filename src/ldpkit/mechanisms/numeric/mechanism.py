@@ -10,13 +10,14 @@ on the grid of a million steps.
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
 from ldpkit.core.domain import regrouped
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
@@ -34,6 +35,8 @@ BINS = 1024
 """A tally counts cells in at most so many bins."""
 
 _CHUNK_BYTES = 1 << 20  # randomness for one chunk: small enough for the cache, large enough to amortise
+_TALLY_CHUNK = 1 << 16  # reports counted at a time
+_MOST_DIGITS = 290  # of a power, before a floating-point number overflows or vanishes
 
 
 class NumericMechanism(Mechanism):
@@ -130,10 +133,10 @@ class NumericMechanism(Mechanism):
         array
             Indices of cells; `values_of` turns them into numbers.
         """
-        numbers, source = self.domain.take(values, clip=clip), resolve(rng)
-        reports = np.empty(len(numbers), self.report_dtype)
+        places, source = self.domain.place(self.domain.take(values, clip=clip), self.grid), resolve(rng)
+        reports = np.empty(len(places), self.report_dtype)
         start = 0
-        for made in self._chunks(numbers, source):
+        for made in self._chunks(places, source):
             reports[start : start + len(made)] = made
             start += len(made)
         return reports
@@ -142,7 +145,8 @@ class NumericMechanism(Mechanism):
         self, values: Values, *, rng: RandomSource | None = None, clip: bool = False
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` in chunks, so that they never fill the memory."""
-        return self._chunks(self.domain.take(values, clip=clip), resolve(rng))
+        places = self.domain.place(self.domain.take(values, clip=clip), self.grid)
+        return self._chunks(places, resolve(rng))
 
     def privatize_stream(
         self, pieces: Iterable[Values], *, rng: RandomSource | None = None, clip: bool = False
@@ -152,14 +156,14 @@ class NumericMechanism(Mechanism):
         Each piece is checked before randomness is drawn for it. The reports are those of
         `privatize` for all pieces together, and memory is that of a chunk.
         """
-        source, numbers = resolve(rng), (self.domain.take(piece, clip=clip) for piece in pieces)
-        for chunk in regrouped(numbers, self.chunk_size):
-            yield self._randomise(self.domain.place(chunk, self.grid), source.spawn(1)[0])
+        source = resolve(rng)
+        places = (self.domain.place(self.domain.take(piece, clip=clip), self.grid) for piece in pieces)
+        for chunk in regrouped(places, self.chunk_size):
+            yield self._randomise(chunk, source.spawn(1)[0])
 
-    def _chunks(self, numbers: Floats, source: RandomSource) -> Iterator[Reports]:
-        for start in range(0, len(numbers), self.chunk_size):
-            places = self.domain.place(numbers[start : start + self.chunk_size], self.grid)
-            yield self._randomise(places, source.spawn(1)[0])
+    def _chunks(self, places: Indices, source: RandomSource) -> Iterator[Reports]:
+        for start in range(0, len(places), self.chunk_size):
+            yield self._randomise(places[start : start + self.chunk_size], source.spawn(1)[0])
 
     @property
     def chunk_size(self) -> int:
@@ -225,10 +229,15 @@ class NumericMechanism(Mechanism):
         """Return the expected |y - x|**power, exactly."""
         if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 100:
             raise InvalidParameterError(f"power must be a positive number below 100, got {power!r}")
+        if abs(power * math.log10(self.domain.width)) > _MOST_DIGITS:
+            raise InvalidParameterError(
+                f"power={power!r} takes the error on {self.domain} out of the range of floating-point "
+                "numbers: rescale the values"
+            )
+        unit = float(self.domain.width**power)
 
         def expected(law: Law, value: float, _: Floats) -> float:
             share = (value - self.domain.low) / self.domain.width
-            unit = float(self.domain.width**power)
             return law.moment(power, share, self.placement, self._atom_shares) * unit
 
         return self._each(x, None, expected)
@@ -322,10 +331,11 @@ class NumericMechanism(Mechanism):
         """Return the binned counts of some reports, and what the exact mean needs beyond them."""
         from ldpkit.mechanisms.kernels.pieces import binned
 
-        checked = self.check_reports(reports)
-        counts = np.zeros(self.tally_size, np.int64)
-        binned(checked, self.cells, self.bin_shift, counts)
-        return Tally(self, len(checked), counts)
+        counts, n = np.zeros(self.tally_size, np.int64), 0
+        for some in self.report_chunks(reports, _TALLY_CHUNK):
+            binned(some, self.cells, self.bin_shift, counts)
+            n += len(some)
+        return Tally(self, n, counts)
 
     def total(self, counts: Counts) -> Fraction:
         """Return the exact sum of all reports of a tally, each with low at 0 and high at 1."""

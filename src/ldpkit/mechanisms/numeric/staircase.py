@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import exp_bounds
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.numeric.levels import two_levels

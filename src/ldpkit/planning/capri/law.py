@@ -43,6 +43,7 @@ __all__ = [
 
 _NEGLIGIBLE = 46.0  # e**-46 is 1e-20: a hundred thousand terms of it do not count
 _LONGEST_PERIOD = 1 << 24
+_MOST_LOOKS = 1 << 27  # angles times values: a second or two to find the terms that count
 _CHUNK = 1 << 14  # terms that are added up at a time
 
 How = Literal["lattice", "saddle point", "normal"]
@@ -120,7 +121,7 @@ class TotalLaw:
 
     def _window(self) -> tuple[int, int] | None:
         """Return the first integer and the length of a window that holds the law; None if it is too long."""
-        if not self.is_lattice:
+        if not self.is_lattice or self.reports.looks > _MOST_LOOKS:
             return None
         low, high = self.reports.support
         # Bernstein: beyond this distance from the mean lies less than e**-46 of the law.
@@ -162,10 +163,7 @@ def total_law(oracle: FrequencyOracle, question: CapacityQuestion) -> TotalLaw:
     >>> round(law.mean, 6), round(law.at_most(500), 8), law.how
     (600.0, 0.00523595, 'lattice')
     """
-    lattice = question.lattice
-    points = question.amounts if lattice is None else lattice.points.astype(np.float64)
-    step = Fraction(1) if lattice is None else lattice.step
-    whole = sum(map(as_exact, points.tolist()), Fraction(0))
+    points, step, whole = question.points
     if isinstance(oracle, SHE):
         return _she_law(oracle, question.counts, points, step, whole)
     p, q = _probabilities(oracle)
@@ -174,7 +172,7 @@ def total_law(oracle: FrequencyOracle, question: CapacityQuestion) -> TotalLaw:
         reports = Bits(question.counts, points, float(p), float(q))
     else:
         reports = Sets(question.counts, points, float(p), oracle.support_size)
-    return TotalLaw(reports, (p - q) / step, question.n * q * whole, lattice is not None)
+    return TotalLaw(reports, (p - q) / step, question.n * q * whole, question.lattice is not None)
 
 
 def law_at(protocol: str, question: CapacityQuestion) -> Callable[[float], EstimatedTotal]:

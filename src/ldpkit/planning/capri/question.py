@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_fraction
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["CapacityQuestion", "Lattice", "Outcome", "as_exact"]
 
+_EVERY_WHOLE = 1 << 53  # below, every whole number is a float of its own
 _LARGEST_POINT = 1 << 31  # amounts that need a finer grid are as good as continuous
 
 
@@ -151,7 +152,8 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         """Return the question whose mistake, of whichever kind, has at most some probability."""
         numbers = _amounts(amounts)
         people = check_counts(counts, len(numbers))
-        exceeds = _exact_total(numbers, people) > as_exact(_number(capacity, "capacity"))
+        total = _exact_total(map(as_exact, numbers.tolist()), people)
+        exceeds = total > as_exact(_number(capacity, "capacity"))
         return cls(numbers, people, capacity, Outcome.FN if exceeds else Outcome.FP, at_most=mistake)
 
     @property
@@ -162,7 +164,12 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
     @cached_property
     def exact_total(self) -> Fraction:
         """The true total, exactly."""
-        return _exact_total(self.amounts, self.counts)
+        return _exact_total(self._exact_amounts, self.counts)
+
+    @cached_property
+    def _exact_amounts(self) -> list[Fraction]:
+        """The amounts as they were written."""
+        return list(map(as_exact, self.amounts.tolist()))
 
     @property
     def total(self) -> float:
@@ -201,7 +208,7 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
     @cached_property
     def lattice(self) -> Lattice | None:
         """The amounts as multiples of their greatest common step; None if that is too fine to matter."""
-        exact = [as_exact(amount) for amount in self.amounts.tolist()]
+        exact = self._exact_amounts
         denominator = math.lcm(*(amount.denominator for amount in exact))
         whole = [int(amount * denominator) for amount in exact]
         common = math.gcd(*whole) or 1
@@ -209,6 +216,17 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         if max(map(abs, points)) > _LARGEST_POINT:
             return None
         return Lattice(Fraction(common, denominator), np.array(points, np.int64))
+
+    @cached_property
+    def points(self) -> tuple[Floats, Fraction, Fraction]:
+        """What each value adds to a sum of reports, their step, and the sum of them all, exactly.
+
+        Multiples of the step if there is one, else the amounts themselves.
+        """
+        if self.lattice is None:
+            return self.amounts, Fraction(1), sum(self._exact_amounts, Fraction(0))
+        whole = self.lattice.points
+        return whole.astype(np.float64), self.lattice.step, Fraction(sum(whole.tolist()))
 
     def __str__(self) -> str:
         direction = "at most" if self.outcome.is_mistake else "at least"
@@ -226,12 +244,15 @@ def as_exact(number: float) -> Fraction:
     >>> as_exact(0.1)
     Fraction(1, 10)
     """
-    return Fraction(repr(float(number)))
+    value = float(number)
+    if value.is_integer() and abs(value) < _EVERY_WHOLE:
+        return Fraction(int(value))  # ten times as fast, and most amounts are whole
+    return Fraction(repr(value))
 
 
-def _exact_total(amounts: Floats, counts: Counts) -> Fraction:
-    pairs = zip(amounts.tolist(), counts.tolist(), strict=True)
-    return sum((as_exact(amount) * people for amount, people in pairs), Fraction(0))
+def _exact_total(amounts: Iterable[Fraction], counts: Counts) -> Fraction:
+    pairs = zip(amounts, counts.tolist(), strict=True)
+    return sum((amount * people for amount, people in pairs), Fraction(0))
 
 
 def _amounts(amounts: Sequence[float] | Floats) -> Floats:

@@ -8,19 +8,23 @@ and what is needed to know how far the law and its Fourier transform reach.
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.cached import cached_property
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Bits", "Noise", "ReportSum", "Sets"]
 
 Complex = NDArray[np.complex128]
 
-_CHUNK = 1 << 20  # numbers of a table that is kept at a time
+_CHUNK = 1 << 15  # numbers of a table that is kept at a time: small enough to stay in the cache
+_MOST_PICKS = 1 << 17  # steps for each argument of the law: beyond, a plan takes minutes
+_LARGE_CHUNK = 1 << 20  # where each part takes a loop over all values
 _DIFFERENCES = 8
 _LOG_OF_ZERO = -700.0  # infinity times an imaginary part would be no number
 _CELLS_PER_TURN = 8  # wide cells for each turn of the largest point
@@ -71,13 +75,22 @@ class ReportSum(abc.ABC):
         """The largest slope of `decay`."""
         return 0.0
 
+    @property
+    def looks(self) -> int:
+        """How many terms `audible` looks at: for so many angles every value."""
+        return self._cells * len(self.points)
+
+    @cached_property
+    def _cells(self) -> int:
+        return max(64, _CELLS_PER_TURN * int(np.abs(self.points).max()))
+
     def audible(self, period: int, least: float) -> Counts:
         """Return the j in 1 .. period // 2 for which `decay` at 2 pi j / period is more than `least`.
 
         First in wide cells, which are left out if not even the largest slope can lift
         them, then one by one in the others.
         """
-        cells = max(64, _CELLS_PER_TURN * int(np.abs(self.points).max()))
+        cells = self._cells
         if cells < period // 4:
             middles = np.asarray((np.arange(cells) + 0.5) * (np.pi / cells), np.float64)
             loud = self.decay(middles) + self.steepness * np.pi / (2 * cells) > least
@@ -137,19 +150,17 @@ class Bits(ReportSum):
     def cumulants(self, s: Complex) -> Complex:
         """Every bit has its own factor."""
         total = np.zeros(len(s), np.complex128)
-        for people, point in zip(self.counts.tolist(), self.points.tolist(), strict=True):
-            turn = np.expm1(s * point)
-            for size, chance in ((people, self.p), (self.n - people, self.q)):
-                if size:
-                    total += size * _log1p(chance * turn)
+        for part in _parts(len(self.points), len(s)):
+            turn, people = np.expm1(np.outer(self.points[part], s)), self.counts[part]
+            total += people @ _log1p(self.p * turn) + (self.n - people) @ _log1p(self.q * turn)
         return total
 
     def decay(self, angles: Floats) -> Floats:
         """Return a bound from the cosine of every bit."""
         # |1 - r + r z|^2 = 1 - 2 r (1 - r) (1 - cos), and log(1 - x) <= -x.
-        total = np.zeros(len(angles))
-        for weight, point in zip(self._spread.tolist(), self.points.tolist(), strict=True):
-            total += weight * (np.cos(angles * point) - 1)
+        total, weight = np.zeros(len(angles)), self._spread
+        for part in _parts(len(self.points), len(angles)):
+            total += weight[part] @ (np.cos(np.outer(self.points[part], angles)) - 1)
         return total
 
     @property
@@ -228,13 +239,23 @@ class Sets(ReportSum):
         """Every report has its own factor, alike for people with one value."""
         present = np.flatnonzero(self.counts)
         if self.size == 1:
-            turns = np.expm1(s * self.points[:, None])
-            others = (turns.sum(axis=0) - turns[present]) / (self.values - 1)
-            logs = _log1p(self.p * turns[present] + (1 - self.p) * others)
-            return np.asarray(self.counts[present] @ logs)
-        step = max(1, _CHUNK // (self.values * (self.size + 1)))
-        chunks = [self._chunk(s[start : start + step], present) for start in range(0, len(s), step)]
+            chunks = [self._single(s[part], present) for part in _parts(len(s), self.values)]
+        else:
+            columns = self.values * (self.size + 1)
+            if columns > _MOST_PICKS:
+                raise InvalidParameterError(
+                    f"the law of a total of sets of {self.size:,} out of {self.values:,} values takes "
+                    f"{columns:,} steps, more than {_MOST_PICKS:,}: take grr or oue, a numeric mechanism "
+                    "such as duchi, or round the amounts to fewer"
+                )
+            chunks = [self._chunk(s[part], present) for part in _parts(len(s), columns, _LARGE_CHUNK)]
         return np.concatenate(chunks)
+
+    def _single(self, s: Complex, present: Counts) -> Complex:
+        turns = np.expm1(s * self.points[:, None])
+        others = (turns.sum(axis=0) - turns[present]) / (self.values - 1)
+        logs = _log1p(self.p * turns[present] + (1 - self.p) * others)
+        return np.asarray(self.counts[present] @ logs)
 
     def _chunk(self, s: Complex, present: Counts) -> Complex:
         turns = np.exp(s * self.points[:, None])
@@ -261,8 +282,9 @@ class Sets(ReportSum):
         if self.size == 1:
             # |(p - q) z_x + q sum z| <= 1 - q (k - |sum z|), whatever the own value x is.
             turned = np.zeros(len(angles), np.complex128)
-            for point in self.points.tolist():
-                turned += np.exp(1j * (angles * point))
+            for part in _parts(self.values, len(angles)):
+                phases = np.outer(self.points[part], angles)
+                turned += np.cos(phases).sum(axis=0) + 1j * np.sin(phases).sum(axis=0)
             q = (1 - self.p) / (self.values - 1)
             return np.asarray(-self.n * q * (self.values - np.abs(turned)))
         # A coin that turns by half the difference of two points shrinks to its cosine.
@@ -326,11 +348,18 @@ class Noise(ReportSum):
     def cumulants(self, s: Complex) -> Complex:
         """Every number has its own factor."""
         total = np.zeros(len(s), np.complex128)
-        for people, point in zip(self.counts.tolist(), self.points.tolist(), strict=True):
-            turns = np.exp(np.outer(s * point, self.outcomes))
-            total += (self.n - people) * np.log(turns @ self.chances)
-            total += people * np.log(turns @ self.chances[::-1])
+        for part in _parts(len(self.points), len(s) * len(self.outcomes)):
+            people = self.counts[part]
+            turns = np.exp(np.multiply.outer(np.outer(self.points[part], s), self.outcomes))
+            total += (self.n - people) @ np.log(turns @ self.chances)
+            total += people @ np.log(turns @ self.chances[::-1])
         return total
+
+
+def _parts(rows: int, columns: int, cells: int | None = None) -> Iterator[slice]:
+    """Yield the rows of a table in parts of which each has a bounded number of cells."""
+    step = max(1, (cells or _CHUNK) // max(1, columns))
+    return (slice(start, start + step) for start in range(0, rows, step))
 
 
 def _log1p(w: Complex) -> Complex:

@@ -38,6 +38,7 @@ from ldpkit.core.registry import Registry
 
 if TYPE_CHECKING:
     from ldpkit.planning.optimus.laboratory import Laboratory
+    from ldpkit.planning.optimus.question import Question
 
 __all__ = ["SEARCHES", "Search", "Selection", "search"]
 
@@ -68,6 +69,9 @@ class Search(abc.ABC):
     """A way to find the smallest epsilon; its fields are its parameters."""
 
     title: ClassVar[str]
+
+    def check(self, question: Question) -> None:  # noqa: B027
+        """Refuse a question that the method cannot answer, before anything is simulated."""
 
     @abc.abstractmethod
     def select(self, laboratory: Laboratory) -> Selection:

@@ -91,6 +91,11 @@ class AnalyticSearch(Search):
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)
 
+    def check(self, question: Question) -> None:
+        """Refuse a metric, or a protocol, whose law is not known."""
+        law_of(question)
+        NoiseLaw.of(question.oracle(question.epsilon_max), question.counts)
+
     def select(self, laboratory: Laboratory) -> Selection:
         """Return the smallest epsilon by the law of the metric."""
         question = laboratory.question

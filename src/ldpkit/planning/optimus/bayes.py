@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
     from ldpkit.planning.constraint import Constraint
     from ldpkit.planning.optimus.laboratory import Laboratory
+    from ldpkit.planning.optimus.question import Question
 
 __all__ = ["BayesianOptimisation"]
 
@@ -59,6 +60,10 @@ class BayesianOptimisation(SimulatedSearch):
         check_tolerance(self.tolerance)
         check_whole(self.init_points, "init_points")
         check_whole(self.iter_num, "iter_num", least=0)
+
+    def check(self, question: Question) -> None:
+        """Refuse where the library is missing."""
+        _library()
 
     def select(self, laboratory: Laboratory) -> Selection:
         """Return the smallest epsilon that passes, by all that was tried together."""

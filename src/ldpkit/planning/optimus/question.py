@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.estimation.consistency import CONSISTENCY

@@ -73,6 +73,7 @@ def plan_budget(
     (1.27, 'yes', 0)
     """
     chosen = make_search(method, **parameters)
+    chosen.check(question)
     laboratory = Laboratory(question, rng)
     start = time.perf_counter()
     selection = chosen.select(laboratory)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_whole, exact_sum
 from ldpkit.core.domain import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
@@ -19,6 +19,7 @@ from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Repor
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
 from ldpkit.mechanisms.categorical.oracle import index_dtype
+from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.categorical.subset_law import sample_supports
 from ldpkit.mechanisms.categorical.unary import SUE
 from ldpkit.mechanisms.channel import Channel, check_enumerable
@@ -266,6 +267,15 @@ class DBitFlip(MemoizedOracle):
         p, q = self.bit_probabilities
         own, other = (float(self._score_variance(one) / (p - q) ** 2) for one in (p, q))
         return f * own + (1 - f) * other
+
+    @cached_property
+    def report_law(self) -> ReportLaw:
+        asked, zero = self.d / self.size, self._zero_score
+        own, other = (
+            np.array([asked * float(1 - one), 1 - asked, asked * float(one)])
+            for one in self.bit_probabilities
+        )
+        return ReportLaw(np.array([-zero, 0, _SCORE - zero]), own, other)
 
     def _score_variance(self, one: Fraction) -> Fraction:
         """Return the variance of one report's score in units of an asked-for one, given P(one)."""

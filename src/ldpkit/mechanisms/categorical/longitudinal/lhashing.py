@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.categorical.hashing import BLH, OLH, LocalHashing
+from ldpkit.mechanisms.categorical.hashing import BLH, LocalHashing, OptimisedHashing
 from ldpkit.mechanisms.categorical.longitudinal.lresponse import LongitudinalResponse
 
 __all__ = ["LBLH", "LOLH", "LongitudinalHashing"]
@@ -85,7 +86,7 @@ class LBLH(LongitudinalHashing, BLH):
 
 
 @register
-class LOLH(LongitudinalHashing, OLH):
+class LOLH(OptimisedHashing, LongitudinalHashing):
     """Longitudinal optimised local hashing (OLOLOHA).
 
     With the second round solved exactly, the best number of buckets is that of OLH with
@@ -94,6 +95,18 @@ class LOLH(LongitudinalHashing, OLH):
     Utility: as OLH with epsilon_1.
     Runtime: O(1) a user, O(k) a report; memory O(k).
     Citation: Arcolezi et al. (EDBT 2023).
+
+    Parameters
+    ----------
+    domain : int or sequence of labels
+        The values.
+    epsilon_inf : float
+        What all reports about one value together may cost.
+    epsilon_1 : float
+        What the first report may cost, less than epsilon_inf.
+    buckets : int, optional
+        Leave it out. A device that began with an earlier version gives round(e^epsilon_1) + 1,
+        so that it keeps its hash function and its permanent reports.
 
     Examples
     --------
@@ -107,3 +120,12 @@ class LOLH(LongitudinalHashing, OLH):
     aliases = ("l_olh", "ololoha")
     title = "Longitudinal optimised local hashing (OLOLOHA)"
     citation = _LOLOHA
+    parameter_names = ("epsilon_inf", "epsilon_1", "buckets")
+    budget = "epsilon_1"
+
+    def __init__(
+        self, domain: DomainLike, epsilon_inf: float, epsilon_1: float, *, buckets: int | None = None
+    ) -> None:
+        if buckets is not None:  # before the integers of both rounds, which need it
+            self._take_buckets(buckets, check_epsilon(epsilon_1, "epsilon_1"))
+        LongitudinalHashing.__init__(self, domain, epsilon_inf, epsilon_1)

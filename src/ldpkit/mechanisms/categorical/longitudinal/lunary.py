@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, log_product_up, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
@@ -79,10 +79,11 @@ class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
         from ldpkit.mechanisms.kernels.bits import count_ties, randomise_again
 
         one, zero = (np.uint64(threshold) for threshold in self._chain.second)
-        noise = source.bytes(len(permanent) * self.size).reshape(len(permanent), self.size)
-        spare = source.words(count_ties(noise, permanent, one, zero))
-        reports = np.zeros_like(permanent)
-        randomise_again(noise, spare, permanent, one, zero, reports)
+        kept = permanent.copy()  # read twice, and must be the same both times
+        noise = source.bytes(len(kept) * self.size).reshape(len(kept), self.size)
+        spare = source.words(count_ties(noise, kept, one, zero))
+        reports = np.zeros_like(kept)
+        randomise_again(noise, spare, kept, one, zero, reports)
         return reports
 
     def _evidence(self, reports: Reports, memoized: bool) -> Floats:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD, log_up

@@ -1,0 +1,224 @@
+"""Time of every command as the number of values grows from a thousand to a million.
+
+Commands run as a user types them, but inside one process, so that starting Python is not
+counted; of the searches of `plan budget`, which simulate thousands of collections, four
+collections. Each line has the seconds at every k and the exponent of growth between the last
+two: 1 is linear. What refuses a domain says so with its limit, in the time that takes.
+
+    python benchmarks/bench_domain_size.py [--figure growth.png] [--most 1000000] [--only WORD]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ldpkit.cli.app import make_app
+from ldpkit.core.errors import LdpkitError
+from ldpkit.core.random import seeded
+from ldpkit.planning.constraint import Constraint, Direction
+from ldpkit.planning.optimus.laboratory import Laboratory
+from ldpkit.planning.optimus.question import Question
+from ldpkit.simulation.datasets import load
+from timing import print_table
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+PEOPLE = 2_000
+ENOUGH = 200.0  # seconds: what will take longer is not tried
+LINEAR = 1.25  # sorting, caches and a noisy machine make linear work look a little steeper
+
+Command = Callable[[Path, int], list[str] | Callable[[], object]]
+
+
+def _data(k: int) -> str:
+    return f"zipf:k={k},n=1000000"
+
+
+_METHODS = ("none", "norm", "norm_sub", "base_cut")
+
+COMMANDS: dict[str, Command] = {
+    "mechanisms": lambda _, k: ["mechanisms", "--domain", f"{k}"],
+    "mechanisms, labels": lambda folder, _: ["mechanisms", "--domain", f"@{folder}/labels.txt"],
+    "a label twice": lambda folder, _: ["mechanisms", "--domain", f"@{folder}/twice.txt"],
+    "privatize grr, labels": lambda folder, _: _privatize(folder, "grr"),
+    "privatize olh": lambda folder, _: _privatize(folder, "olh"),
+    "privatize oue": lambda folder, _: _privatize(folder, "oue"),
+    "privatize ss": lambda folder, _: _privatize(folder, "ss"),
+    "inspect": lambda folder, _: ["inspect", f"{folder}/grr.ldp"],
+    "estimate grr": lambda folder, _: _estimate(folder, "grr"),
+    "estimate olh": lambda folder, _: _estimate(folder, "olh"),
+    "estimate olh, norm_sub": lambda folder, _: [*_estimate(folder, "olh"), "--consistency", "norm_sub"],
+    "estimate grr, mle": lambda folder, _: [*_estimate(folder, "grr"), "--method", "mle"],
+    "risk grr": lambda _, k: ["risk", "-m", "grr", "--domain", f"{k}"],
+    "risk oue, data": lambda _, k: ["risk", "-m", "oue", "-d", _data(k)],
+    "risk ss, data": lambda _, k: ["risk", "-m", "ss", "-d", _data(k)],
+    "risk olh, data": lambda _, k: ["risk", "-m", "olh", "-d", _data(k)],
+    "risk she": lambda _, k: ["risk", "-m", "she", "--domain", f"{k}", "--devices", "100"],
+    "recommend": lambda _, k: ["recommend", "-d", _data(k), "-e", "4", "-p", "grr,oue", "-r", "2"],
+    "recommend, wanted": lambda _, k: ["recommend", "-d", _data(k), *_wanted(k), "-p", "oue", "-r", "2"],
+    "plan budget, 4 collections": lambda _, k: _collections(k, "max_error"),
+    "plan budget, analytic": lambda _, k: [*_budget(k), "-m", "analytic"],
+    "plan budget, 4 of tau": lambda _, k: _collections(k, "kendall_tau"),
+    "plan capacity grr": lambda folder, _: _capacity(folder, "grr"),
+    "plan capacity oue": lambda folder, _: _capacity(folder, "oue"),
+    "plan capacity ss": lambda folder, _: _capacity(folder, "ss"),
+    "bench": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "oue", "olh", "-m", *_METHODS, "-r", "2"],
+    "bench, all methods": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "-r", "1"],
+    "bench, a file": lambda folder, _: ["bench", "-d", f"{folder}/counts.csv", "-p", "oue", "-m", "none"],
+    "longitudinal": lambda _, k: ["longitudinal", "--domain", f"{k}", "--reports", "20", "--repeats", "40"],
+}
+
+
+def main() -> None:
+    """Measure, print the table, and draw it if asked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--figure", type=Path, help="a .png, .svg or .pdf file to draw")
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="the largest number of values")
+    parser.add_argument("--only", default="", help="only commands whose name holds this")
+    asked = parser.parse_args()
+    sizes = [k for k in SIZES if k <= asked.most]
+    measured = {name: dict[int, float | str]() for name in COMMANDS if asked.only in name}
+    for k in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            _prepare(Path(folder), k)
+            for name, found in measured.items():
+                if k == sizes[0]:
+                    _seconds(COMMANDS[name](Path(folder), k))  # loads modules, compiles: not counted
+                if _expected(found) < ENOUGH:
+                    found[k] = _seconds(COMMANDS[name](Path(folder), k))
+                print(f"k={k:,} {name}: {found.get(k, 'skipped')}", file=sys.stderr)
+    print_table("Seconds by the number of values k", [_row(name, found) for name, found in measured.items()])
+    for name, found in measured.items():
+        refusals = [text for text in found.values() if isinstance(text, str)]
+        if refusals:
+            print(f"{name}: {refusals[-1]}")
+    if asked.figure is not None:
+        _draw(measured, asked.figure)
+
+
+def _expected(found: dict[int, float | str]) -> float:
+    """Return about how long ten times as many values will take."""
+    if any(isinstance(each, str) for each in found.values()):
+        return 0.0  # a refusal takes no time
+    last = list(found.values())[-1:]
+    growth = max(_exponent(found) or 1.0, 1.0)
+    return max((float(seconds) * 10**growth for seconds in last), default=0.0)
+
+
+def _prepare(folder: Path, k: int) -> None:
+    labels = [f"value {place}" for place in range(k)]
+    (folder / "labels.txt").write_text("\n".join(labels) + "\n")
+    (folder / "twice.txt").write_text("\n".join([*labels, labels[-1]]) + "\n")
+    (folder / "values.txt").write_text("".join(f"{labels[place % k]}\n" for place in range(PEOPLE)))
+    counts = "".join(f"{place},{1 + 1000 * (place < 10)}\n" for place in range(k))
+    (folder / "counts.csv").write_text("value,count\n" + counts)
+
+
+def _privatize(folder: Path, name: str) -> list[str]:
+    made = ["privatize", f"{folder}/values.txt", "--domain", f"@{folder}/labels.txt", "-m", name, "-e", "1"]
+    return [*made, "-o", f"{folder}/{name}.ldp", "--force"]
+
+
+def _estimate(folder: Path, name: str) -> list[str]:
+    return ["estimate", f"{folder}/{name}.ldp", "--format", "csv"]
+
+
+def _budget(k: int) -> list[str]:
+    return ["plan", "budget", "-d", _data(k), "-p", "oue", *_wanted(k)]
+
+
+def _wanted(k: int) -> list[str]:
+    """Return a bound that an epsilon near 1 gives, whatever k is."""
+    return ["-u", "max_error", "--at-most", f"{0.002 * math.sqrt(2 * math.log(k)):.6f}"]
+
+
+def _collections(k: int, metric: str) -> Callable[[], object]:
+    """Return what a simulating search does for each epsilon, for four collections."""
+    direction: Direction = "at least" if metric == "kendall_tau" else "at most"
+    counts = load(_data(k)).counts
+
+    def draw() -> object:
+        question = Question(counts, "oue", Constraint(metric, direction, 0.01))
+        return Laboratory(question, seeded(0)).draw(1.0, 4)
+
+    return draw
+
+
+def _capacity(folder: Path, name: str) -> list[str]:
+    goal = ["--capacity", "10", "--constraint", "tp", "--at-least", "0.9"]
+    return ["plan", "capacity", f"{folder}/counts.csv", *goal, "-p", name]
+
+
+def _seconds(command: list[str] | Callable[[], object]) -> float | str:
+    """Return how long a command takes, or with which words it refuses."""
+    start = time.perf_counter()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            if callable(command):
+                command()
+            else:
+                make_app(command)(command, standalone_mode=False)
+        except (SystemExit, LdpkitError) as end:
+            refused = isinstance(end, LdpkitError) and "stands twice" not in str(end)
+            if refused:
+                return f"refused in {time.perf_counter() - start:.1f} s: {end}"
+    return time.perf_counter() - start
+
+
+def _row(name: str, found: dict[int, float | str]) -> dict[str, Any]:
+    row: dict[str, Any] = {"work": name}
+    for k in SIZES:
+        value = found.get(k)
+        row[f"k={k:,}"] = "-" if value is None else "refused" if isinstance(value, str) else value
+    growth = _exponent(found)
+    row["exponent"] = "-" if growth is None else f"{growth:.2f}"
+    row["linear"] = "-" if growth is None else "yes" if growth <= LINEAR else "NO"
+    return row
+
+
+def _exponent(found: dict[int, float | str]) -> float | None:
+    """Return the slope between the last two sizes, on logarithmic scales."""
+    known = [(k, seconds) for k, seconds in found.items() if isinstance(seconds, float)][-2:]
+    if len(known) < 2:
+        return None
+    (first, before), (second, after) = known
+    return math.log(after / before) / math.log(second / first)
+
+
+def _draw(measured: dict[str, dict[int, float | str]], path: Path) -> None:
+    from ldpkit.bench.figures import new_figure, save_figure
+
+    figure = new_figure(10, 6.5)
+    axes: Any = figure.subplots()
+    for place, (name, found) in enumerate(measured.items()):
+        points = np.array(list(_points(found)))
+        if len(points):
+            style = ("-", "--", ":")[place // 10 % 3]
+            axes.plot(*points.T, style, marker="o", markersize=3, label=name)
+    ends = np.array([SIZES[0], SIZES[-1]], float)
+    axes.plot(ends, 1e-2 * ends / ends[0], color="black", linewidth=2.5, alpha=0.3, label="linear")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("values k")
+    axes.set_ylabel("seconds")
+    axes.set_title("Time of every command as the domain grows")
+    axes.legend(fontsize=7, ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
+    save_figure(figure, path)
+
+
+def _points(found: dict[int, float | str]) -> Iterator[tuple[int, float]]:
+    return ((k, seconds) for k, seconds in found.items() if isinstance(seconds, float))
+
+
+if __name__ == "__main__":
+    main()

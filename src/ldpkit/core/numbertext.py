@@ -1,0 +1,39 @@
+"""Numbers as people read them: short, and without exponents where something is counted."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["number_text", "percent_text"]
+
+_LARGEST = 1e15  # beyond, nobody counts digits
+
+
+def number_text(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits, and all digits before the point.
+
+    Examples
+    --------
+    >>> number_text(0.123456), number_text(50783.2), number_text(999_999.7), number_text(8.2031e-06)
+    ('0.1235', '50783', '1000000', '8.203e-06')
+    >>> number_text(5e20), number_text(float("nan"))
+    ('5e+20', 'nan')
+    """
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text and abs(value) < _LARGEST else text
+
+
+def percent_text(share: float) -> str:
+    """Return a share in percent with three digits, and more where these would make it 100%.
+
+    Examples
+    --------
+    >>> percent_text(0.0267), percent_text(0.731), percent_text(0.99966), percent_text(1 - 2.5e-9)
+    ('2.67%', '73.1%', '99.966%', '99.99999975%')
+    >>> percent_text(1.0), percent_text(461.0)
+    ('100%', '46100%')
+    """
+    text = number_text(100 * share, 3)
+    if share < 1 and float(text) >= 99.95:
+        text = f"{100 * share:.{1 - math.floor(math.log10(100 * (1 - share)))}f}"
+    return f"{text}%"

@@ -1,0 +1,140 @@
+"""The law of a count: what one report adds to it, from a person who holds the value or does not.
+
+The count of a value is a sum over people whose reports are independent, so these two
+laws say all about it. Intervals are made from them, exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ldpkit.core.typing import Counts, Floats
+
+__all__ = ["Cumulants", "ReportLaw"]
+
+_FEW = 16  # outcomes: beyond, cumulants are interpolated instead of summed each time
+_KNOTS = 65
+_FARTHEST = 1.38  # of an exponent in units of 1/deviation; Laplace noise has its pole at 1.414
+
+
+class Cumulants(NamedTuple):
+    """A cumulant generating function, log E exp(t X), with its first two derivatives."""
+
+    value: Floats
+    slope: Floats
+    curvature: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ReportLaw:
+    """The law of what one report adds to the count of a value.
+
+    Parameters
+    ----------
+    outcomes : array of int
+        What it can add, ascending.
+    own, other : array
+        The probabilities if the person holds the value, and if not. For an interval a
+        holder's report must not tend to add less.
+
+    Examples
+    --------
+    >>> law = ReportLaw.supporting(0.5, 0.2)
+    >>> law.outcomes.tolist(), law.own.tolist(), law.other.tolist()
+    ([0, 1], [0.5, 0.5], [0.8, 0.2])
+    >>> law.scaled(3).mirrored().outcomes.tolist()
+    [-3, 0]
+    """
+
+    outcomes: Counts
+    own: Floats
+    other: Floats
+
+    def __post_init__(self) -> None:
+        possible = (np.asarray(self.own) > 0) | (np.asarray(self.other) > 0)
+        for name, kind in (("outcomes", np.int64), ("own", float), ("other", float)):
+            array = np.asarray(getattr(self, name))[possible].astype(kind)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @classmethod
+    def supporting(cls, p: float, q: float) -> ReportLaw:
+        """Return the law of a pure protocol: a report supports the value or not."""
+        return cls(np.array([0, 1]), np.array([1 - p, p]), np.array([1 - q, q]))
+
+    def scaled(self, factor: int) -> ReportLaw:
+        """Return the law of a whole multiple, other than zero, of what a report adds."""
+        order = slice(None, None, -1 if factor < 0 else 1)
+        return ReportLaw(factor * self.outcomes[order], self.own[order], self.other[order])
+
+    def shifted(self, offset: int, unit: int) -> ReportLaw:
+        """Return the law in other units: of (added - offset) / unit."""
+        return ReportLaw((self.outcomes - offset) // unit, self.own, self.other)
+
+    def mirrored(self) -> ReportLaw:
+        """Return the law of the negative, with those who do not hold the value as its holders."""
+        negative = self.scaled(-1)
+        return ReportLaw(negative.outcomes, negative.other, negative.own)
+
+    @cached_property
+    def means(self) -> tuple[float, float]:
+        """The means for a holder and for anybody else."""
+        return float(self.own @ self.outcomes), float(self.other @ self.outcomes)
+
+    @cached_property
+    def moments(self) -> Floats:
+        """The second to fourth cumulants, shape (3, 2): for a holder and for anybody else."""
+        columns = []
+        for chances, mean in zip((self.own, self.other), self.means, strict=True):
+            away = self.outcomes - mean
+            second, third, fourth = (float(chances @ away**power) for power in (2, 3, 4))
+            columns.append((second, third, fourth - 3 * second**2))
+        return np.array(columns).T
+
+    @property
+    def widest_gap(self) -> int:
+        """The largest distance between neighbouring outcomes."""
+        return int(np.diff(self.outcomes).max(initial=0))
+
+    def cumulants(self, t: Floats) -> tuple[Cumulants, Cumulants]:
+        """Return the cumulant generating functions of a holder and of anybody else at some exponents."""
+        if len(self.outcomes) <= _FEW:
+            return self._sum(t, self.own), self._sum(t, self.other)
+        own, other = (
+            Cumulants(whole(t) - zero, slope(t), curvature(t))
+            for whole, zero, slope, curvature in self._splines
+        )
+        return own, other
+
+    def _sum(self, t: Floats, chances: Floats) -> Cumulants:
+        # log1p of what exceeds 1: many people multiply the rounding error of a logarithm near zero.
+        excess = np.expm1(np.multiply.outer(t, self.outcomes))
+        grown = (excess + 1) * chances
+        total = grown.sum(axis=-1)
+        slope = grown @ self.outcomes / total
+        away = self.outcomes - slope[..., None]
+        return Cumulants(np.log1p(excess @ chances), slope, (grown * away**2).sum(axis=-1) / total)
+
+    @cached_property
+    def largest_exponent(self) -> float:
+        """How far from zero `cumulants` may be asked."""
+        if len(self.outcomes) <= _FEW:
+            return 700.0 / max(1.0, float(np.abs(self.outcomes).max()))
+        return _FARTHEST / float(np.sqrt(self.moments[0].max()))
+
+    @cached_property
+    def _splines(self) -> list[tuple[Any, float, Any, Any]]:
+        from scipy.interpolate import CubicHermiteSpline
+
+        knots = np.linspace(-self.largest_exponent, self.largest_exponent, _KNOTS)
+        splines = []
+        for chances in (self.own, self.other):
+            at = self._sum(knots, chances)
+            slope = CubicHermiteSpline(knots, at.slope, at.curvature)
+            whole = slope.antiderivative()
+            splines.append((whole, float(whole(0.0)), slope, slope.derivative()))
+        return splines

@@ -1,0 +1,99 @@
+"""Every command that writes: nothing is overwritten unasked, never an input, and nothing is half there."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+SMALL = ("bench", "-d", "zipf:k=8,n=2000", "-r", 2, "-p", "grr", "-m", "none")
+PLAN = ("plan", "budget", "-d", "zipf:k=8,n=20000", "-p", "grr", "-u", "mae", "--at-most", 0.05)
+CASES = {
+    "bench --out": (*SMALL, "-o", "out.csv"),
+    "bench --report": (*SMALL, "--report", "out.csv"),
+    "bench --figure": (*SMALL, "--figure", "out.png"),
+    "bench mean": ("bench", "--task", "mean", "-d", "gaussian:n=50", "-p", "pm", "-r", 2, "-o", "out.csv"),
+    "prepare": ("datasets", "prepare", "values", "values.txt", "-o", "out.csv"),
+    "plan": (*PLAN, "--figure", "out.png"),
+    "recommend": ("recommend", "-d", "zipf:k=8,n=900", "-e", 1, "-p", "grr", "-r", 2, "--figure", "out.png"),
+    "longitudinal": ("longitudinal", "--reports", 5, "--repeats", 20, "--figure", "out.png"),
+    "risk": ("risk", "-m", "grr", "-e", 1, "--domain", 4, "--figure", "out.png"),
+    "density": ("density", "ages.txt", "--low", 0, "--high", 99, "-e", 1, "--seed", 1, "--figure", "out.png"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "values.txt").write_text("a\nb\n")
+    (tmp_path / "ages.txt").write_text("3\n70\n")
+    return tmp_path
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_that_exists_is_refused_before_any_work(run, folder, case):
+    *words, name = CASES[case]
+    (folder / name).write_text("precious")
+    before = files(folder)
+    line = run(*words, name, code=2).error_line
+    assert f"'{name}' exists: choose another name or add --force" in line
+    assert "No such file" in run(*words, f"no/{name}", code=2).error_line
+    assert files(folder) == before
+
+
+@pytest.mark.parametrize("case", ["bench --report", "bench --figure", "prepare"])
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(run, folder, case):
+    words = CASES[case]
+    (folder / words[-1]).write_text("precious")
+    before = files(folder)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        err = run(*words, "--force", code=2).err
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert err.splitlines()[-1].startswith(f"error: cannot write '{words[-1]}': ")
+    assert files(folder) == before
+
+
+def test_an_input_is_never_overwritten(run, folder):
+    (folder / "link.csv").hardlink_to(folder / "values.txt")
+    for words in (
+        ("datasets", "prepare", "values", "values.txt", "-o", "link.csv"),
+        ("bench", "-d", "values.txt", "--report", "link.csv"),
+        ("bench", "-d", "values.txt", "-o", "link.csv"),
+    ):
+        assert "is also the input" in run(*words, "--force", code=2).error_line
+    assert (folder / "values.txt").read_text() == "a\nb\n"
+
+
+def test_two_outputs_have_two_names(run):
+    line = run(*SMALL, "--report", "x.svg", "--figure", "./x.svg", code=2).error_line
+    assert "is both --report and --figure" in line
+
+
+def test_a_plugin_that_ends_the_process_is_refused(run, folder):
+    (folder / "ends.py").write_text("import sys\nsys.exit(0)\n")
+    assert "it calls sys.exit(0)" in run("--plugin", "ends.py", *SMALL, code=2).error_line
+    (folder / "later.py").write_text(
+        "import sys\n"
+        "from ldpkit.estimation.consistency import consistency\n"
+        "@consistency('ends_all')\n"
+        "def ends_all(estimates, noise):\n"
+        "    sys.exit(0)\n"
+    )
+    line = run("bench", "--plugin", "later.py", *SMALL[1:-1], "ends_all", "-o", "out.csv", code=2).error_line
+    assert "a plugin ended the command with sys.exit(0)" in line
+    assert not list(folder.glob("out*"))
+
+
+@pytest.mark.parametrize("key", ["n", "k", "s", "seed"])
+def test_a_population_with_hundreds_of_digits_is_refused(run, key):
+    numbers = {"k": "8", "n": "90", key: "9" * 400}
+    spec = "zipf:" + ",".join(f"{name}={number}" for name, number in numbers.items())
+    assert key in run("datasets", "show", spec, code=2).error_line
+    assert "n=1000" in run("bench", "--task", "mean", "-d", f"gaussian:n={'9' * 400}", code=2).error_line

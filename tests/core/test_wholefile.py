@@ -1,0 +1,110 @@
+"""Files are there whole or not at all, and what killed processes left goes away."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ldpkit.core import wholefile
+from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.locks import lock
+from ldpkit.core.wholefile import whole_file, whole_text
+
+KILLED = """
+import os, signal, sys
+from ldpkit.core.wholefile import whole_file
+with whole_file(sys.argv[1]) as stream:
+    stream.write(b"half")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_writer_leaves_a_file_that_the_next_one_removes(tmp_path):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a.csv")], check=False)
+    assert done.returncode == -9
+    (left,) = tmp_path.iterdir()
+    assert left.name.endswith(".part")
+    whole_text(tmp_path / "b.csv", "whole")  # another name in the same folder
+    assert [path.name for path in tmp_path.iterdir()] == ["b.csv"]
+
+
+def test_only_files_of_our_own_that_nobody_writes_are_stale(tmp_path):
+    host = wholefile._host()
+    names = {
+        "stale": f".ldpkit-{host}-0123456789abcdef.part",
+        "living": f".ldpkit-{host}-1123456789abcdef.part",
+        "elsewhere": ".ldpkit-00000000-2123456789abcdef.part",
+        "long ago": ".ldpkit-00000000-3123456789abcdef.part",
+        "foreign": ".download.part",
+    }
+    for name in names.values():
+        (tmp_path / name).write_bytes(b"half")
+    yesterday = time.time() - 100_000
+    os.utime(tmp_path / names["long ago"], (yesterday, yesterday))
+    (tmp_path / f".ldpkit-{host}-4123456789abcdef.part").symlink_to(tmp_path / names["foreign"])
+    with (tmp_path / names["living"]).open("r+b") as stream:
+        assert lock(stream.fileno())
+        whole_text(tmp_path / "a.csv", "whole")
+    left = {path.name for path in tmp_path.iterdir()} - {"a.csv"}
+    links = {f".ldpkit-{host}-4123456789abcdef.part"}
+    assert left - links == {names["living"], names["elsewhere"], names["foreign"]}
+
+
+def test_two_writers_do_not_take_each_other_for_stale(tmp_path):
+    with whole_file(tmp_path / "a") as first:
+        first.write(b"first")
+        whole_text(tmp_path / "b", "second")
+        whole_text(tmp_path / "a", "early")
+    assert (tmp_path / "a").read_bytes() == b"first"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_a_full_disk_is_a_refusal_with_the_name_and_nothing_is_left(tmp_path):
+    (tmp_path / "a.csv").write_text("old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(InvalidInputError, match=r"cannot write .*a\.csv.*: make room on the disk"):
+            whole_text(tmp_path / "a.csv", "x" * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.csv", "old")]
+
+
+def test_the_folder_is_on_the_disk_too(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(stat.S_ISDIR(os.fstat(handle).st_mode)))
+    whole_text(tmp_path / "a", "x")
+    assert synced == [False, True]
+
+
+def test_who_may_read_a_file_stays_when_it_is_replaced(tmp_path):
+    (tmp_path / "a").touch(mode=0o600)
+    whole_text(tmp_path / "a", "new")
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("name", ["a\0b", "no/such/a", "x" * 300, ""])
+def test_places_that_cannot_be_written_are_refused(tmp_path, name):
+    with pytest.raises(InvalidInputError, match="cannot write"):
+        whole_text(f"{tmp_path}/{name}", "x")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lone_surrogate_is_written_as_an_escape(tmp_path):
+    whole_text(tmp_path / "a", "a\udcffb")
+    assert (tmp_path / "a").read_text() == "a\\udcffb"
+
+
+def test_a_foreign_error_inside_the_block_stays_what_it_is(tmp_path):
+    with pytest.raises(FileNotFoundError), whole_file(tmp_path / "a"):
+        raise OSError(errno.ENOENT, "input is missing")
+    assert not list(tmp_path.iterdir())
