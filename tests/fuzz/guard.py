@@ -58,7 +58,7 @@ class Guard:
                 if isinstance(path, (str, bytes, os.PathLike)):
                     self._check(event, os.fspath(path))
         elif event in _NEVER:
-            if not str(arguments).startswith("('numba."):  # which keeps its own compiled code as pickles
+            if event != "pickle.find_class" or not _is_numba():
                 self.seen.append(f"{event} {str(arguments)[:200]}")
         elif event == "compile":
             source = arguments[0]
@@ -75,6 +75,16 @@ class Guard:
             and not _is_cache(name)
         ):
             self.seen.append(f"{event} outside the folder: {name[:200]!r}")
+
+
+def _is_numba() -> bool:
+    """Whether Numba is at work, which keeps its compiled code as pickles in a cache of its own."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if f"{os.sep}numba{os.sep}" in frame.f_code.co_filename:
+            return True
+    return False
 
 
 def _is_cache(name: str) -> bool:

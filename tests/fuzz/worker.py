@@ -54,11 +54,13 @@ def replay(harness: Any) -> list[Any]:
     from fuzz.harness import Result
     from fuzz.targets import TARGETS
 
-    results = []
+    results, warm = [], set[str]()
     for finding in findings():
-        result = Result(f"{finding.target}: {finding.name}")
-        harness.warm_up(TARGETS[finding.target], TARGETS[finding.target].seeds()[:1])
-        harness.run(TARGETS[finding.target], finding.data, result)
+        result, target = Result(f"{finding.target}: {finding.name}"), TARGETS[finding.target]
+        if target.name not in warm:
+            harness.warm_up(target, target.seeds()[:1])
+            warm.add(target.name)
+        harness.run(target, finding.data, result)
         if not finding.is_refused:  # such a one may be taken: it must only do no harm
             result.accepted = 0
         results.append(result)
@@ -105,25 +107,21 @@ def _guided(name: str, seed: int, seconds: float, folder: Path, kept: Path, summ
 
 
 def main(words: Sequence[str]) -> int:
-    """Run one target, as `python -m fuzz.worker JSON`, and write a summary to a file."""
+    """Run some targets, as `python -m fuzz.worker JSON`, and write a summary to a file."""
     asked = json.loads(words[0])
     folder, kept, summary = (Path(asked[name]) for name in ("folder", "kept", "summary"))
     if asked["guided"]:
         _guided(asked["target"], asked["seed"], asked["seconds"], folder, kept, summary)
     from fuzz.harness import Harness
-    from fuzz.targets import TARGETS
 
-    harness, name = Harness(folder, kept), asked["target"]
-    if name == "findings":
-        made = [result.to_dict() for result in replay(harness)]
-    else:
-        made = [
-            run_inputs(
-                each, asked["seed"], inputs=asked["inputs"], seconds=asked["seconds"], harness=harness
-            ).to_dict()
-            for each in (TARGETS if name == "all" else [name])
-        ]
-    summary.write_text(json.dumps(made))
+    harness, results = Harness(folder, kept), list[Any]()
+    for name in asked["target"].split(","):
+        if name == "findings":
+            results += replay(harness)
+        else:
+            limits = {"inputs": asked["inputs"], "seconds": asked["seconds"]}
+            results.append(run_inputs(name, asked["seed"], harness=harness, **limits))
+    summary.write_text(json.dumps([result.to_dict() for result in results]))
     return 0
 
 

@@ -37,7 +37,7 @@ def examples() -> tuple[Mechanism, ...]:
         kind: Any = MECHANISMS.get(name)
         takes = inspect.signature(kind).parameters
         if issubclass(kind, ldpkit.NumericMechanism):
-            made += [kind((0, 10), epsilon=1.0, grid=16), kind((-1e100, 1e100), epsilon=4.0)]
+            made += [kind((0, 10), epsilon=1.0, grid=16), kind((-4e59, 4e59), epsilon=4.0)]
             continue
         for domain, epsilon in _SETTINGS:
             budget = {"epsilon": epsilon}
