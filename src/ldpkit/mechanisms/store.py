@@ -140,15 +140,17 @@ class DeviceStore:
             target = Path(os.path.realpath(self.path))  # a link keeps pointing where it points
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            is_file = stat.S_ISREG(target.stat().st_mode)
+            status = target.stat()
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise InvalidParameterError(
                 f"the store {str(self.path)!r} cannot be opened ({why}): "
                 "choose a folder that exists and can be written to"
             ) from None
-        if not is_file:
+        if not stat.S_ISREG(status.st_mode):
             raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
+        if status.st_size == 1:  # which SQLite takes for an empty one
+            raise self.damaged()
         uri = f"{target.as_uri()}?mode=rw"
         return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
 

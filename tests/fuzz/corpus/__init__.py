@@ -88,6 +88,8 @@ def _tallies() -> Iterator[Finding]:
     near = ldpkit.get("pm", (0, 1), epsilon=1.0)
     counts = near.tally(near.privatize([0.0, 1.0])).counts.tolist()
     yield Finding("numbers up to 1e200", "tallies", tally(counts, 2, **{**near.spec(), "domain": [0, 1e200]}))
+    loud = ldpkit.get("she", 2, epsilon=0.001).spec()
+    yield Finding("noise of 138,819 outcomes", "tallies", tally([5, 7], 5488, **loud), False)
     noisy = ldpkit.get("she", 2, epsilon=1.0).spec()
     yield Finding("noise beyond 64 bits", "tallies", tally([1 << 62, 0], 21 << 50, **noisy))
     yield Finding("a provenance that is a list", "tallies", tally([1, 1], 2, provenance=[]))
@@ -138,6 +140,7 @@ def _stores() -> Iterator[Finding]:
     whole = stores.whole()
     at = whole.index(b"\3\3\3\3\3")
     yield Finding("one bit of a record", "stores", b"D" + whole[:at] + b"\2" + whole[at + 1 :])
+    yield Finding("a store of one byte", "stores", b"DS")
     yield Finding("a memo of 50,000 brackets", "stores", b"D" + b'{"a":' + b"[" * 50_000)
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x AS records, x AS checksum FROM c"
     yield Finding(

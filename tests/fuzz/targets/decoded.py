@@ -60,7 +60,8 @@ def _check(data: bytes, folder: Path) -> None:
     require(tally.n == len(rest) // mechanism.report_bytes, "reports are lost")
     halves = mechanism.tally(reports[:1]) + mechanism.tally(reports[1:])
     require(halves == tally, "the parts do not add to the whole")
-    check_estimate(tally, None, None)
+    if len(data) % 8 == 0:  # the target "estimates" has more of these
+        check_estimate(tally, None, None)
     for wrong in (np.full(len(rest) % 7, 0.5), [[0.5, 1], [None]], reports.tolist(), "text", None, [2**70]):
         with contextlib.suppress(LdpkitError):
             mechanism.check_reports(wrong)  # type: ignore[arg-type]
