@@ -19,7 +19,7 @@ from fuzz.harness import Failure, Harness, Result, keep
 from fuzz.targets import TARGETS
 from fuzz.worker import replay
 
-_SLICES = 2  # processes for each target, with chances of their own
+_SLICE = 60.0  # seconds that a process should have, or its start would take most of them
 _PATIENCE = 180.0  # seconds beyond its time after which a process hangs
 _COLUMNS = ("target", "inputs", "refused", "accepted", "slowest s", "memory MB", "failures")
 
@@ -41,19 +41,18 @@ def main(words: Sequence[str] | None = None) -> int:
         return _replay(options.replay, options.target, options.keep.resolve())
     names = [options.target] if options.target else list(TARGETS)
     guided = not options.plain and importlib.util.find_spec("atheris") is not None
-    seconds = options.minutes * 60 * options.cores / (_SLICES * len(names))
+    seconds = options.minutes * 60 * options.cores / len(names)
+    parts = max(1, min(options.cores, int(seconds / _SLICE))) if len(names) > 1 else options.cores
+    jobs = [(name, parts * options.seed + part) for part in range(parts) for name in names]
     with tempfile.TemporaryDirectory(prefix="ldpkit-fuzz-", dir=_fast_folder()) as folder:
-        run = _Run(Path(folder), options.keep.resolve(), seconds, guided)
-        run.start(
-            [(name, _SLICES * options.seed + part) for part in range(_SLICES) for name in names],
-            options.cores,
-        )
+        run = _Run(Path(folder), options.keep.resolve(), seconds / parts, guided)
+        run.start(jobs, options.cores)
     return _show([run.results[name] for name in names], "guided by atheris" if guided else "plain")
 
 
 def _fast_folder() -> str | None:
     """Return a folder in memory, where there is one: millions of small files pass through it."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class _Run:
@@ -98,8 +97,14 @@ class _Run:
             folder = self._folder / str(self._started)
         summary = Path(f"{folder}.json")
         asked = {
-            **{"target": name, "seed": seed, "seconds": seconds, "inputs": 1 << 60, "guided": self._guided},
-            **{"folder": str(folder), "kept": str(self._kept), "summary": str(summary)},
+            "target": name,
+            "seed": seed,
+            "until": time.monotonic() + seconds,
+            "inputs": 1 << 60,
+            "guided": self._guided,
+            "folder": str(folder),
+            "kept": str(self._kept),
+            "summary": str(summary),
         }
         command = [sys.executable, "-m", "fuzz.worker", json.dumps(asked)]
         process = subprocess.Popen(

@@ -89,4 +89,4 @@ def _is_numba() -> bool:
 
 def _is_cache(name: str) -> bool:
     """Whether a file is one in which Python or Numba keep what they compiled."""
-    return "__pycache__" in name.split(os.sep) or name.endswith((".nbi", ".nbc"))
+    return "__pycache__" in Path(name).parts or name.endswith((".nbi", ".nbc"))

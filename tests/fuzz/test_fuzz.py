@@ -17,14 +17,14 @@ from fuzz.targets import TARGETS
 _TESTS = Path(__file__).resolve().parent.parent
 
 
-_INPUTS = 40  # of each target
+_INPUTS = 30  # of each target
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
     """Fuzz in a process of its own, which may have limits, and replay the findings there."""
     folder = tmp_path_factory.mktemp("fuzz")
-    asked = {"target": ",".join([*TARGETS, "findings"]), "seed": 20, "inputs": _INPUTS, "seconds": 600.0}
+    asked = {"target": ",".join([*TARGETS, "findings"]), "seed": 20, "inputs": _INPUTS, "until": float("inf")}
     paths = {"folder": f"{folder}/work", "kept": f"{folder}/kept", "summary": f"{folder}/summary"}
     done = subprocess.run(
         [sys.executable, "-m", "fuzz.worker", json.dumps({**asked, **paths, "guided": False})],

@@ -6,11 +6,14 @@ import importlib.util
 import json
 import os
 import random
+import struct
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from fuzz.mutate import change_bytes
 
 os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # else every thread reserves 64 MB of address space
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -21,24 +24,24 @@ __all__ = ["main", "replay", "run_inputs"]
 
 _KEPT = 400  # accepted inputs that others are made of
 _LONGEST = 1 << 14
+_FEW = 10
 
 
-def run_inputs(name: str, seed: int, *, inputs: int, seconds: float, harness: Any) -> Any:
-    """Make and run inputs of a target until there were so many, or so long; return the result."""
+def run_inputs(name: str, seed: int, *, inputs: int, until: float, harness: Any) -> Any:
+    """Make and run inputs of a target until there were so many, or until a moment; return the result."""
     from fuzz.harness import Result
     from fuzz.targets import TARGETS
 
     target, rng, result = TARGETS[name], random.Random(f"{name} {seed}"), Result(name)
     pool = list(target.seeds())
-    harness.warm_up(target, pool[: inputs // 10])
+    harness.warm_up(target, _some(pool))
     fixed = len(pool)
-    deadline = time.monotonic() + seconds
-    for data in rng.sample(pool, min(len(pool), 1 + inputs // 4)):
+    for data in _some(pool):
         harness.run(target, data, result)
-    while result.inputs < inputs and time.monotonic() < deadline:
+    while result.inputs < inputs and time.monotonic() < until:
         data = rng.choice(pool)
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
-            data = target.mutate(rng, data)
+            data = _changed(target, rng, data)
         accepted = result.accepted
         harness.run(target, data[: 1 << 17], result)
         if result.accepted > accepted and len(data) <= _LONGEST:  # what is taken leads on to more
@@ -47,6 +50,28 @@ def run_inputs(name: str, seed: int, *, inputs: int, seconds: float, harness: An
             else:
                 pool[rng.randrange(fixed, len(pool))] = data
     return result
+
+
+def _some(inputs: Sequence[bytes]) -> list[bytes]:
+    """Return a few inputs from all over a list."""
+    return list(inputs[:: 1 + len(inputs) // _FEW])
+
+
+def _changed(target: Any, rng: random.Random, data: bytes) -> bytes:
+    """Return another input; where the mutator finds no structure to keep, any bytes are as good."""
+    try:
+        made: bytes = target.mutate(rng, data)
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        struct.error,
+    ):
+        made = change_bytes(rng, data)
+    return made
 
 
 def replay(harness: Any) -> list[Any]:
@@ -77,7 +102,7 @@ def _compiled() -> list[str]:
     return [f"ldpkit.mechanisms.kernels.{file.stem}" for file in kernels.glob("*.py")]
 
 
-def _guided(name: str, seed: int, seconds: float, folder: Path, kept: Path, summary: Path) -> None:
+def _guided(name: str, seed: int, until: float, folder: Path, kept: Path, summary: Path) -> None:
     """Let atheris choose the inputs by the code that they reach; this does not return."""
     import atheris
 
@@ -88,21 +113,20 @@ def _guided(name: str, seed: int, seconds: float, folder: Path, kept: Path, summ
         target = TARGETS[name]
         harness, result = Harness(folder, kept), Result(name)
         pool = list(target.seeds())
-        harness.warm_up(target, pool)  # imports what is imported late, to be watched as well
+        harness.warm_up(target, _some(pool))  # imports what is imported late, to be watched as well
     corpus = folder / "corpus"
     corpus.mkdir()
     for index, data in enumerate(pool):
         (corpus / str(index)).write_bytes(data)
-    deadline = time.monotonic() + seconds
 
     def one(data: bytes) -> None:
         harness.run(target, data, result)
-        if time.monotonic() > deadline:
+        if time.monotonic() > until:
             summary.write_text(json.dumps([result.to_dict()]))
             os._exit(0)
 
     def mutated(data: bytes, most: int, seed: int) -> bytes:
-        return target.mutate(random.Random(seed), data)[:most]
+        return _changed(target, random.Random(seed), data)[:most]
 
     settings = (
         f"-seed={seed + 1}",
@@ -121,7 +145,7 @@ def main(words: Sequence[str]) -> int:
     asked = json.loads(words[0])
     folder, kept, summary = (Path(asked[name]) for name in ("folder", "kept", "summary"))
     if asked["guided"]:
-        _guided(asked["target"], asked["seed"], asked["seconds"], folder, kept, summary)
+        _guided(asked["target"], asked["seed"], asked["until"], folder, kept, summary)
     from fuzz.harness import Harness
 
     harness, results = Harness(folder, kept), list[Any]()
@@ -129,7 +153,7 @@ def main(words: Sequence[str]) -> int:
         if name == "findings":
             results += replay(harness)
         else:
-            limits = {"inputs": asked["inputs"], "seconds": asked["seconds"]}
+            limits = {"inputs": asked["inputs"], "until": asked["until"]}
             results.append(run_inputs(name, asked["seed"], harness=harness, **limits))
     summary.write_text(json.dumps([result.to_dict() for result in results]))
     return 0

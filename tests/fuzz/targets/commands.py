@@ -110,7 +110,7 @@ def _check(data: bytes, folder: Path) -> None:
     finally:
         sys.stdin = old_input
     said.flush()
-    message = said.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
+    message = said.buffer.getvalue().decode("utf-8", "replace")
     require(code in (0, 1, 2, None), f"exit code {code}: {message[-300:]}")
     require("Traceback" not in message, message[-500:])
     require("\x1b" not in message, "a message steers the terminal")

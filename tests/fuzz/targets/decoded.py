@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ __all__ = ["DECODED"]
 def _seeds() -> list[bytes]:
     made = []
     for index, each in enumerate(examples()):
-        domain = each.domain
+        domain: Any = each.domain
         values = [domain.low, domain.high] if hasattr(domain, "low") else np.arange(2)
         made.append(b"%d\n" % index + each.encode(each.first_reports(values)))
     return made

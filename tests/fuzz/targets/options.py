@@ -155,15 +155,17 @@ _OPTIONS: dict[str, tuple[Callable[[str, Path], None], tuple[str, ...]]] = {
     "parameters": (_parameters, ("buckets=8", "epsilon_inf=2.5 epsilon_1=1", "d=-3")),
     "population": (
         _population,
-        tuple(f"{name}:k=8,n=1000" for name in POPULATIONS)
-        + ("zipf:k=8,n=1e3,s=1,seed=2", "gaussian:k=5,n=9,sd=0.1"),
+        (
+            *(f"{name}:k=8,n=1000" for name in POPULATIONS),
+            "zipf:k=8,n=1e3,s=1,seed=2",
+            "gaussian:k=5,n=9,sd=1",
+        ),
     ),
     "data": (_data, ("zipf:k=8,n=100", "uniform:k=2,n=10", "nothing.csv", "kosarak2")),
     "numbers": (_numbers, ("gaussian:n=100", "beta", "uniform:n=5")),
     "mechanism": (
         _mechanism,
-        tuple(f"{name} epsilon=1" for name in mechanisms() if name != "aaa")
-        + ("lgrr epsilon_inf=2 epsilon_1=1",),
+        (*(f"{name} epsilon=1" for name in mechanisms() if name != "aaa"), "lgrr epsilon_inf=2 epsilon_1=1"),
     ),
     "constraint": (_constraint, ("mae at-most=0.1", "kendall_tau at-least=0.5")),
     "metric": (_metric, (*METRICS, "topk_precision@2")),

@@ -44,7 +44,7 @@ def _check(data: bytes, folder: Path) -> None:
     require(again == mechanism and hash(again) == hash(mechanism), "another mechanism comes back")
     require(again.spec() == mechanism.spec(), "a description changes on its way")
     for name, epsilon in mechanism.epsilons().items():
-        require(0 <= epsilon and math.isfinite(epsilon), f"{name} is {epsilon}")
+        require(epsilon >= 0 and math.isfinite(epsilon), f"{name} is {epsilon}")
     require(mechanism.report_bytes > 0 and mechanism.tally_size > 0, "reports or tallies are empty")
     repr(mechanism)
     if given["parameters"].get("cache") is not None or given["parameters"].get("time_limit") is not None:

@@ -24,6 +24,8 @@ __all__ = ["STORES", "forged", "whole"]
 
 _OWNER = b"page"
 _KEPT = {b"%d" % place: bytes([place]) * 5 for place in range(4)}
+_ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c)"
+_ALL = "x AS owner, x AS place, x AS content, x AS times, x AS checksum"
 _SCHEMAS = (
     "CREATE TRIGGER t AFTER UPDATE ON kept BEGIN DELETE FROM kept; END",
     "CREATE TRIGGER t AFTER INSERT ON kept BEGIN INSERT INTO kept SELECT * FROM kept; END",
@@ -31,10 +33,8 @@ _SCHEMAS = (
     "DROP TABLE whole",
     "DELETE FROM whole",
     "INSERT INTO whole SELECT * FROM whole",
-    "DROP TABLE whole; CREATE VIEW whole AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) "
-    "SELECT x AS records, x AS checksum FROM c",
-    "ALTER TABLE kept RENAME TO was; CREATE VIEW kept AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
-    "SELECT x+1 FROM c) SELECT x AS owner, x AS place, x AS content, x AS times, x AS checksum FROM c",
+    f"DROP TABLE whole; CREATE VIEW whole AS {_ENDLESS} SELECT x AS records, x AS checksum FROM c",
+    f"ALTER TABLE kept RENAME TO was; CREATE VIEW kept AS {_ENDLESS} SELECT {_ALL} FROM c",
     "ALTER TABLE kept ADD COLUMN more DEFAULT (zeroblob(1000000000))",
     "ALTER TABLE kept RENAME COLUMN content TO contents",
     "CREATE TABLE other (x)",
@@ -43,7 +43,7 @@ _SCHEMAS = (
     "PRAGMA user_version=7",
     "PRAGMA application_id=0",
     "PRAGMA journal_mode=WAL",
-    "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql='CREATE TABLE kept (owner, place)' WHERE name='kept'",
+    "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql='CREATE TABLE kept (x)' WHERE name='kept'",
     "PRAGMA encoding='UTF-16'; VACUUM",
     "PRAGMA auto_vacuum=FULL; VACUUM",
 )

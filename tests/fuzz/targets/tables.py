@@ -223,10 +223,10 @@ def _parquet_seeds() -> tuple[bytes, ...]:
             store_schema=index % 2 == 0,
         )
         name = next(iter(each), None)
-        for read in ("column", "stream", "counts", "load"):
-            made.append(
-                framed("a.parquet", stream.getvalue(), read, column=name if read != "counts" else None)
-            )
+        made += [
+            framed("a.parquet", stream.getvalue(), read, column=name if read != "counts" else None)
+            for read in ("column", "stream", "counts", "load")
+        ]
     return tuple(made)
 
 
