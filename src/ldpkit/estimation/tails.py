@@ -77,7 +77,7 @@ class CountLaw:
     def _units(self) -> tuple[int, int]:
         """What the count is at least, and the step of its lattice."""
         least = sum(int(law.outcomes[0]) * n for law, n in zip(self.laws, self.people, strict=True))
-        steps = [int(step) for law in self.laws for step in np.diff(law.outcomes)]
+        steps = [int(step) for law in self.laws for step in np.unique(np.diff(law.outcomes))]
         return least, max(1, math.gcd(*steps))
 
     @cached_property

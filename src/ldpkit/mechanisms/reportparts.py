@@ -165,7 +165,7 @@ class Reader:
             ) from None
         except (ValueError, TypeError, KeyError, RecursionError, ArithmeticError, LdpkitError) as error:
             raise self.refuse(f"has a description that cannot be used: {error}", _HEAD.size) from error
-        if length != mechanism.report_bytes:
+        if type(length) is not int or length != mechanism.report_bytes:  # true and 1.0 equal 1
             raise self.refuse(
                 f"has reports of {length!r} bytes, those of {mechanism!r} have {mechanism.report_bytes}: "
                 "it was written with another version of the mechanism",

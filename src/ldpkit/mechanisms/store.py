@@ -33,13 +33,13 @@ _SCHEMA = 1
 _PATIENCE = 20.0  # seconds to wait for another process
 _PAUSE = 0.002
 _CHECKSUM_BYTES = 16
-_TABLES = """
-CREATE TABLE kept (
+_TABLES = (
+    """CREATE TABLE kept (
     owner BLOB NOT NULL, place BLOB NOT NULL, content BLOB NOT NULL, times INTEGER NOT NULL,
     checksum BLOB NOT NULL, PRIMARY KEY (owner, place)
-) WITHOUT ROWID;
-CREATE TABLE whole (records INTEGER NOT NULL, checksum BLOB NOT NULL);
-"""
+) WITHOUT ROWID""",
+    "CREATE TABLE whole (records INTEGER NOT NULL, checksum BLOB NOT NULL)",
+)
 _SETTINGS = (
     "PRAGMA synchronous=EXTRA",  # a commit also syncs the folder: a power cut brings no old journal back
     "PRAGMA fullfsync=ON",  # where a plain sync stops at the disk's own cache
@@ -140,30 +140,28 @@ class DeviceStore:
             target = Path(os.path.realpath(self.path))  # a link keeps pointing where it points
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            is_file = stat.S_ISREG(target.stat().st_mode)
+            status = target.stat()
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise InvalidParameterError(
                 f"the store {str(self.path)!r} cannot be opened ({why}): "
                 "choose a folder that exists and can be written to"
             ) from None
-        if not is_file:
+        if not stat.S_ISREG(status.st_mode):
             raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
+        if status.st_size == 1:  # which SQLite takes for an empty one
+            raise self.damaged()
         uri = f"{target.as_uri()}?mode=rw"
         return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         """Make the tables of a new file; refuse one that is of another program or of a newer ldpkit."""
-        (application,), (schema,), (tables,) = (
-            connection.execute(query).fetchone()
-            for query in (
-                "PRAGMA application_id",
-                "PRAGMA user_version",
-                "SELECT count(*) FROM sqlite_master",
-            )
+        (application,), (schema,) = (
+            connection.execute(query).fetchone() for query in ("PRAGMA application_id", "PRAGMA user_version")
         )
-        if (application, schema, tables) == (0, 0, 0):
-            for table in _TABLES.split(";")[:-1]:
+        parts = sorted(str(part) for (part,) in connection.execute("SELECT sql FROM sqlite_master").fetchall())
+        if (application, schema, parts) == (0, 0, []):
+            for table in _TABLES:
                 connection.execute(table)
             connection.execute("INSERT INTO whole VALUES (0, ?)", (bytes(_CHECKSUM_BYTES),))
             connection.execute(f"PRAGMA application_id={_APPLICATION}")
@@ -178,7 +176,7 @@ class DeviceStore:
                 f"the store {str(self.path)!r} was written by a newer ldpkit "
                 f"(schema {schema}, this one knows {_SCHEMA}): update ldpkit"
             )
-        elif schema != _SCHEMA:
+        elif schema != _SCHEMA or parts != sorted(_TABLES):  # a view or a trigger would run as we read
             raise self.damaged()
 
     def _sync_folder(self) -> None:

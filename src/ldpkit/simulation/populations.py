@@ -23,6 +23,7 @@ import numpy as np
 
 from ldpkit.core import random
 from ldpkit.core.checks import check_whole
+from ldpkit.core.domain import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.registry import Registry
 
@@ -83,7 +84,7 @@ class Population:
 
     def probabilities(self, k: int, **parameters: float) -> Floats:
         """Return the probability of each of the k values."""
-        size = check_whole(k, "k", least=2)
+        size = len(CategoricalDomain(check_whole(k, "k", least=2)))  # which also knows how many are too many
         for name, value in parameters.items():
             self._check_parameter(name, value)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):

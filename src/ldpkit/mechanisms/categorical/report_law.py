@@ -17,7 +17,8 @@ from ldpkit.core.typing import Counts, Floats
 __all__ = ["Cumulants", "ReportLaw"]
 
 _FEW = 16  # outcomes: beyond, cumulants are interpolated instead of summed each time
-_KNOTS = 65
+_KNOTS = 65  # an odd number: zero is one of them
+_BLOCK = 1 << 12  # outcomes at a time
 _FARTHEST = 1.38  # of an exponent in units of 1/deviation; Laplace noise has its pole at 1.414
 
 
@@ -131,15 +132,34 @@ class ReportLaw:
             return 700.0 / max(1.0, float(np.abs(self.outcomes).max()))
         return _FARTHEST / float(np.sqrt(self.moments[0].max()))
 
+    def _tilted(self, step: float) -> list[tuple[Floats, Floats]]:
+        """Return slope and curvature of both functions at the knots, which are a step apart.
+
+        Outcomes may be many, so they are taken a block at a time, and the powers of one
+        exponential serve for all knots.
+        """
+        centre, half = sum(self.means) / 2, _KNOTS // 2 + 1
+        sums = np.zeros((_KNOTS, 6))
+        for start in range(0, len(self.outcomes), _BLOCK):
+            some = slice(start, start + _BLOCK)
+            away = self.outcomes[some] - centre
+            weights = [chances[some] * away**power for chances in (self.own, self.other) for power in range(3)]
+            below, above = (np.vander(np.exp(sign * step * away), half).T for sign in (-1, 1))
+            sums += np.concatenate([below, above[-2::-1]]) @ np.array(weights).T
+        made = []
+        for total, first, second in (sums[:, :3].T, sums[:, 3:].T):
+            mean = first / total
+            made.append((centre + mean, second / total - mean**2))
+        return made
+
     @cached_property
     def _splines(self) -> list[tuple[Any, float, Any, Any]]:
         from scipy.interpolate import CubicHermiteSpline
 
-        knots = np.linspace(-self.largest_exponent, self.largest_exponent, _KNOTS)
+        knots, step = np.linspace(-self.largest_exponent, self.largest_exponent, _KNOTS, retstep=True)
         splines = []
-        for chances in (self.own, self.other):
-            at = self._sum(knots, chances)
-            slope = CubicHermiteSpline(knots, at.slope, at.curvature)
+        for slopes, curvatures in self._tilted(float(step)):
+            slope = CubicHermiteSpline(knots, slopes, curvatures)
             whole = slope.antiderivative()
             splines.append((whole, float(whole(0.0)), slope, slope.derivative()))
         return splines

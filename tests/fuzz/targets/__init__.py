@@ -1,0 +1,39 @@
+"""The targets: one module for each kind of input; add a parser here and it is fuzzed."""
+
+from __future__ import annotations
+
+from fuzz.target import Target
+from fuzz.targets import (
+    commands,
+    decoded,
+    estimates,
+    options,
+    reports,
+    runlogs,
+    specs,
+    stores,
+    tables,
+    tallies,
+)
+
+__all__ = ["TARGETS"]
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        reports.REPORTS,
+        tallies.TALLIES,
+        specs.SPECS,
+        specs.TABLES,
+        decoded.DECODED,
+        estimates.ESTIMATES,
+        stores.STORES,
+        tables.TEXTS,
+        tables.COUNTS,
+        tables.PARQUET,
+        runlogs.RUNLOGS,
+        options.OPTIONS,
+        commands.COMMANDS,
+    )
+}
+"""Every target by its name."""
