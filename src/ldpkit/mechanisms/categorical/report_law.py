@@ -143,7 +143,8 @@ class ReportLaw:
         for start in range(0, len(self.outcomes), _BLOCK):
             some = slice(start, start + _BLOCK)
             away = self.outcomes[some] - centre
-            weights = [chances[some] * away**power for chances in (self.own, self.other) for power in range(3)]
+            both = (self.own, self.other)
+            weights = [chances[some] * away**power for chances in both for power in range(3)]
             below, above = (np.vander(np.exp(sign * step * away), half).T for sign in (-1, 1))
             sums += np.concatenate([below, above[-2::-1]]) @ np.array(weights).T
         made = []
