@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ldpkit.cli.main import main
+import sys
+
+try:
+    from ldpkit.cli.main import main
+except KeyboardInterrupt:  # nothing has begun
+    sys.exit(130)
 
 if __name__ == "__main__":
     main()

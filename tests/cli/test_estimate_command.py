@@ -227,3 +227,48 @@ def test_maximum_likelihood_pools_mechanisms_and_epsilons(run, tmp_path):
     assert sum(row["frequency"] for row in result["rows"]) == pytest.approx(1)
     saved = run("estimate", *paths, "--method", "mle", "--save-tally", tmp_path / "a.tally", code=2)
     assert "--save-tally" in saved.error_line
+
+
+def test_the_caption_says_whose_frequencies_these_are(run, collected):
+    first, second, tally = collected
+    people = run("estimate", first, second)
+    assert "95% intervals for the frequencies of these 4000 people" in people.out
+    drawn = run("estimate", first, second, "--population")
+    assert "95% intervals for the frequencies of the population they were drawn from" in drawn.out
+    result = json.loads(run("estimate", first, second, "--population", "--format", "json").out)
+    assert result["population"] is True
+    assert result["rows"] == list(tally.estimate(population=True).rows())
+
+
+def test_people_are_whole_and_in_digits(run, tmp_path):
+    oracle = ldpkit.GRR(["bus", "car"], epsilon=3.0)
+    path = tmp_path / "many.tally"
+    path.write_bytes(ldpkit.Tally(oracle, 10**6, np.array([300_000, 700_000])).to_bytes())
+    lines = run("estimate", path).out.splitlines()
+    counts = [int(line.split()[-1]) for line in lines[2:4]]
+    assert sum(counts) == 10**6
+    assert min(counts) > 10**5
+
+
+def test_negative_values_come_with_a_word(run, tmp_path):
+    oracle = ldpkit.GRR(["bus", "car", "bike"], epsilon=1.0)
+    path = tmp_path / "a.tally"
+    path.write_bytes(ldpkit.Tally(oracle, 100, np.array([60, 35, 5])).to_bytes())
+    hint = "negative values are noise around zero: --consistency norm_sub removes them"
+    raw = run("estimate", path)
+    assert raw.err.count(hint) == 1
+    assert "frequencies above 1 are noise" in raw.err
+    tidy = run("estimate", path, "--consistency", "norm_sub")
+    assert hint not in tidy.err
+    for row in rows_of(run("estimate", path, "--consistency", "norm_sub", "--format", "json")):
+        assert 0 <= row["low"] <= row["frequency"] <= row["high"] <= 1
+
+
+def test_pooled_people_of_two_populations_are_warned_about(run, tmp_path):
+    oracles = [ldpkit.OUE(4, epsilon=2.0), ldpkit.OLH(4, epsilon=1.0)]
+    paths = [tmp_path / "oue.ldp", tmp_path / "olh.ldp"]
+    for oracle, path, value in zip(oracles, paths, (0, 1), strict=True):
+        write(path, oracle, [value] * 1000, 1)
+    apart = run("estimate", *paths, "--method", "mle")
+    assert "taking it that one population answered all mechanisms" in " ".join(apart.out.split())
+    assert "warning: these are not people of one population" in apart.err

@@ -221,7 +221,7 @@ def test_a_value_outside_is_named_with_its_row(run, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("x\n1\n2\n700\n4\n")
     line = run("mean", path, *INTERVAL, "-e", 1, "-m", "pm", code=2).error_line
-    assert "value 700.0 in row 3 is not in the interval [0, 100]: remove it, widen --low and --high" in line
+    assert "line 4: value 700.0 is not in the interval [0, 100]: remove it, widen --low and --high" in line
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_value_outside_is_named_with_its_row(run, tmp_path):
     [
         ("x\n1\nnan\n", "line 3: the value nan is not a finite number"),
         ("x\n1\n\n3\n", "line 3: the value is missing"),
-        ("x\n1\ntwo\n", "value 'two' in row 2 is not a number"),
+        ("x\n1\ntwo\n", "line 3: value 'two' is not a number"),
         ("x\n1\ninf\n", "is not a finite number"),
     ],
     ids=["nan", "missing", "text", "infinite"],

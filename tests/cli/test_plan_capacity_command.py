@@ -80,7 +80,7 @@ def test_outliers(run, city):
 
 def test_figure(run, city, tmp_path):
     for options in ((), ("-p", "grr,oue")):
-        result = run("plan", "capacity", city, *LIMIT, *options, "--figure", tmp_path / "plan.svg")
+        result = run("plan", "capacity", city, *LIMIT, *options, "--figure", tmp_path / "plan.svg", "--force")
         assert "wrote" in result.err
         assert (tmp_path / "plan.svg").read_text().startswith("<?xml")
 

@@ -88,7 +88,7 @@ def test_ties_are_named_and_nothing_is_worse_by_rounding(run):
     assert "e-1" not in result.err, "a percentage of rounding errors"
     first = result.err.splitlines()[1]
     assert first.startswith("These ")
-    assert "grr + norm" in first
+    assert "tie (grr + " in first
 
 
 def test_a_mean_that_teaches_nothing_and_one_that_ties(run):

@@ -10,6 +10,8 @@ import sys
 import pytest
 
 import ldpkit
+from ldpkit.core import wholefile
+from ldpkit.core.stopping import Stopped
 from ldpkit.mechanisms.reportfile import ReportWriter
 
 SLOW_WRITE = """
@@ -109,6 +111,37 @@ def test_sigterm_keeps_what_ctrl_c_keeps(tmp_path, run, monkeypatch):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_while_the_command_is_loaded_shows_no_traceback(tmp_path, number):
     assert stopped(SLOW_START, number, ["--help"], tmp_path) == (128 + number, "interrupted\n")
+
+
+def test_a_signal_that_python_drops_comes_again():
+    script = """
+import ctypes, os, signal, sys, time
+from ldpkit.core.stopping import Stopped, stop_at_signals, tidied
+stop_at_signals()
+callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))
+try:
+    with tidied():
+        callback()
+        time.sleep(60)
+except Stopped as stopped:
+    sys.exit(stopped.exit_code)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")
+
+
+def test_a_signal_between_entering_and_leaving_a_block_leaves_nothing(run, tmp_path, values, monkeypatch):
+    entered = []
+
+    def enter_only(path):
+        entered.append(wholefile_of(path))
+        entered[-1].__enter__()
+        raise Stopped(signal.SIGTERM)
+
+    wholefile_of = wholefile.whole_file
+    monkeypatch.setattr(wholefile, "whole_file", enter_only)
+    run("datasets", "prepare", "values", values, "-o", tmp_path / "out.csv", code=143)
+    assert [path.name for path in tmp_path.iterdir()] == ["values.txt"]
 
 
 def test_what_the_caller_ignores_stays_ignored():

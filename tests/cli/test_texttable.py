@@ -75,6 +75,19 @@ def test_numbers_stand_on_the_right_and_wide_letters_count_twice():
     assert lines == ["city   n", "────────", "東京   5", "Rome  12"]
 
 
+def test_numbers_are_never_broken():
+    header, row = ["value", *"abcdef"], ["a label of several words", *["0.0007012345"] * 6]
+    right = [False] + [True] * 6
+    for width in (60, 80, 100):
+        assert sum(line.count("0.0007012345") for line in lines_of(header, [row], width, right)) == 6
+
+
+def test_numbers_of_people_are_shown_in_digits():
+    target = io.StringIO()
+    show([{"people": 50784.3, "rare": 0.00012345, "many": 2.5e15}], Format.table, file=target)
+    assert target.getvalue().splitlines()[-1].split() == ["50784", "0.0001234", "2.5e+15"]
+
+
 def test_show_marks_the_best_and_says_what_stands_above_and_below():
     target = io.StringIO()
     rows = [{"name": "a", "error": 0.123456}, {"name": "b\x1b[1m", "error": None}]

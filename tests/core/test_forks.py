@@ -6,9 +6,12 @@ import hashlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+import ldpkit
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -62,6 +65,7 @@ def keep_drawing(source):
     while True:
         source.bytes(1 << 22)
 
+random.secure().bytes(1)  # what a thread is importing stays locked in a child, whoever imports it
 for source in (random.secure(), random.seeded(5)):
     threading.Thread(target=keep_drawing, args=[source], daemon=True).start()
     time.sleep(0.05)
@@ -97,7 +101,6 @@ def test_a_child_with_the_id_of_its_parent_has_words_of_its_own(start: str) -> N
 
 
 def test_a_fork_while_another_thread_draws() -> None:
-
     secure, seeded, control = run(THREADS)
     assert "None" not in secure
     assert len(set(secure)) == 10
@@ -131,6 +134,15 @@ for kind in (cached_property, locked):
     assert ours == ["1"]
     if sys.version_info < (3, 12):
         assert theirs == ["None"], "negative control: Python's own has a lock"
+
+
+def test_nobody_takes_the_one_with_the_lock() -> None:
+    package = Path(ldpkit.__file__).parent
+    files = {str(file.relative_to(package)) for file in package.rglob("*.py")}
+    takes = {
+        file for file in files if "from functools import cached_property" in (package / file).read_text()
+    }
+    assert takes == {str(Path("core", "cached.py"))}, "import it from ldpkit.core.cached"
 
 
 def test_a_fork_while_another_thread_discovers_members() -> None:

@@ -209,14 +209,14 @@ def test_errors_include_that_only_some_reported_an_attribute():
     survey = SampledAttributes("pm", [(0, 1)] * 8, 4.0)
     assert survey.sample == 1
     people = np.tile(np.arange(400)[:, None] % 2, (1, 8)).astype(float)
-    covered, alone, runs = 0, 0, 60
+    covered, alone, runs = 0, 0, 20
     for source in ldpkit.random.seeded(12).spawn(runs):
         tallies = survey.tally(survey.privatize(people, rng=source))
         for tally, estimate in zip(tallies, survey.estimate(tallies), strict=True):
             covered += estimate.interval()[0] <= 0.5 <= estimate.interval()[1]
             low, high = tally.estimate().interval()
             alone += low <= 0.5 <= high
-    assert covered >= 0.9 * 8 * runs, f"{covered} of {8 * runs} cover (false-alarm rate 1e-5, seed fixed)"
+    assert covered >= 0.88 * 8 * runs, f"{covered} of {8 * runs} cover (false-alarm rate 1e-4, seed fixed)"
     assert alone < 0.8 * 8 * runs, "the negative control passes: errors about those who reported are enough"
 
 

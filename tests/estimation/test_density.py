@@ -140,6 +140,16 @@ def test_what_has_no_answer_is_refused(humps):
         oracle.tally(np.array([0, 1], np.uint8)).estimate("density")
 
 
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_people_at_an_end_are_found_there_at_a_large_epsilon(end):
+    """A window narrower than a bin: only the last values before high report in the last bin."""
+    density = tally_of("sw", 10.0, np.full(5000, end)).estimate("density", bins=32)
+    assert density.masses[-1 if end else 0] > 0.9, "it was 0.03 at high, and the mean of the density 0.49"
+    matrix = transition(ldpkit.get("sw", (0, 1), epsilon=10.0), 30)
+    assert matrix.sum(axis=1) == pytest.approx(np.ones(30), abs=1e-12)
+    assert matrix[-1, -1] > 100 * matrix[-2, -1], "the last bin speaks for the end"
+
+
 def test_empty_bins_hold_no_quantile():
     density = Density(np.arange(6.0), np.array([0, 0.5, 0, 0.5, 0]), 10, IntervalDomain(0, 5), {}, None)
     assert density.quantile([0, 0.25, 0.5, 0.75, 1]).tolist() == [1, 1.5, 2, 3.5, 4]

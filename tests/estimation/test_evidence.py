@@ -38,7 +38,7 @@ def test_the_likelihood_of_every_report_has_the_two_levels_that_are_claimed(name
 @pytest.mark.parametrize("size", [4, 12, 13, 37])
 def test_packed_supports_say_what_the_tally_says(name, size):
     oracle = make(name, size)
-    reports = oracle.privatize(np.arange(700) % size, rng=ldpkit.random.seeded(2))
+    reports = oracle.first_reports(np.arange(700) % size, rng=ldpkit.random.seeded(2))
     supports = oracle.packed_supports(reports)
     assert supports.shape == (700, -(-size // 8))
     tally = oracle.tally(reports)
@@ -50,7 +50,9 @@ def test_packed_supports_say_what_the_tally_says(name, size):
 def test_support_size_is_that_of_every_report():
     for name in LIKELY:
         oracle = make(name, 20)
-        sizes = np.bitwise_count(oracle.packed_supports(oracle.privatize(np.arange(200) % 20))).sum(axis=1)
+        sizes = np.bitwise_count(oracle.packed_supports(oracle.first_reports(np.arange(200) % 20))).sum(
+            axis=1
+        )
         assert (oracle.support_size is None) == (len(set(sizes.tolist())) > 1)
         assert oracle.support_size in (None, sizes[0])
 
@@ -58,7 +60,7 @@ def test_support_size_is_that_of_every_report():
 def test_memory_is_a_bit_for_each_report_and_value_or_less():
     values = np.zeros(5000, int)
     oracle = ldpkit.OLH(100, 1.0)
-    [part] = Evidence.of(oracle, oracle.privatize(values)).parts
+    [part] = Evidence.of(oracle, oracle.first_reports(values)).parts
     assert part.supports.nbytes == 5000 * 13
     assert part.counts is None
     small = ldpkit.OUE(12, 1.0)
@@ -73,7 +75,7 @@ def test_memory_is_a_bit_for_each_report_and_value_or_less():
 @pytest.mark.parametrize(("name", "size"), [("grr", 30), ("oue", 5), ("olh", 30)])
 def test_evidence_adds(name, size):
     oracle = make(name, size)
-    reports = oracle.privatize(np.arange(300) % size, rng=ldpkit.random.seeded(3))
+    reports = oracle.first_reports(np.arange(300) % size, rng=ldpkit.random.seeded(3))
     whole = Evidence.of(oracle, reports)
     halves = sum([Evidence.of(oracle, reports[:100]), Evidence.of(oracle, reports[100:])])
     assert halves.n == whole.n == 300
@@ -109,7 +111,7 @@ def test_different_mechanisms_pool_but_have_no_common_tally():
 
 def test_a_tally_estimator_works_where_there_is_one_mechanism():
     oracle = ldpkit.OUE(6, 1.0)
-    reports = oracle.privatize(np.arange(600) % 6)
+    reports = oracle.first_reports(np.arange(600) % 6)
     evidence = Evidence.of(oracle, reports)
     assert (evidence.estimate("mi").values == oracle.tally(reports).estimate("mi").values).all()
 
@@ -130,7 +132,7 @@ def test_reports_of_another_size_are_refused():
 @pytest.mark.parametrize("name", ["she", "dbitflip"])
 def test_a_mechanism_without_two_levels_is_refused(name):
     oracle = ldpkit.get(name, 4, epsilon=1.0)
-    reports = oracle.privatize([0, 1])
+    reports = oracle.first_reports([0, 1])
     with pytest.raises(InvalidInputError, match='use the estimator "mi"'):
         Evidence.of(oracle, reports)
     with pytest.raises(InvalidInputError, match='use the estimator "mi"'):

@@ -11,7 +11,13 @@ import ldpkit
 from contract.subjects import oracle as make
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.intervals import CountRegion, count_law, share_intervals
+from ldpkit.estimation.intervals import (
+    CountRegion,
+    exact_coverage,
+    share_intervals,
+    weighted_counts,
+    worth,
+)
 from ldpkit.estimation.tails import CountLaw
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 
@@ -91,6 +97,25 @@ def test_approximate_tails_keep_the_level(n, holders):
     law = CountLaw([oracle.report_law], [n], population=False)
     assert law.is_nearly_normal(np.array([holders / n])).all()
     assert 0.95 <= covered(chances[counts], share_intervals(law, counts, 0.05), holders / n) < 0.985
+
+
+def test_exact_coverage_of_many_counts_is_that_of_intervals_alone():
+    # A page of a few values gives each an interval of its own, which is narrower than one for neighbours.
+    law = CountLaw([ldpkit.OUE(2, epsilon=0.1).report_law], [20_000], population=False)
+    counts, chances = law.chances(0.3)
+    alone = [share_intervals(law, some, 0.05) for some in np.array_split(counts, len(counts) // 200)]
+    low, high = (np.concatenate(ends) for ends in zip(*alone, strict=True))
+    coverage, width = exact_coverage(law, 0.3, 0.05)
+    assert coverage == pytest.approx(chances[(low <= 0.3) & (high >= 0.3)].sum(), abs=1e-9)
+    assert width == pytest.approx(chances @ (high - low), rel=1e-3)
+
+
+def test_exact_coverage_is_the_sum_over_all_counts():
+    oracle, n, holders = ldpkit.GRR(16, epsilon=6), 50, 3
+    law = CountLaw([oracle.report_law], [n], population=False)
+    chances, counts = count_chances(oracle, n, holders), np.arange(n + 1)
+    expected = covered(chances, share_intervals(law, counts, 0.05), holders / n)
+    assert exact_coverage(law, holders / n, 0.05)[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_exact_tails_are_those_of_plain_summation():
@@ -188,13 +213,9 @@ def test_pooled_counts_cover():
     for oracle, n in zip(oracles, people, strict=True):
         holders = generator.binomial(n, share, runs)
         counts.append(generator.binomial(holders, oracle.p) + generator.binomial(n - holders, oracle.q))
-    # The law needs only what a tally of one value has; all runs are tested at once.
-    law, _ = count_law(
-        [ldpkit.Tally(oracle, n, np.zeros(16, int)) for oracle, n in zip(oracles, people, strict=True)],
-        population=True,
-    )
-    factors = [int(each.outcomes[1]) for each in law.laws]
-    low, high = share_intervals(law, factors[0] * counts[0] + factors[1] * counts[1], 0.05)
+    laws = [oracle.report_law for oracle in oracles]
+    law, sums = weighted_counts(laws, people, counts, worth(oracles))  # all runs at once, of one value
+    low, high = share_intervals(law, sums, 0.05)
     rate = ((low <= share) & (share <= high)).mean()
     assert rate > 0.95 - 6 * np.sqrt(0.95 * 0.05 / runs), f"covers {rate:.3f} (false-alarm rate 1e-9)"
     alone = share_intervals(CountLaw([oracles[1].report_law], [200], population=True), counts[1], 0.05)

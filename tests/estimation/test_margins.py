@@ -9,7 +9,14 @@ import pytest
 from scipy.stats import binom
 
 import ldpkit
-from ldpkit.estimation.margins import BettingMargin, ChernoffMargin, CoinMargin, NormalMargin
+from ldpkit.estimation.margins import (
+    LARGEST_RATIO,
+    STUDENT,
+    BettingMargin,
+    ChernoffMargin,
+    CoinMargin,
+    NormalMargin,
+)
 
 PEOPLE = 50
 WALD = 1.959964  # standard errors
@@ -94,6 +101,31 @@ def test_bets_cover_by_exact_summation():
         assert law @ ((low <= truth) & (truth <= high)) >= 0.95, "exact coverage"
     assert (np.diff(low) >= 0).all()
     assert high[0] < 0.2, "the interval tells something"
+
+
+@pytest.mark.parametrize("n", [50, 1000])
+def test_an_error_from_scatter_covers_by_exact_summation(n):
+    """People at both ends, drawn at random, with next to no noise: the scatter may miss the rare ones."""
+    heads = np.arange(n + 1)
+    mean, weights = heads / n, np.array([0.0, 1.0])
+    whole = np.maximum(mean * (1 - mean) * n / (n - 1), 1e-3)
+    ratios = STUDENT / np.sqrt(n * whole)
+    ends, plain = [], []
+    for each, ratio in zip(heads, ratios, strict=True):
+        error = float(np.sqrt(whole[each] / n))
+        if ratio <= LARGEST_RATIO:
+            margin = NormalMargin(float(mean[each]), error, float(ratio), n=n)
+        else:
+            counts = np.array([n - each, each])
+            margin = BettingMargin(counts, weights, weights, float(mean[each]), (1e-3, 0.25))
+        ends.append(margin.ends(0.95))
+        plain.append(NormalMargin(float(mean[each]), error, float(ratio) / STUDENT, n=n).ends(0.95))
+    worst = []
+    for low, high in (np.array(ends).T, np.array(plain).T):
+        truths = np.geomspace(1 / n, 0.5, 60)
+        worst.append(min(binom.pmf(heads, n, p) @ ((low <= p) & (p <= high)) for p in truths))
+    assert worst[0] >= 0.95, f"exact coverage {worst[0]}"
+    assert worst[1] < 0.94, "the negative control passes: the range need not count more"
 
 
 @pytest.mark.parametrize("drawn", [False, True])

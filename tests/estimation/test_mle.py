@@ -119,7 +119,7 @@ def test_equal_tallies_with_different_maxima():
 def test_all_ways_lead_to_the_same_top(name, size):
     oracle = make(name, size, 2.0)
     values = np.random.default_rng(1).zipf(1.5, 4000) % size
-    evidence = Evidence.of(oracle, oracle.privatize(values, rng=ldpkit.random.seeded(6)))
+    evidence = Evidence.of(oracle, oracle.first_reports(values, rng=ldpkit.random.seeded(6)))
     tops = [
         maximise(evidence, rules=Rules(20_000, accelerate, largest_gap=gap))
         for accelerate, gap in (("scoring", 1e-12), ("squarem", 1e-9), (False, 1e-6))
@@ -138,7 +138,7 @@ def test_the_slope_and_curvature_are_those_of_the_formula(size):
     oracle = ldpkit.SUE(size, epsilon=1.5)
     generator = np.random.default_rng(2)
     n = 150_000 if size == 30 else 500
-    reports = oracle.privatize(generator.integers(0, size, n), rng=ldpkit.random.seeded(7))
+    reports = oracle.first_reports(generator.integers(0, size, n), rng=ldpkit.random.seeded(7))
     evidence = Evidence.of(oracle, reports)
     [part] = evidence.parts
     frequencies = generator.dirichlet(np.ones(size))
@@ -160,7 +160,7 @@ def test_the_slope_and_curvature_are_those_of_the_formula(size):
 
 def test_threads_and_blocks_do_not_change_the_result():
     oracle = ldpkit.OLH(20, epsilon=1)
-    reports = oracle.privatize(np.arange(200_000) % 7, rng=ldpkit.random.seeded(8))
+    reports = oracle.first_reports(np.arange(200_000) % 7, rng=ldpkit.random.seeded(8))
     evidence = Evidence.of(oracle, reports)
     first, second = maximise(evidence), maximise(evidence)
     assert (first.frequencies == second.frequencies).all()
@@ -170,7 +170,7 @@ def test_threads_and_blocks_do_not_change_the_result():
 
 def test_grr_needs_no_more_than_its_tally():
     oracle = ldpkit.GRR(50, epsilon=1)
-    reports = oracle.privatize(np.arange(3000) % 20, rng=ldpkit.random.seeded(9))
+    reports = oracle.first_reports(np.arange(3000) % 20, rng=ldpkit.random.seeded(9))
     tally = oracle.tally(reports)
     from_tally, from_reports = tally.estimate("mle"), Evidence.of(oracle, reports).estimate("mle")
     assert (from_tally.values == from_reports.values).all()
@@ -181,14 +181,14 @@ def test_grr_needs_no_more_than_its_tally():
 @pytest.mark.parametrize("name", ["oue", "olh", "ss", "losue"])
 def test_other_tallies_are_not_enough(name):
     oracle = make(name, 20)
-    tally = oracle.tally(oracle.privatize([0, 1, 2]))
+    tally = oracle.tally(oracle.first_reports([0, 1, 2]))
     with pytest.raises(InvalidInputError, match="mle needs the reports, not only their tally: Evidence"):
         tally.estimate("mle")
 
 
 def test_stopping_early_stays_near_the_start():
     oracle = ldpkit.OUE(30, epsilon=1)
-    evidence = Evidence.of(oracle, oracle.privatize(np.arange(3000) % 5, rng=ldpkit.random.seeded(10)))
+    evidence = Evidence.of(oracle, oracle.first_reports(np.arange(3000) % 5, rng=ldpkit.random.seeded(10)))
     distances = []
     for steps in (1, 10, 100, 1000):
         estimate = evidence.estimate("mle", accelerate=False, max_iterations=steps)
@@ -201,7 +201,7 @@ def test_stopping_early_stays_near_the_start():
 
 def test_a_start_can_be_given():
     oracle = ldpkit.OUE(4, epsilon=2)
-    evidence = Evidence.of(oracle, oracle.privatize([0, 0, 1, 2] * 500, rng=ldpkit.random.seeded(11)))
+    evidence = Evidence.of(oracle, oracle.first_reports([0, 0, 1, 2] * 500, rng=ldpkit.random.seeded(11)))
     start = [0.7, 0.1, 0.1, 0.1]
     early = evidence.estimate("mle", start=start, accelerate=False, max_iterations=1).values
     assert early[0] > 0.6
@@ -220,7 +220,7 @@ def test_reports_that_say_nothing_leave_the_start():
 @pytest.mark.parametrize("name", ONE_TIME)
 def test_a_handful_of_reports_is_enough(name, n):
     oracle = make(name, 200, 2.0)
-    estimate = Evidence.of(oracle, oracle.privatize(np.arange(n))).estimate("mle")
+    estimate = Evidence.of(oracle, oracle.first_reports(np.arange(n))).estimate("mle")
     assert estimate.values.sum() == pytest.approx(1, abs=1e-9)
     assert np.isfinite(estimate.stderr).all()
 

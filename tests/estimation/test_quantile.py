@@ -7,7 +7,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.estimation.quantile import _bounds, _ramps, quantiles
+from ldpkit.estimation.quantile import _ramps, quantile_bounds, quantiles
 
 seeded = ldpkit.random.seeded
 
@@ -34,15 +34,15 @@ def test_minutes_a_day_are_covered_where_scatter_alone_is_not():
 @pytest.mark.parametrize(("name", "epsilon", "n"), [("sw", 1.0, 1000), ("pm", 10.0, 50), ("sw", 4.0, 20_000)])
 def test_quantiles_are_covered(name, epsilon, n):
     values = np.where(np.arange(n) % 5 < 2, 0.25, 0.7)  # steps, where smoothing is at its worst
-    mechanism, runs = ldpkit.get(name, (0, 1), epsilon=epsilon), 20
+    mechanism, runs = ldpkit.get(name, (0, 1), epsilon=epsilon), 8
     covered, width = 0, 0.0
     for source in seeded(3).spawn(runs):
         tally = mechanism.tally(mechanism.privatize(values, rng=source))
         for share, truth in ((0.2, 0.25), (0.5, 0.7), (0.9, 0.7)):
-            low, high = (end / 256 for end in _bounds(mechanism, tally, share, 0.95))
+            low, high = quantile_bounds(tally, share, 0.95)
             covered += low <= truth <= high
             width += (high - low) / (3 * runs)
-    assert covered >= 0.8 * 3 * runs, f"{covered} of {3 * runs} (false-alarm rate 1e-5, seed fixed)"
+    assert covered >= 0.8 * 3 * runs, f"{covered} of {3 * runs} (false-alarm rate 1e-3, seed fixed)"
     assert width < 0.55, "they tell something"
 
 

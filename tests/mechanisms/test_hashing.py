@@ -205,10 +205,10 @@ def test_a_description_without_buckets_means_what_it_always_did(name, budget, ea
     )
     assert repr(old).endswith(f"buckets={earlier})")
     assert "buckets" not in repr(new)
-    tally = old.tally(old.privatize([1, 2, 3], rng=ldpkit.random.seeded(1)))
+    tally = old.tally(old.first_reports([1, 2, 3], rng=ldpkit.random.seeded(1)))
     assert ldpkit.Tally.from_bytes(tally.to_bytes()).mechanism == old
     with pytest.raises(ldpkit.LdpkitError, match="do not mix"):
-        tally + new.tally(new.privatize([1]))
+        tally + new.tally(new.first_reports([1]))
     for bad in (1, 7, 10**30, 2.0, "2", True):
         with pytest.raises(InvalidParameterError, match="buckets"):
             from_spec({"mechanism": name, "parameters": {**budget, "buckets": bad}, "domain": 9})

@@ -130,12 +130,13 @@ def test_counts_that_reports_cannot_give_are_refused(oracle, n, good, bad):
         ldpkit.Tally(oracle, n, np.array(bad))
 
 
-def test_a_tally_that_no_collection_gives_is_refused_in_words():
+def test_a_tally_that_hardly_any_collection_gives_has_finite_numbers():
+    """It ended in a LinAlgError."""
     mechanism = ldpkit.TruncatedPM((0, 1), epsilon=1.0, grid=4)
     counts = np.zeros(mechanism.tally_size, int)
     counts[0] = 2**62
-    with pytest.raises(InvalidInputError, match="too extreme"):
-        ldpkit.Tally(mechanism, 2**62, counts).estimate()
+    estimate = ldpkit.Tally(mechanism, 2**62, counts).estimate()
+    assert np.isfinite([estimate.mean, estimate.stderr, *estimate.interval()]).all()
 
 
 def test_provenance_stays_with_a_tally_and_adds():

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import ldpkit
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
 from ldpkit.core.interval import IntervalDomain
+from ldpkit.planning import recommend as recommend_module
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.meanbudget import mean_options, smallest_epsilon
 from ldpkit.planning.nothing import learn_nothing
@@ -105,7 +106,7 @@ def test_the_reasons_name_the_best_and_the_runner_up():
     [
         (FEW, {}, "either an epsilon or a wanted"),
         (FEW, {"epsilon": 1.0, "wanted": Constraint("mae", "at most", 0.1)}, "either an epsilon or a wanted"),
-        (FEW, {"wanted": Constraint("mae", "at most", 1e-9), "protocols": ["grr"]}, "ask more people"),
+        (FEW, {"wanted": Constraint("mae", "at most", 1e-9), "protocols": ["blh"]}, "ask more people"),
         (np.array([5]), {"epsilon": 1.0}, "one value only"),
         (np.array([5, -1]), {"epsilon": 1.0}, "negative"),
     ],
@@ -182,7 +183,7 @@ def test_methods_that_change_nothing_tie():
     tied = {option.method for option in found.ties}
     assert {"none", "norm", "norm_sub", "norm_cut"} <= tied
     first = next(found.reasons())
-    assert first.startswith(f"These {len(found.ties)} tie, grr + ")
+    assert first.startswith(f"These {len(found.ties)} tie (grr + ")
     assert not any("worse" in reason and "e-" in reason for reason in found.reasons())
 
 
@@ -198,3 +199,18 @@ def test_epsilons_within_the_noise_of_the_simulation_tie():
 def test_a_large_domain_is_attacked_too():
     found = ask(POPULATIONS.get("zipf")(3000, 1_000_000), epsilon=4.0, protocols=["oue"])
     assert 0 < found.best.attack < 1
+
+
+def test_all_leaves_out_what_cannot_be_simulated_and_a_name_is_refused(monkeypatch):
+    monkeypatch.setattr(recommend_module, "comparable_protocols", lambda: ["grr", "ss"])
+    many = FEW * 10**7
+    found = recommend(many, epsilon=1.0, repeats=2, rng=ldpkit.random.seeded(1))
+    assert {option.protocol for option in found.options} == {"grr"}
+    assert found.left_out[0].startswith("ss: subset selection is simulated for fewer than 1e9 people")
+    with pytest.raises(LdpkitError, match="1e9"):
+        recommend(many, epsilon=1.0, protocols=["ss"], repeats=2, rng=ldpkit.random.seeded(1))
+
+
+def test_a_single_person_is_no_reason_to_stop():
+    found = recommend([1, 0], epsilon=0.5, protocols=["oue"], repeats=8, rng=ldpkit.random.seeded(1))
+    assert not found.teaches

@@ -136,12 +136,12 @@ def run(words: Sequence[str]) -> NoReturn:
         _refuse(f"{error.filename or 'standard input or output'}: {error.strerror or error}")
     except MemoryError:
         _refuse("the work does not fit into the memory: use a smaller domain or fewer values at a time")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Stopped) as stop:
+        from ldpkit.core.wholefile import remove_unfinished
+
+        remove_unfinished()
         _say("interrupted")
-        sys.exit(130)
-    except Stopped as stopped:
-        _say("interrupted")
-        sys.exit(stopped.exit_code)
+        sys.exit(stop.exit_code if isinstance(stop, Stopped) else 130)
     sys.exit(0)
 
 

@@ -195,8 +195,14 @@ def _rows(
 def _hints(made: Estimate, rows: Sequence[Mapping[str, Any]], consistency: str | None) -> list[str]:
     """Return what a reader of these rows should know, beside the caption."""
     hints = [f"warning: {warning}" for warning in made.warnings]
-    if consistency is None and any(row["frequency"] < 0 for row in rows):
-        hints.append("negative values are noise around zero: --consistency norm_sub removes them")
+    if consistency is None:
+        shown = [row["frequency"] for row in rows]
+        for strange, what in (
+            (min(shown) < 0, "negative values are noise around zero"),
+            (max(shown) > 1, "frequencies above 1 are noise"),
+        ):
+            if strange:
+                hints.append(f"{what}: --consistency norm_sub removes them")
     return hints
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from ldpkit.core.stopping import stop_at_signals
+try:
+    from ldpkit.core.stopping import stop_at_signals
+except KeyboardInterrupt:  # nothing has begun
+    sys.exit(130)
 
 __all__ = ["main"]
 

@@ -73,9 +73,10 @@ def read_numbers(
         raise InvalidInputError(f"give one file of values, or report files only, got {len(files)} files")
     if interval is None:
         raise InvalidParameterError("numbers need their interval: give it with --low and --high")
-    from ldpkit.core.readers import read_column
+    from ldpkit.core.readers import read_cells
 
-    values, moved = as_numbers(read_column(files[0], column), interval, clip=clip)
+    cells = read_cells(files[0], column)
+    values, moved = as_numbers(cells.typed(), interval, clip=clip, place=cells)
     return Numbers(values, interval, moved)
 
 

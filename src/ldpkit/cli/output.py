@@ -150,6 +150,7 @@ def _flat(value: Any) -> Any:
 
 
 def note(message: str) -> None:
-    """Tell the user something beside the result, on standard error."""
+    """Tell the user something beside the result, on standard error, and after what was printed before."""
+    sys.stdout.flush()
     with contextlib.suppress(OSError):  # the work is done, whether or not it can be told
         print(visible(message), file=sys.stderr)

@@ -159,6 +159,7 @@ def _show(
             "wanted": None if found.wanted is None else str(found.wanted),
             "teaches": found.teaches,
             "best": [option.name for option in found.ties],
+            "left_out": list(found.left_out),
             "reasons": list(found.reasons()),
             "warnings": list(found.warnings),
         }

@@ -44,7 +44,8 @@ class IntervalDomain:
     Parameters
     ----------
     low, high : float
-        The ends. They are public: take them from what is possible, not from the data.
+        The ends, between 1e-60 and 1e60 apart. They are public: take them from what is possible,
+        not from the data.
 
     Examples
     --------

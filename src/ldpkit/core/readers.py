@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "STANDARD_INPUT",
     "column_names",
+    "read_cells",
     "read_column",
     "read_counts",
     "read_points",
@@ -66,9 +67,14 @@ def read_column(path: str | Path, column: str | None = None) -> np.ndarray[Any, 
     ...     read_column(file, "age").tolist()
     [41, 7]
     """
+    return read_cells(path, column).typed()
+
+
+def read_cells(path: str | Path, column: str | None = None) -> Piece:
+    """Return one column with the places of its values; the parameters are those of `read_column`."""
     table = open_table(path, as_csv=column is not None, limit=text_limit(path))
     (only,) = _whole(table, _pick(table, column))
-    return only.typed()
+    return only
 
 
 class ColumnStream:

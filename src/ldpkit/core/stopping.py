@@ -10,14 +10,15 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
 __all__ = ["Stopped", "stop_at_signals", "tidied"]
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
+_AGAIN = 0.01  # seconds until a signal is sent again
 _open_blocks = 0
-_swallowed: Stopped | None = None
 
 
 class Stopped(BaseException):
@@ -42,15 +43,12 @@ def tidied() -> Iterator[None]:
     >>> with tidied():
     ...     pass
     """
-    global _open_blocks, _swallowed
+    global _open_blocks
     _open_blocks += 1
     try:
         yield
     finally:
         _open_blocks -= 1
-    if _swallowed is not None and not _open_blocks:  # raised where Python drops exceptions, as in a __del__
-        stopped, _swallowed = _swallowed, None
-        raise stopped
 
 
 def stop_at_signals() -> None:
@@ -60,13 +58,22 @@ def stop_at_signals() -> None:
         if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             with contextlib.suppress(ValueError):  # only the main thread may listen
                 signal.signal(number, _stop)
+    sys.unraisablehook = _send_again
+
+
+def _send_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Send a signal again that came where Python drops exceptions, as in a callback of the compiler."""
+    if not isinstance(dropped.exc_value, Stopped):
+        sys.__unraisablehook__(dropped)
+        return
+    import threading
+
+    threading.Timer(_AGAIN, os.kill, (os.getpid(), dropped.exc_value.number)).start()
 
 
 def _stop(number: int, _: FrameType | None) -> None:
-    global _swallowed
     stopped = Stopped(number)
     if _open_blocks:
-        _swallowed = stopped
         raise stopped
     with contextlib.suppress(OSError):
         os.write(2, b"interrupted\n")

@@ -22,10 +22,11 @@ from ldpkit.core.errors import InvalidInputError, LdpkitError, WriteError
 from ldpkit.core.locks import lock
 from ldpkit.core.stopping import tidied
 
-__all__ = ["cannot_write", "check_target", "sync_folder", "whole_file", "whole_text"]
+__all__ = ["cannot_write", "check_target", "remove_unfinished", "sync_folder", "whole_file", "whole_text"]
 
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
 _DAY = 86_400.0
+_unfinished: set[Path] = set()  # neighbours that this process is writing
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -55,6 +56,7 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
             raw = None
             while raw is None:
                 part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
+                _unfinished.add(part)
                 raw = _open_part(part, path)
             with io.BufferedWriter(raw) as stream:
                 yield stream
@@ -67,8 +69,23 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
             sync_folder(target.parent)
         finally:
             if part != target:
-                with contextlib.suppress(OSError):
-                    part.unlink(missing_ok=True)
+                _remove(part)
+
+
+def remove_unfinished() -> None:
+    """Remove what this process began to write and will not finish, before it ends.
+
+    Python may raise the exception of a signal after a `with` statement has entered its
+    block and before it would leave it again.
+    """
+    for part in tuple(_unfinished):
+        _remove(part)
+
+
+def _remove(part: Path) -> None:
+    with contextlib.suppress(OSError):
+        part.unlink(missing_ok=True)
+    _unfinished.discard(part)
 
 
 def whole_text(path: str | Path, text: str) -> None:

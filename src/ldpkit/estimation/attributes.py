@@ -113,7 +113,7 @@ class SampledAttributes:
         rng : RandomSource, optional
             Secure by default.
         """
-        table = np.asarray(values, float)
+        table = np.array(values, float)
         if table.ndim != 2 or table.shape[1] != len(self.mechanisms) or len(table) == 0:
             raise InvalidInputError(
                 f"values have a row a person and {len(self.mechanisms)} columns, got shape {table.shape}"

@@ -23,6 +23,7 @@ from ldpkit.core.interval import IntervalDomain
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.noise import Noise
+from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -232,11 +233,17 @@ def check_tells_more(mechanism: NumericMechanism) -> None:
 def transition(mechanism: NumericMechanism, bins: int) -> Floats:
     """Return the chance of each bin and atom of a tally for values even within each of `bins` bins."""
     check_tells_more(mechanism)
-    nodes, weights = np.polynomial.legendre.leggauss(3)
-    middles = (np.arange(bins)[:, None] + 0.5 + nodes / 2).ravel() / bins
-    domain = mechanism.domain
-    masses = mechanism.bin_masses(domain.low + domain.width * middles)
-    matrix: Floats = np.tensordot(weights / 2, masses.reshape(bins, len(nodes), -1), (0, 1))
+    # Chances change evenly between places, so trapezoids give their integrals exactly: nodes of a
+    # quadrature would miss what only the last values before an end can report.
+    at, chances = places(mechanism).astype(float), masses(mechanism)
+    areas = np.diff(at)[:, None] * (chances[1:] + chances[:-1]) / 2
+    below = np.concatenate([np.zeros((1, chances.shape[1])), np.cumsum(areas, axis=0)])
+    edges = np.linspace(0, mechanism.grid, bins + 1)
+    before = np.clip(np.searchsorted(at, edges, "right") - 1, 0, len(at) - 2)
+    beyond = (edges - at[before])[:, None]
+    slopes = (chances[before + 1] - chances[before]) / np.diff(at)[before, None]
+    integrals = below[before] + beyond * (chances[before] + beyond * slopes / 2)
+    matrix: Floats = np.maximum(np.diff(integrals, axis=0) / np.diff(edges)[:, None], 0.0)
     return matrix
 
 

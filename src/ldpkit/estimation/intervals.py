@@ -23,7 +23,16 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["CountRegion", "Region", "count_law", "frequency_oracle", "share_intervals", "weighted_counts"]
+__all__ = [
+    "CountRegion",
+    "Region",
+    "count_law",
+    "exact_coverage",
+    "frequency_oracle",
+    "share_intervals",
+    "weighted_counts",
+    "worth",
+]
 
 _FINEST = 1024  # weight of a count in a sum of several
 _COARSEST = 16  # where the law of the sum must be exact, which takes the longer the finer it is
@@ -75,14 +84,19 @@ def count_law(tallies: Sequence[Tally], *, population: bool) -> tuple[CountLaw, 
     laws, people = [oracle.report_law for oracle in oracles], [tally.n for tally in tallies]
     if len(tallies) == 1:
         return CountLaw(laws, people, population), tallies[0].counts
+    return weighted_counts(laws, people, [tally.counts for tally in tallies], worth(oracles))
+
+
+def worth(oracles: Sequence[FrequencyOracle]) -> Floats:
+    """Return what a count of each oracle is worth in a sum of several, best for evenly spread people."""
     share = 1 / oracles[0].size
-    worth = np.array(
+    laws = [oracle.report_law for oracle in oracles]
+    return np.array(
         [
             1 / (oracle.variance(share, 1, population=True) * (law.means[0] - law.means[1]))
             for oracle, law in zip(oracles, laws, strict=True)
         ]
     )
-    return weighted_counts(laws, people, [tally.counts for tally in tallies], worth)
 
 
 def weighted_counts(
@@ -140,6 +154,48 @@ def share_intervals(law: CountLaw, counts: Counts, error: float) -> tuple[Floats
     low = _least_shares(law, counts, error / 2)
     high = 1 - _least_shares(flipped, -counts, error / 2)
     return low, np.maximum(high, low)
+
+
+def exact_coverage(law: CountLaw, share: float, error: float) -> tuple[float, float]:
+    """Return how often intervals hold a true share and their mean width, summed over all counts.
+
+    Parameters
+    ----------
+    law : CountLaw
+        The law of the count.
+    share : float
+        The true share: of people a whole number of them.
+    error : float
+        How often an interval may miss.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> law = CountLaw([ldpkit.OUE(16, epsilon=10).report_law], [50], population=False)
+    >>> coverage, width = exact_coverage(law, 1 / 50, 0.05)         # one person of fifty
+    >>> round(coverage, 3), round(width, 3)
+    (0.999, 0.12)
+    """
+    from bisect import bisect_left
+
+    counts, chances = law.chances(share)
+    nearly = 1e-12  # what rounding does to a share
+
+    some = np.unique(np.linspace(0, len(counts) - 1, _MANY).round().astype(np.int64))
+    low, high = share_intervals(law, counts[some], error)
+    if len(some) == len(counts):
+        held = (low <= share + nearly) & (high >= share - nearly)
+        return float(chances[held].sum()), float(chances @ (high - low))
+
+    def least(side: CountLaw, count: int) -> float:
+        return float(_least_shares(side, np.array([count]), error / 2)[0])
+
+    # More at a time would share the wider of neighbours. Both ends grow with the count: find where they pass.
+    flipped = law.mirrored()
+    last = bisect_left(counts, True, key=lambda count: least(law, count) > share + nearly)
+    first = bisect_left(counts[:last], True, key=lambda count: 1 - least(flipped, -count) >= share - nearly)
+    widths = np.interp(counts, counts[some], high - low)
+    return float(chances[first:last].sum()), float(chances @ widths)
 
 
 def _least_shares(law: CountLaw, counts: Counts, tail: float) -> Floats:

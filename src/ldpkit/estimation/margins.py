@@ -32,6 +32,7 @@ from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [
     "LARGEST_RATIO",
+    "STUDENT",
     "BettingMargin",
     "ChernoffMargin",
     "CoinMargin",
@@ -44,6 +45,14 @@ __all__ = [
 
 LARGEST_RATIO = 0.5
 """The largest Lyapunov ratio at which the normal law, so corrected, is trusted."""
+
+STUDENT = 1.75
+"""By how much the range of reports counts more where their own scatter tells the error.
+
+Scatter is seen to be small in the very collections in which rare reports are missing. For
+reports of 0 and 1, the worst there are, exact summation finds no chance and no number of
+people at which the interval then covers less than its level.
+"""
 
 _PLACES = 129  # values at which the moments of a report are taken: they are smooth in between
 _FEW_PLACES = 3  # for noise in thousands of pieces, whose law does not depend on the value

@@ -24,6 +24,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import numeric_mechanism
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
+    STUDENT,
     BettingMargin,
     ChernoffMargin,
     CoinMargin,
@@ -148,7 +149,7 @@ def on_line(
         else:
             margin = ChernoffMargin(mechanism, share, tally.n)
     else:
-        ratio = (lyapunov_range(mechanism) + 1) / math.sqrt(tally.n * whole)
+        ratio = max(lyapunov_range(mechanism) + 1, STUDENT) / math.sqrt(tally.n * whole)
         edges = _places(mechanism)
         if ratio <= LARGEST_RATIO:
             margin = NormalMargin(share, asked.error(whole, noise.most), ratio, n=tally.n)
@@ -275,7 +276,7 @@ def _weighted(mechanism: NumericMechanism, tally: Tally, asked: Asked) -> Numeri
     whole = max(float(seen @ first**2 - share**2) * n / max(n - 1, 1), least)
     # How much of what is seen is noise is not known, so the spread of people is in the error either way.
     error, spread = math.sqrt(whole / n), max(square - share**2 + whole / n, 0.0)
-    ratio = float(np.ptp(first)) / math.sqrt(n * whole)
+    ratio = STUDENT * float(np.ptp(first)) / math.sqrt(n * whole)
     margin: Margin
     if ratio <= LARGEST_RATIO:
         margin = NormalMargin(share, error, ratio, bias=weights.bias, n=n)

@@ -26,12 +26,12 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import FINE, Density, Quantile, check_tells_more, density, numeric_mechanism
-from ldpkit.estimation.margins import LARGEST_RATIO, BettingMargin, deviations
+from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["quantiles"]
+__all__ = ["quantile_bounds", "quantiles"]
 
 _CUTS = 256  # thresholds, evenly spaced from low to high
 _RAMPS = (1, 2, 4, 8, 16, 32, 64)  # how many steps between thresholds a ramp may take
@@ -94,15 +94,15 @@ def quantiles(
     fine: Density = density(tally, bins=FINE) if smooth is None else smooth
     found = []
     for share in shares:
-        first, last = _bounds(mechanism, tally, share, level)
-        low, high = mechanism.domain.decode([first, last], steps=_CUTS).tolist()
+        low, high = quantile_bounds(tally, share, level)
         value = fine.quantile(share)
         found.append(Quantile(float(share), value, min(low, value), max(high, value)))
     return found
 
 
-def _bounds(mechanism: NumericMechanism, tally: Tally, share: float, level: float) -> tuple[int, int]:
-    """Return the thresholds between which a quantile lies."""
+def quantile_bounds(tally: Tally, share: float, level: float) -> tuple[float, float]:
+    """Return between which values a quantile lies, without an estimate of it."""
+    mechanism = numeric_mechanism(tally)
     ramps = _ramps(mechanism, tally.n)
     counts, n = tally.counts[:-1], tally.n
     seen = counts / n
@@ -112,7 +112,7 @@ def _bounds(mechanism: NumericMechanism, tally: Tally, share: float, level: floa
 
     def is_above(column: int, goal: float, sign: int) -> bool:
         """Whether the mean weight is surely above the goal, or below it for sign -1."""
-        ratio = ranges[column] / (errors[column] * n)
+        ratio = STUDENT * ranges[column] / (errors[column] * n)
         if ratio <= LARGEST_RATIO:
             return bool(sign * (means[column] - goal) > deviations(level, ratio, n) * errors[column])
         weights = ramps.weights[:, column]
@@ -130,7 +130,8 @@ def _bounds(mechanism: NumericMechanism, tally: Tally, share: float, level: floa
     last = _CUTS
     while last > 0 and is_above(last, share + float(ramps.over[last]), 1):
         last -= 1
-    return max(first - 1, 0), min(last + 1, _CUTS)
+    low, high = mechanism.domain.decode([max(first - 1, 0), min(last + 1, _CUTS)], steps=_CUTS).tolist()
+    return low, high
 
 
 @lru_cache(maxsize=4)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.report_law import Cumulants, ReportLaw
@@ -159,9 +159,8 @@ class CountLaw:
         keys, places = np.unique(np.rint(shares * self.shares), return_inverse=True)
         points = self.steps(counts)
         tails = np.empty(len(points))
-        mean, variance, *_ = self.moments(keys / self.shares)
-        reach = _WINDOW * np.sqrt(variance.max()) + _MARGIN * self._gap
-        size = 1 << math.ceil(math.log2(2 * reach))
+        mean = self.moments(keys / self.shares)[0]
+        size = self._window(keys / self.shares)
         rows = max(1, _CELLS // size)
         for start in range(0, len(keys), rows):
             some = slice(start, start + rows)
@@ -174,6 +173,28 @@ class CountLaw:
             inside = np.clip(column, 0, size - 1).astype(np.int64)
             tails[here] = np.where(column >= size, 0.0, above[row, inside])
         return np.clip(tails + _ROUNDING, 0, 1)
+
+    def _window(self, shares: Floats) -> int:
+        """Return how many neighbouring counts hold all but a negligible part of the laws at some shares."""
+        reach = _WINDOW * math.sqrt(self.moments(shares)[1].max()) + _MARGIN * self._gap
+        return 1 << math.ceil(math.log2(2 * reach))
+
+    def chances(self, share: float) -> tuple[Counts, Floats]:
+        """Return the counts that are possible at a share, all but a negligible part, and their chances.
+
+        Examples
+        --------
+        >>> counts, chances = CountLaw([ReportLaw.supporting(0.5, 0.25)], [2], population=False).chances(0.5)
+        >>> counts.tolist(), chances.round(6).tolist()
+        ([0, 1, 2], [0.375, 0.5, 0.125])
+        """
+        keys = np.rint([share * self.shares])
+        size = self._window(keys / self.shares)
+        begins = np.floor(self.moments(keys / self.shares)[0]).astype(np.int64) - size // 2
+        [law] = self._laws(keys, begins, size)
+        possible = np.flatnonzero(law > _ROUNDING)
+        least, unit = self._units
+        return least + unit * (begins[0] + possible), law[possible]
 
     def _laws(self, keys: Floats, begins: Counts, size: int) -> Floats:
         """Return the probabilities of `size` neighbouring counts, one row for each share."""

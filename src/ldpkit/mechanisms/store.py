@@ -159,7 +159,8 @@ class DeviceStore:
         (application,), (schema,) = (
             connection.execute(query).fetchone() for query in ("PRAGMA application_id", "PRAGMA user_version")
         )
-        parts = sorted(str(part) for (part,) in connection.execute("SELECT sql FROM sqlite_master").fetchall())
+        tables = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+        parts = sorted(str(part) for (part,) in tables)
         if (application, schema, parts) == (0, 0, []):
             for table in _TABLES:
                 connection.execute(table)

@@ -17,7 +17,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.comparable import comparable_protocol
 from ldpkit.planning.nothing import learn_nothing
-from ldpkit.planning.study import BUDGETS, Study
+from ldpkit.planning.study import BUDGETS, Combination, Study
 from ldpkit.planning.ties import is_tie
 from ldpkit.simulation.metrics import Metric
 
@@ -79,7 +79,13 @@ def beats(values: Floats, nothing: float, *, larger_is_better: bool) -> bool:
 
 
 def find_enough(
-    counts: Counts, metric: Metric, protocols: Sequence[str], epsilon: float, source: RandomSource
+    counts: Counts,
+    metric: Metric,
+    protocols: Sequence[str],
+    epsilon: float,
+    source: RandomSource,
+    *,
+    ways: Sequence[Combination] | None = None,
 ) -> Enough:
     """Return about how many people, and about which epsilon, would teach something.
 
@@ -95,6 +101,8 @@ def find_enough(
         The budget that is not enough.
     source : RandomSource
         What the collections are simulated with.
+    ways : sequence of Combination, optional
+        What may follow a protocol; by default everything.
 
     Examples
     --------
@@ -112,7 +120,7 @@ def find_enough(
         for name in protocols:
             make = partial(comparable_protocol(name), len(people))
             study = Study(make, people, metric, runs, source.derive(f"{name} {people.sum()} {budget!r}"))
-            for outcome in study.at(budget):
+            for outcome in study.at(budget, ways):
                 if beats(outcome.values, nothing, larger_is_better=metric.larger_is_better):
                     return True
         return False

@@ -17,7 +17,7 @@ import numpy as np
 
 from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, LdpkitError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
@@ -26,14 +26,14 @@ from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.enough import beats, find_enough
 from ldpkit.planning.nothing import learn_nothing
 from ldpkit.planning.recommendation import NOTHING, Option, Recommendation, option_name
-from ldpkit.planning.study import BUDGETS, NO_METHOD, Outcome, Study
+from ldpkit.planning.study import BUDGETS, NO_METHOD, Combination, Outcome, Study
 from ldpkit.planning.ties import difference_stderr, is_tie
 from ldpkit.simulation.metrics import Metric, metric_for
 
 __all__ = ["Option", "Recommendation", "recommend"]
 
 _LARGE_DOMAIN = 100_000
-"""Beyond this many values, what would be enough is looked for with the best protocol alone."""
+"""Beyond this many values, what would be enough is looked for with the best combination, and norm_sub."""
 
 
 def recommend(
@@ -86,15 +86,27 @@ def recommend(
     runs, source = check_whole(repeats, "repeats", least=2), resolve(rng)
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
+    left_out: list[str] = []
+    if epsilon is not None:
+        check_epsilon(epsilon)
     for name in watch(names):
         make = partial(comparable_protocol(name), len(people))
         attack = cache(partial(_attacked, make, people))
         study = Study(make, people, measure, runs, source.derive(name))
-        for outcome in study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)):
+        try:
+            outcomes = list(study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)))
+        except LdpkitError as refusal:
+            if protocols is not None:  # what was asked for by name is refused
+                raise
+            left_out.append(f"{name}: {refusal}")
+            continue
+        for outcome in outcomes:
             if outcome.epsilon is None:
                 infeasible.append(option_name(name, *outcome.combination))
             else:
                 found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
+    if left_out and len(left_out) == len(names):
+        raise InvalidInputError(f"no protocol can be simulated: {'; '.join(left_out)}")
     if not found:
         raise InvalidInputError(
             f"no combination reaches {wanted} at any epsilon up to {BUDGETS[-1]:g}: "
@@ -111,13 +123,18 @@ def recommend(
     if epsilon is not None and not beats(
         found[0][1], nothing.error, larger_is_better=measure.larger_is_better
     ):
-        able = names if len(people) <= _LARGE_DOMAIN else [best.protocol]
-        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"))
+        able, ways = list(dict.fromkeys(option.protocol for option in options)), None
+        if len(people) > _LARGE_DOMAIN:
+            able = [best.protocol]
+            ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
+        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"), ways=ways)
     make = partial(comparable_protocol(best.protocol), len(people))
     told = epsilon_warnings(
         best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
     )
-    return Recommendation(measure, options, nothing, wanted, tuple(infeasible), enough, warnings=tuple(told))
+    return Recommendation(
+        measure, options, nothing, wanted, tuple(infeasible), enough, tuple(told), tuple(left_out)
+    )
 
 
 def _tie(best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None) -> bool:

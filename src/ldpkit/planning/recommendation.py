@@ -65,6 +65,11 @@ class Option:
     tied: bool = False
 
     @property
+    def follower(self) -> str:
+        """What follows the protocol, as it is spoken of."""
+        return self.estimator if self.method == NO_METHOD else self.method
+
+    @property
     def name(self) -> str:
         """Protocol and what follows it, as it is spoken of."""
         return option_name(self.protocol, self.estimator, self.method)
@@ -94,6 +99,8 @@ class Recommendation:
         What would make the collection worth its while, if it is not.
     warnings : tuple of str
         What the best one's epsilon gives away, if that is much.
+    left_out : tuple of str
+        Protocols that cannot be simulated here, and why, where all were asked for.
     """
 
     metric: Metric
@@ -103,6 +110,7 @@ class Recommendation:
     infeasible: tuple[str, ...]
     enough: Enough | None = None
     warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def best(self) -> Option:
@@ -161,6 +169,8 @@ class Recommendation:
                 f"Where bytes count, {short.name} sends {short.report_bytes} instead of "
                 f"{fewest}: {self._compared(short)}."
             )
+        for each in self.left_out:
+            yield f"Left out: {each}."
         for each in self.infeasible:
             yield f"{each} does not reach the wanted accuracy at any epsilon up to {BUDGETS[-1]:g}."
 
@@ -186,8 +196,11 @@ class Recommendation:
         if len(self.ties) == 1:
             return f"{self.best.name} {single}"
         these = "These" if self.teaches else "these"
-        named = ", ".join(each.name for each in self.ties)
-        return f"{these} {len(self.ties)} tie, {named}: they {several}"
+        following: dict[str, list[str]] = {}
+        for each in self.ties:
+            following.setdefault(each.protocol, []).append(each.follower)
+        named = "; ".join(f"{protocol} + {', '.join(names)}" for protocol, names in following.items())
+        return f"{these} {len(self.ties)} tie ({named}): they {several}"
 
     def _compared(self, other: Option) -> str:
         """Return how another option compares with the best."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
@@ -72,7 +72,9 @@ class _Collections:
         """Return the metric of every collection."""
         n = int(self.counts.sum())
         if combination.estimator == "ibu_limit":
-            estimates = limit(self.supports, self.oracle.p, self.oracle.q)
+            # Of a few people it may be that no report supports anything: then every value is as likely.
+            told = np.where(self.supports.any(axis=1, keepdims=True), self.supports, 1)
+            estimates = limit(told, self.oracle.p, self.oracle.q)
         else:
             estimates = invert(self.oracle, self.supports, n)
             if combination.method != NO_METHOD:
@@ -133,9 +135,9 @@ class Study:
         ways = [Combination("mi", method) for method in (NO_METHOD, *CONSISTENCY)]
         return [*ways, Combination("ibu_limit", NO_METHOD)] if self.make(epsilon=1.0).pure else ways
 
-    def at(self, epsilon: float) -> Iterator[Outcome]:
-        """Yield what each combination gives at one epsilon."""
-        for each in self.combinations():
+    def at(self, epsilon: float, ways: Sequence[Combination] | None = None) -> Iterator[Outcome]:
+        """Yield what each combination gives at one epsilon, or some of them."""
+        for each in self.combinations() if ways is None else ways:
             yield Outcome(each, epsilon, self._values(each, epsilon))
 
     def smallest(self, wanted: Constraint) -> Iterator[Outcome]:

@@ -190,6 +190,10 @@ zipf:k=128,n=100000
         number = _number(text)
         if not equals or number is None:
             raise InvalidParameterError(f"{part!r} in {spec!r} is not a parameter: write it as name=number")
+        if math.isinf(number) and text.lstrip("+-").isdecimal():
+            raise InvalidParameterError(
+                f"{key} of the population {name!r} has {len(text)} digits: give a smaller number"
+            )
         if key in parameters:
             raise InvalidParameterError(f"{key} stands twice in {spec!r}: give it once")
         parameters[key] = number
@@ -280,8 +284,6 @@ def _number(text: str) -> float | None:
 
 
 def _whole(number: float, name: str) -> int:
-    if math.isinf(number):
-        raise InvalidParameterError(f"{name} has more than 308 digits: give a smaller number")
-    if math.isnan(number) or number != math.floor(number):
+    if not math.isfinite(number) or number != math.floor(number):
         raise InvalidParameterError(f"{name} must be a whole number, got {number!r}")
     return int(number)

@@ -7,11 +7,11 @@ laws say all about it. Intervals are made from them, exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Cumulants", "ReportLaw"]
@@ -113,12 +113,17 @@ class ReportLaw:
 
     def _sum(self, t: Floats, chances: Floats) -> Cumulants:
         # log1p of what exceeds 1: many people multiply the rounding error of a logarithm near zero.
-        excess = np.expm1(np.multiply.outer(t, self.outcomes))
-        grown = (excess + 1) * chances
-        total = grown.sum(axis=-1)
-        slope = grown @ self.outcomes / total
-        away = self.outcomes - slope[..., None]
-        return Cumulants(np.log1p(excess @ chances), slope, (grown * away**2).sum(axis=-1) / total)
+        grown = np.expm1(np.multiply.outer(t, self.outcomes))
+        value = np.log1p(grown @ chances)
+        grown += 1
+        grown *= chances
+        total, first = grown.sum(axis=-1), grown @ self.outcomes
+        if len(self.outcomes) <= _FEW:
+            away = (self.outcomes - (first / total)[..., None]) ** 2
+            return Cumulants(value, first / total, (grown * away).sum(axis=-1) / total)
+        middle = self.outcomes - self.outcomes[len(self.outcomes) // 2]  # a long table is not near its ends
+        slope = grown @ middle / total
+        return Cumulants(value, first / total, grown @ middle**2 / total - slope**2)
 
     @cached_property
     def largest_exponent(self) -> float:
@@ -138,7 +143,8 @@ class ReportLaw:
         for start in range(0, len(self.outcomes), _BLOCK):
             some = slice(start, start + _BLOCK)
             away = self.outcomes[some] - centre
-            weights = [chances[some] * away**power for chances in (self.own, self.other) for power in range(3)]
+            both = (self.own, self.other)
+            weights = [chances[some] * away**power for chances in both for power in range(3)]
             below, above = (np.vander(np.exp(sign * step * away), half).T for sign in (-1, 1))
             sums += np.concatenate([below, above[-2::-1]]) @ np.array(weights).T
         made = []

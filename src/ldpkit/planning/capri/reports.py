@@ -23,7 +23,7 @@ __all__ = ["Bits", "Noise", "ReportSum", "Sets"]
 Complex = NDArray[np.complex128]
 
 _CHUNK = 1 << 15  # numbers of a table that is kept at a time: small enough to stay in the cache
-_MOST_PICKS = 1 << 17  # steps for each argument of the law: beyond, a plan takes minutes
+_MOST_PICKS = 1 << 16  # steps for each argument of the law: beyond, a plan takes minutes
 _LARGE_CHUNK = 1 << 20  # where each part takes a loop over all values
 _DIFFERENCES = 8
 _LOG_OF_ZERO = -700.0  # infinity times an imaginary part would be no number

@@ -34,6 +34,7 @@ import abc
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ldpkit.core.random import seeded
 from ldpkit.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ class Search(abc.ABC):
 
     title: ClassVar[str]
 
-    def check(self, question: Question) -> None:  # noqa: B027
-        """Refuse a question that the method cannot answer, before anything is simulated."""
+    def check(self, question: Question) -> None:
+        """Refuse a question that the method cannot answer, such as people that cannot be simulated."""
+        question.oracle(question.epsilon_max).simulate(question.counts, rng=seeded(0), repeats=1)
 
     @abc.abstractmethod
     def select(self, laboratory: Laboratory) -> Selection:

@@ -64,6 +64,7 @@ class BayesianOptimisation(SimulatedSearch):
     def check(self, question: Question) -> None:
         """Refuse where the library is missing."""
         _library()
+        super().check(question)
 
     def select(self, laboratory: Laboratory) -> Selection:
         """Return the smallest epsilon that passes, by all that was tried together."""

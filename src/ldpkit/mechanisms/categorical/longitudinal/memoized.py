@@ -11,7 +11,7 @@ import abc
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -298,7 +298,7 @@ class LongitudinalOracle(MemoizedOracle):
         What the first report may cost, less than epsilon_inf.
     """
 
-    parameter_names = ("epsilon_inf", "epsilon_1")
+    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon_inf", "epsilon_1")
     epsilon_inf: float
 
     def __init__(self, domain: DomainLike, epsilon_inf: float, epsilon_1: float) -> None:

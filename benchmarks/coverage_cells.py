@@ -1,0 +1,219 @@
+"""What the coverage of intervals is measured on, and how: a cell at a time.
+
+Where the law of what is seen is discrete and small the coverage is summed over it;
+elsewhere it is the share of the collections drawn whose interval holds the truth.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+import ldpkit
+from ldpkit.core.typing import Floats
+from ldpkit.mechanisms.base import get, mechanisms
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+
+__all__ = [
+    "LEVEL",
+    "RUNS",
+    "Cell",
+    "Row",
+    "cells",
+    "control_cells",
+    "oracle_parameters",
+    "row_of",
+    "upper_limit",
+    "wald_ends",
+]
+
+LEVEL = 0.95
+RUNS = 2_000
+EPSILONS = (0.1, 1.0, 4.0, 10.0)
+PEOPLE = (50, 1_000, 100_000)
+SIZES = (2, 16, 1_000)
+CASES = ("held", "rare", "absent")
+MEANS = ("duchi", "pm", "hm", "laplace", "truncated_sw", "truncated_pm", "aaa")
+SAME_MARGINS = (
+    "sw",
+    "staircase",
+    "bounded_laplace",
+    "truncated_laplace",
+    "compressed_pm",
+    "compressed_sw",
+)
+
+_SURE = 0.999  # of the upper limit of a coverage that was simulated
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A collection whose intervals are tried.
+
+    Parameters
+    ----------
+    estimator, mechanism : str
+        What estimates, and what made the reports.
+    epsilon : float
+        The budget of a report.
+    n : int
+        The number of people.
+    k : int or None
+        The number of values; None for numbers.
+    case : str
+        Frequencies: the value in question is held by three of ten people, by one (rare)
+        or by nobody (absent). Numbers: all at a point, half at each `ends`, one of a
+        hundred at the high end (`rare`), or `skewed`.
+    about : {"people", "population"}
+        Whose truth the interval has to hold.
+    """
+
+    estimator: str
+    mechanism: str
+    epsilon: float
+    n: int
+    k: int | None
+    case: str
+    about: str = "people"
+
+    @property
+    def rng(self) -> ldpkit.random.RandomSource:
+        """A seed of its own, so that a cell's outcome depends on nothing else."""
+        return ldpkit.random.seeded(zlib.crc32(repr(self).encode()))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a cell showed: `runs` is 0 where the coverage was summed over the law."""
+
+    cell: Cell
+    method: str
+    runs: int
+    coverage: float
+    width: float
+
+    @property
+    def upper(self) -> float:
+        """The upper 99.9% confidence limit of the coverage."""
+        return upper_limit(round(self.coverage * self.runs), self.runs) if self.runs else self.coverage
+
+    @property
+    def covers(self) -> bool:
+        """Whether nothing speaks against the level."""
+        return self.upper >= LEVEL
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a flat record."""
+        named = {**asdict(self.cell), "estimator": self.method}
+        by = "2000 runs" if self.runs == RUNS else f"{self.runs} runs" if self.runs else "exact sum"
+        return {
+            **named,
+            "by": by,
+            "coverage": self.coverage,
+            "upper_limit": self.upper,
+            "width": self.width,
+            "covers": self.covers,
+        }
+
+
+def upper_limit(hits: int, runs: int) -> float:
+    """Return the Clopper-Pearson upper limit of a share, 99.9% sure."""
+    from scipy.special import betaincinv
+
+    return 1.0 if hits == runs else float(betaincinv(hits + 1, runs - hits, _SURE))
+
+
+# --- which cells -----------------------------------------------------------------------
+
+
+def cells(*, every: bool = False) -> Iterator[Cell]:
+    """Yield all cells: those that are summed, then those that are simulated."""
+    yield from _frequency("mi", _oracles())
+    yield from _frequency("mi", ("grr", "oue", "olh", "she"), about="population")
+    yield from _frequency("pooled", ("grr + oue",), about="population")
+    # Of these the row of mi is a lower bound: some corners show that it is.
+    corners: dict[str, Any] = {"epsilons": (0.1, 10.0), "people": PEOPLE[:2]}
+    yield from _frequency("consistency", ("oue",), **corners, sizes=SIZES[:2])
+    yield from _frequency("consistency", ("grr",), epsilons=(1.0,), people=(1_000,), sizes=SIZES[2:])
+    yield from _frequency("ibu", ("grr", "oue"), **corners, sizes=(16,))
+    corners = {"epsilons": (10.0,), "people": PEOPLE[:1], "cases": ("held", "absent")}
+    yield from _frequency("mle", ("grr", "oue"), **corners, sizes=(16,))
+    yield from _frequency("pooled mle", ("grr + oue",), **corners, sizes=(2,), about="population")
+    for name in (*MEANS, *(SAME_MARGINS if every else ())):
+        yield from _numeric("mean", name, ("point",))
+    yield from _numeric("mean", "pm", ("ends",), about="population")
+    yield from _numeric("attributes", "pm", ("ends", "rare"))
+    yield from _numeric("adaptive", "aaa", ("ends",))
+    yield from _numeric("quantile", "sw", ("point",))
+    yield from _numeric("quantile", "sw", ("skewed",), people=(1_000,))
+    for name in ("pm", "laplace"):
+        yield from _numeric("quantile", name, ("skewed",), people=PEOPLE[2:])
+
+
+def control_cells() -> Iterator[Cell]:
+    """Yield the cells of the negative control, which have a Wald interval."""
+    yield from _frequency("mi", ("grr", "oue"))
+    yield from _numeric("mean", "pm", ("point",))
+
+
+def _oracles() -> tuple[str, ...]:
+    """Return the names of all frequency oracles."""
+    others = [name for name in mechanisms() if name not in (*MEANS, *SAME_MARGINS)]
+    made = {name: get(name, 2, **oracle_parameters(name, 1.0)) for name in others}
+    return tuple(name for name, oracle in made.items() if isinstance(oracle, FrequencyOracle))
+
+
+def oracle_parameters(name: str, epsilon: float) -> dict[str, float]:
+    """Return the budget of an oracle; memoized ones split it."""
+    if name == "dbitflip" or not name.startswith("l"):
+        return {"epsilon": epsilon}
+    return {"epsilon_inf": epsilon, "epsilon_1": epsilon / 2}
+
+
+def _frequency(
+    estimator: str,
+    names: tuple[str, ...],
+    epsilons: tuple[float, ...] = EPSILONS,
+    people: tuple[int, ...] = PEOPLE,
+    sizes: tuple[int, ...] = SIZES,
+    cases: tuple[str, ...] = CASES,
+    about: str = "people",
+) -> Iterator[Cell]:
+    for name in names:
+        for epsilon in epsilons:
+            for n in people:
+                for k in sizes:
+                    for case in cases:
+                        yield Cell(estimator, name, epsilon, n, k, case, about)
+
+
+def _numeric(
+    estimator: str, name: str, cases: tuple[str, ...], people: tuple[int, ...] = PEOPLE, about: str = "people"
+) -> Iterator[Cell]:
+    for epsilon in EPSILONS:
+        for n in people:
+            for case in cases:
+                yield Cell(estimator, name, epsilon, n, None, case, about)
+
+
+# --- what they show ---------------------------------------------------------------------------
+
+
+def row_of(cell: Cell, method: str, truth: float, ends: Any, weights: Floats | None = None) -> Row:
+    """Return the row of some intervals, each of one run or with its chance."""
+    low, high = np.asarray(ends, float).T
+    held = (low <= truth + 1e-12) & (high >= truth - 1e-12)
+    if weights is None:
+        return Row(cell, method, len(low), float(held.mean()), float((high - low).mean()))
+    return Row(cell, method, 0, float(weights @ held), float(weights @ (high - low)))
+
+
+def wald_ends(values: Floats, errors: Floats) -> Floats:
+    """Return values +- 1.96 standard errors, for the negative control."""
+    reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * errors
+    return np.stack([values - reach, values + reach], axis=-1)
