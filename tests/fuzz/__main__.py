@@ -21,7 +21,7 @@ from fuzz.worker import replay
 
 _SLICE = 60.0  # seconds that a process should have, or its start would take most of them
 _PATIENCE = 180.0  # seconds beyond its time after which a process hangs
-_COLUMNS = ("target", "inputs", "refused", "accepted", "slowest s", "memory MB", "failures")
+_COLUMNS = ("target", "inputs", "refused", "accepted", "CPU s", "slowest s", "memory MB", "failures")
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -145,23 +145,23 @@ def _replay(files: Sequence[str], target: str, kept: Path) -> int:
 
 
 def _show(results: Sequence[Result], how: str) -> int:
-    lines = [
-        (
-            *(each.target, f"{each.inputs:,}", f"{each.refused:,}", f"{each.accepted:,}"),
-            *(f"{each.slowest:.3f}", f"{each.memory / (1 << 20):.0f}", str(len(each.failures))),
-        )
-        for each in results
-    ]
     total = Result("all")
     for each in results:
         total.add(each)
     failures = [failure for each in results for failure in each.failures]
-    lines.append(
+    lines = [
         (
-            *("all", f"{total.inputs:,}", f"{total.refused:,}", f"{total.accepted:,}"),
-            *(f"{total.slowest:.3f}", f"{total.memory / (1 << 20):.0f}", str(len(failures))),
+            *(
+                each.target,
+                f"{each.inputs:,}",
+                f"{each.refused:,}",
+                f"{each.accepted:,}",
+                f"{each.seconds:.0f}",
+            ),
+            *(f"{each.slowest:.3f}", f"{each.memory / (1 << 20):.0f}", str(len(each.failures))),
         )
-    )
+        for each in (*results, total)
+    ]
     print(f"{_COLUMNS[0]:12}" + "".join(f"{name:>12}" for name in _COLUMNS[1:]) + f"   {how}")
     for line in lines:
         print(f"{line[0]:12}" + "".join(f"{cell:>12}" for cell in line[1:]))

@@ -56,7 +56,7 @@ class Failure:
 
 @dataclass
 class Result:
-    """What came of the inputs of one target."""
+    """What came of the inputs of one target; `seconds` is the CPU time of its processes."""
 
     target: str
     inputs: int = 0
@@ -64,6 +64,7 @@ class Result:
     refused: int = 0
     slowest: float = 0.0
     memory: int = 0
+    seconds: float = 0.0
     failures: list[Failure] = field(default_factory=list)
 
     def add(self, other: Result) -> None:
@@ -73,6 +74,7 @@ class Result:
         self.refused += other.refused
         self.slowest = max(self.slowest, other.slowest)
         self.memory = max(self.memory, other.memory)
+        self.seconds += other.seconds
         known = {each.kind for each in self.failures}
         self.failures += [each for each in other.failures if each.kind not in known]
 
@@ -133,6 +135,7 @@ class Harness:
             if seconds > SECONDS:
                 problem = f"too slow: an input of {len(data)} bytes takes {seconds:.1f} CPU seconds"
         result.inputs += 1
+        result.seconds = time.process_time()
         result.refused += is_refused
         result.accepted += not is_refused and problem is None
         if len(data) <= SMALL:

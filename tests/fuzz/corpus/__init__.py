@@ -108,6 +108,8 @@ def _descriptions() -> Iterator[Finding]:
             f"outputs {str(outputs)[:30]}", "aaa tables", json.dumps({**aaa, "parameters": table}).encode()
         )
 
+    yield Finding("a cached table of 50,000 brackets", "aaa caches", b'{"outputs":' + b"[" * 50_000)
+
 
 def _tables() -> Iterator[Finding]:
     bomb = gzip.compress(b"1\n" * 20_000_000, 9)

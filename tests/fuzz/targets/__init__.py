@@ -25,6 +25,7 @@ TARGETS: dict[str, Target] = {
         tallies.TALLIES,
         specs.SPECS,
         specs.TABLES,
+        specs.CACHES,
         decoded.DECODED,
         estimates.ESTIMATES,
         stores.STORES,

@@ -14,8 +14,9 @@ from fuzz.targets.examples import KEYS, specs
 from ldpkit.core.errors import LdpkitError
 from ldpkit.mechanisms.base import from_spec
 from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
+from ldpkit.mechanisms.numeric.adaptive.solve import _read
 
-__all__ = ["SPECS", "TABLES"]
+__all__ = ["CACHES", "SPECS", "TABLES"]
 
 
 def _seeds() -> list[bytes]:
@@ -106,5 +107,19 @@ def _check_table(data: bytes, folder: Path) -> None:
     require(mechanism.tally(reports).n == 2, "reports of a table are not counted")
 
 
+def _cache_seeds() -> list[bytes]:
+    table = json.loads(_table_seeds()[0])["parameters"]
+    return [json.dumps({name: table[name] for name in ("outputs", "weights")}).encode()]
+
+
+def _check_cache(data: bytes, folder: Path) -> None:
+    file = folder / "aaa.json"
+    file.write_bytes(data)
+    table = _read(file, 1.0)
+    assert table is not None
+    table.check(1.0)
+
+
 SPECS = Target("specs", _seeds, _mutate, _check)
 TABLES = Target("aaa tables", _table_seeds, _mutate_table, _check_table)
+CACHES = Target("aaa caches", _cache_seeds, _mutate, _check_cache)

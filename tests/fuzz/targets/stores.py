@@ -2,7 +2,8 @@
 
 The first byte of an input says which. `D` is damage: each record must come back as it was
 written, or the store be refused; never may it be called new. `F` is a forgery with
-checksums that fit: any answer will do that is no traceback and ends.
+checksums that fit, and `J` one with a journal beside it that SQLite rolls back: any answer will
+do that is no traceback and ends.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import functools
 import random
 import sqlite3
+import struct
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -85,8 +87,24 @@ def forged(*statements: str, rows: tuple[tuple[Any, ...], ...] = ()) -> bytes:
         return b"F" + path.read_bytes()
 
 
+def _journal(pages: dict[int, bytes], *, count: int, size: int = 512) -> bytes:
+    """Return a rollback journal that puts some pages back."""
+    made = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", len(pages), 7, count, 512, size)
+    made += bytes(512 - len(made))
+    for number, page in pages.items():
+        checksum = 7 + sum(page[at] for at in range(len(page) - 200, 0, -200))
+        made += struct.pack(">I", number) + page + struct.pack(">I", checksum)
+    return made
+
+
+def _with_journal(database: bytes, journal: bytes) -> bytes:
+    return b"J" + struct.pack(">I", len(database)) + database + journal
+
+
 def _seeds() -> list[bytes]:
-    return [b"D" + whole(), forged(), *(forged(each) for each in _SCHEMAS)]
+    pages = {number: whole()[512 * number - 512 : 512 * number] for number in (1, 2)}
+    journal = _with_journal(whole(), _journal(pages, count=len(whole()) // 512))
+    return [b"D" + whole(), forged(), journal, *(forged(each) for each in _SCHEMAS)]
 
 
 def _cell(rng: random.Random) -> Any:
@@ -115,6 +133,10 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
         return forged(
             *rng.sample(_SCHEMAS, rng.choice((0, 0, 1))), rows=((owner, place, content, times, checksum),)
         )
+    if kind == 1:
+        pages = {rng.choice((1, 2, 3, 4, 999)): change_bytes(rng, whole()[:512]).ljust(512, b"\0")[:512]}
+        journal = _journal(pages, count=rng.choice((0, 1, 3, 4, 1 << 31)))
+        return _with_journal(whole(), journal if rng.random() < 0.5 else change_bytes(rng, journal))
     if kind < 4:
         return b"D" + change_bytes(rng, whole())
     return data[:1] + change_bytes(rng, data[1:])
@@ -123,7 +145,12 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
 def _check(data: bytes, folder: Path) -> None:
     refused_if(len(data) < 2, "an empty file is a new store")
     path = folder / "store.db"
-    path.write_bytes(data[1:])
+    if data[:1] == b"J":
+        length = int.from_bytes(data[1:5], "big")
+        path.write_bytes(data[5 : 5 + length])
+        (folder / "store.db-journal").write_bytes(data[5 + length :])
+    else:
+        path.write_bytes(data[1:])
     store, is_damage = DeviceStore(path), data[:1] == b"D"
 
     def make() -> bytes:

@@ -86,7 +86,8 @@ def _check(data: bytes, folder: Path) -> None:
         again == tally and again.provenance == tally.provenance, "a tally does not come back from its bytes"
     )
     require(again.mechanism.spec() == tally.mechanism.spec(), "another mechanism comes back")
-    check_estimate(tally, None, None)
+    if len(data) % 4 == 0:  # the target "estimates" has more of these
+        check_estimate(tally, None, None)
 
 
 TALLIES = Target("tallies", _seeds, _mutate, _check)

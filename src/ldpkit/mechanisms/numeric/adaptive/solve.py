@@ -190,7 +190,7 @@ def _read(file: Path, epsilon: float) -> Table | None:
         table.check(epsilon)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileFormatError(f"the cached table {str(file)!r} cannot be used: {error}: remove it") from error
     return table
 
