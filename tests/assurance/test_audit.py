@@ -90,7 +90,7 @@ def test_the_published_local_hashing_fails():
     found = ldpkit.audit(Published(16, 2.0, 1.0), reports=200_000, rng=ldpkit.random.seeded(2))
     assert outcomes(found)["attack"] == "fail"
     assert outcomes(found)["channel"] == "fail"
-    assert found.attack.epsilon == pytest.approx(1.45, abs=0.05)  # 1.450760 by enumeration
+    assert 1.35 < found.attack.epsilon < 1.450760  # which it is by enumeration
 
 
 class Leak(ldpkit.OUE):
