@@ -103,7 +103,7 @@ def main() -> int:
     if asked.quick:
         chosen = [cell for cell in chosen if cell.n <= 1_000 and (cell.k or 0) <= 16 and cell.epsilon >= 1]
     runs = QUICK_RUNS if asked.quick else RUNS
-    rows, seconds = _run(chosen, runs, asked.wald, asked.processes, 60 * asked.minutes)
+    rows, seconds = _run(chosen, runs, asked.wald, asked.processes, 60 * asked.minutes, asked.output)
     part = f"quick: {runs} runs, n up to 1,000, k up to 16, epsilon from 1. " if asked.quick else ""
     print_table(
         f"Worst coverage of {LEVEL:.0%} intervals, and the mean width there. {part}",
@@ -114,8 +114,6 @@ def main() -> int:
     print(f"{len(rows)} cells of {kind}, {seconds:.0f} s of CPU time: {len(failed)} do not cover")
     for row in failed[:20]:
         print(f"  {_title(row)}: coverage {row.coverage:.4f}, at most {row.upper:.4f}: {row.cell}")
-    if asked.output is not None:
-        _write(rows, asked.output)
     if asked.markdown is not None:
         asked.markdown.write_text(_markdown(worst(rows)))
     if asked.figure is not None:
@@ -124,11 +122,16 @@ def main() -> int:
 
 
 def _run(
-    chosen: Sequence[Cell], runs: int, wald: bool, processes: int, most_seconds: float
+    chosen: Sequence[Cell],
+    runs: int,
+    wald: bool,
+    processes: int,
+    most_seconds: float,
+    output: Path | None,
 ) -> tuple[list[Row], float]:
     """Return the rows of all cells in their order, and the CPU time that they took.
 
-    Cells that time did not allow are named.
+    Cells that time did not allow are named. The output is written as rows come: hours may be lost otherwise.
     """
     from rich.console import Console
     from rich.progress import track
@@ -156,6 +159,8 @@ def _run(
             for done in shown:
                 found[waiting[done]], took = done.result()
                 seconds += took
+                if output is not None:
+                    _write([row for place in sorted(found) for row in found[place]], output)
         except (TimeoutError, KeyboardInterrupt):
             pool.shutdown(cancel_futures=True)
     for place in sorted(set(range(len(tasks))) - set(found)):
