@@ -12,6 +12,7 @@ import argparse
 import csv
 import json
 import multiprocessing
+import random
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -87,10 +88,13 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=600, help="stop after so long, with what there is")
     parser.add_argument("-o", "--output", type=Path, help="a .csv or .json file for all rows")
+    parser.add_argument("--markdown", type=Path, help="a file for the table of the guide")
     parser.add_argument("--figure", type=Path, help="a .png, .svg or .pdf file to draw")
     asked = parser.parse_args()
     if asked.output is not None and asked.output.suffix not in (".csv", ".json"):
         parser.error(f"--output ends in .csv or .json, got {asked.output}")
+    if asked.figure is not None and asked.figure.suffix not in (".png", ".svg", ".pdf"):
+        parser.error(f"--figure ends in .png, .svg or .pdf, got {asked.figure}")
     chosen = list(control_cells() if asked.wald else cells(every=asked.all))
     if asked.only:
         chosen = [cell for cell in chosen if cell.estimator == asked.only]
@@ -112,6 +116,8 @@ def main() -> int:
         print(f"  {_title(row)}: coverage {row.coverage:.4f}, at most {row.upper:.4f}: {row.cell}")
     if asked.output is not None:
         _write(rows, asked.output)
+    if asked.markdown is not None:
+        asked.markdown.write_text(_markdown(worst(rows)))
     if asked.figure is not None:
         _draw(rows, asked.figure)
     return 1 if failed else 0
@@ -137,8 +143,12 @@ def _run(
     found: dict[int, list[Row]] = {}
     seconds = 0.0
     context = multiprocessing.get_context("spawn")
+    # What is summed comes first; then in any order, so that a run that is stopped has cells of every kind.
+    order = list(range(len(tasks)))
+    random.Random(1).shuffle(order)
+    order.sort(key=lambda place: tasks[place][0].estimator != "mi")
     with ProcessPoolExecutor(processes, context, _hide_own_name) as pool:
-        waiting = {pool.submit(_work, task, runs, wald): place for place, task in enumerate(tasks)}
+        waiting = {pool.submit(_work, tasks[place], runs, wald): place for place in order}
         console = Console(stderr=True)
         finished = as_completed(waiting, timeout=most_seconds)
         shown = track(finished, "cells", len(tasks), console=console, disable=not console.is_terminal)
@@ -172,6 +182,11 @@ def _write(rows: Sequence[Row], path: Path) -> None:
         writer = csv.DictWriter(file, list(records[0]))
         writer.writeheader()
         writer.writerows(records)
+
+
+def _markdown(records: Sequence[dict[str, Any]]) -> str:
+    lines = [list(records[0]), ["---"] * len(records[0]), *(list(record.values()) for record in records)]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
 def _panels(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

@@ -23,7 +23,18 @@ def main() -> int:
     start = time.monotonic()
     failures: list[str] = []
     totals: dict[str, int] = {}
-    header = ("scenario", "seconds", "KILL", "TERM", "INT", "HUP", "mid-write", "full disk", "streams")
+    header = (
+        "scenario",
+        "seconds",
+        "KILL",
+        "TERM",
+        "INT",
+        "HUP",
+        "early",
+        "mid-write",
+        "full disk",
+        "streams",
+    )
     header += ("read-only", "races", "left", "failures")
     print("  ".join(f"{name:>9}" if place else f"{name:24}" for place, name in enumerate(header)))
     with tempfile.TemporaryDirectory(prefix="ldpkit-faults-") as folder:

@@ -14,6 +14,7 @@ import ldpkit
 from contract.checks import SAID, z_limit
 from ldpkit.core.errors import InvalidParameterError, MismatchError, OutOfDomainError
 from ldpkit.mechanisms.device import Device
+from ldpkit.mechanisms.labels import person_keys
 from ldpkit.mechanisms.permanent import PermanentReports
 from ldpkit.mechanisms.store import DeviceStore
 
@@ -262,7 +263,7 @@ def test_charges_beside_a_secret_survive_a_restart(tmp_path):
 def test_a_new_secret_beside_an_old_store_is_refused(tmp_path):
     mechanism, store = make("lsue"), DeviceStore(tmp_path / "device.db")
     device_of(mechanism, store=store).report(3)
-    with pytest.raises(MismatchError, match="this secret does not give"):
+    with pytest.raises(MismatchError, match="with another secret"):
         device_of(mechanism, SECRET[::-1], store=store).report(3)
     assert device_of(mechanism, store=store).privacy_loss().reports == 1
     with pytest.raises(InvalidParameterError, match="store already"):
@@ -289,3 +290,26 @@ def test_a_fixed_device_goes_on_reporting_its_first_value(tmp_path):
         device_of(mechanism, store, "game", fixed=True).report(5)
     with pytest.raises(InvalidParameterError, match="must remember it: give store"):
         device_of(mechanism, fixed=True)
+
+
+def test_people_and_a_fixed_device_of_one_question_do_not_mix(tmp_path):
+    """A second value went out although the device was fixed to its first."""
+    mechanism, store = make("lgrr"), DeviceStore(tmp_path / "device.db")
+    device_of(mechanism, store, person="ann", fixed=True).report(3)
+    with pytest.raises(InvalidParameterError, match="answered with fixed=True before"):
+        mechanism.privatize([5], people=["ann"], question="page", store=store)
+
+
+def test_a_store_that_began_with_a_secret_is_not_used_without_it(tmp_path):
+    mechanism, store = make("lgrr"), DeviceStore(tmp_path / "device.db")
+    device_of(mechanism, store=store).report(3)
+    with pytest.raises(MismatchError, match="another secret, or without one"):
+        device_of(mechanism, store).report(5)
+
+
+def test_names_and_ids_have_one_spelling():
+    mechanism = make("lgrr")
+    composed, apart = "Jos\u00e9", "Jose\u0301"
+    labels = {PermanentReports(mechanism, f"{name} ", "", SECRET).owner(b"") for name in (composed, apart)}
+    assert len(labels) == 1
+    assert person_keys([composed]) == person_keys([apart])

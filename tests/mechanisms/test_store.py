@@ -188,7 +188,8 @@ def test_the_answer_is_on_the_disk_before_it_is_given(tmp_path, monkeypatch):
     store = DeviceStore(tmp_path / "device.db")
     recall(store, b"state 0")
     if Path("/proc/self/fd").exists():
-        assert synced == [tmp_path]
+        assert len(synced) == 2
+        assert synced[-1] == tmp_path, "the new file first, and then its folder"
     with store._connect() as connection:
         module._begin(connection)
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
@@ -338,3 +339,26 @@ def test_a_read_only_folder_is_named(tmp_path):
             recall(DeviceStore(tmp_path / "new.db"), b"state 1")
     finally:
         tmp_path.chmod(0o700)
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_a_store_that_was_cut_to_nothing_is_refused(tmp_path, length):
+    """SQLite takes an empty file for a new one: every permanent report was drawn again."""
+    oracle = ldpkit.get("lgrr", 4, epsilon_inf=2, epsilon_1=1)
+    store = DeviceStore(tmp_path / "device.db")
+    ldpkit.Device(oracle, store, question="page").report(1)
+    os.truncate(store.path, length)
+    with pytest.raises(FileFormatError, match="damaged"):
+        ldpkit.Device(oracle, store, question="page").report(1)
+
+
+def test_a_store_stays_where_it_was_when_the_process_moves(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = DeviceStore("device.db")
+    device = ldpkit.Device(ldpkit.get("lgrr", 4, epsilon_inf=2, epsilon_1=1), store, question="page")
+    device.report(1)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    device.report(1)
+    assert device.privacy_loss().reports == 2
+    assert not list((tmp_path / "elsewhere").iterdir())

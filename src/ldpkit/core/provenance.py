@@ -147,6 +147,11 @@ count a file and its copy or its tally only once
             said.append("made with a seed: who knows it can undo the reports, so they protect nobody")
         if self.domain == "data":
             said.append("the domain was taken from the values: that these values exist is not protected")
+        if self.devices == "kept" and len(self.batches) > 1:
+            said.append(
+                "several batches of devices that answer again: where they are rounds of the same people, "
+                "these are not so many people, and the intervals are too narrow"
+            )
         if self.devices == "new":
             said.append("made by devices that never answered before: asking them again costs more")
         return said

@@ -104,7 +104,7 @@ class RandomSource:
     def __init__(self, key: bytes, *, is_secure: bool) -> None:
         if len(key) != _KEY_BYTES:
             raise InvalidParameterError(f"a random source needs a key of 32 bytes, got {len(key)}")
-        self.is_secure = is_secure
+        self._is_secure = is_secure
         self._stream = _Stream(key)
 
     def _own(self) -> _Stream:
@@ -117,6 +117,11 @@ class RandomSource:
                         _Stream(os.urandom(_KEY_BYTES)) if self.is_secure else _Stream(old.key, old.position)
                     )
         return self._stream
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the operating system chose the key; it stays what it is."""
+        return self._is_secure
 
     def bytes(self, count: int) -> Bytes:
         """Return `count` random bytes as an array of uint8."""

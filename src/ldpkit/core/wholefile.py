@@ -22,7 +22,15 @@ from ldpkit.core.errors import InvalidInputError, LdpkitError, WriteError
 from ldpkit.core.locks import lock
 from ldpkit.core.stopping import tidied
 
-__all__ = ["cannot_write", "check_target", "remove_unfinished", "sync_folder", "whole_file", "whole_text"]
+__all__ = [
+    "cannot_write",
+    "check_target",
+    "create_file",
+    "remove_unfinished",
+    "sync_folder",
+    "whole_file",
+    "whole_text",
+]
 
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
 _DAY = 86_400.0
@@ -96,6 +104,27 @@ def whole_text(path: str | Path, text: str) -> None:
     data = text.encode(errors="backslashreplace")
     with whole_file(path) as stream:
         stream.write(data)
+
+
+def create_file(path: str | Path, data: bytes) -> None:
+    """Make a file that only its owner may read, whole or not at all; one that is there stays as it is."""
+    target = check_target(path)
+    with tidied(), _refusing(path):
+        _remove_stale(target.parent)
+        raw = None
+        while raw is None:
+            part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
+            raw = _open_part(part, path)
+        with raw:
+            try:
+                part.chmod(stat.S_IRUSR | stat.S_IWUSR)
+                raw.write(data)
+                os.fsync(raw.fileno())
+                with contextlib.suppress(FileExistsError):
+                    os.link(part, target)  # unlike a rename, it never takes the place of another file
+            finally:
+                part.unlink(missing_ok=True)
+        sync_folder(target.parent)
 
 
 def check_target(path: str | Path) -> Path:

@@ -8,7 +8,7 @@ count is too small for it, and none needs to be normal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
@@ -17,7 +17,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.tails import CountLaw
+from ldpkit.estimation.tails import CountLaw, Flags
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
@@ -190,10 +190,16 @@ def exact_coverage(law: CountLaw, share: float, error: float) -> tuple[float, fl
     def least(side: CountLaw, count: int) -> float:
         return float(_least_shares(side, np.array([count]), error / 2)[0])
 
+    def passes(reached: Flags, side: Callable[[int], bool]) -> int:
+        """Return the first count for which something holds that stays true, known for some of them."""
+        after = int(np.searchsorted(reached, True))
+        start, stop = some[after - 1] + 1 if after else 0, some[after] if after < len(some) else len(counts)
+        return bisect_left(counts, True, lo=int(start), hi=int(stop), key=side)
+
     # More at a time would share the wider of neighbours. Both ends grow with the count: find where they pass.
     flipped = law.mirrored()
-    last = bisect_left(counts, True, key=lambda count: least(law, count) > share + nearly)
-    first = bisect_left(counts[:last], True, key=lambda count: 1 - least(flipped, -count) >= share - nearly)
+    first = passes(high >= share - nearly, lambda count: 1 - least(flipped, -count) >= share - nearly)
+    last = passes(low > share + nearly, lambda count: least(law, count) > share + nearly)
     widths = np.interp(counts, counts[some], high - low)
     return float(chances[first:last].sum()), float(chances @ widths)
 

@@ -22,7 +22,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.categorical.report_law import Cumulants, ReportLaw
 
-__all__ = ["CountLaw"]
+__all__ = ["CountLaw", "Flags"]
 
 Complex: TypeAlias = NDArray[np.complex128]
 Flags: TypeAlias = NDArray[np.bool_]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "mechanisms", "register"]
 
+_LONGEST_NAME = 100
 _BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
 
 MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism", "ldpkit.mechanisms")
@@ -330,6 +331,8 @@ def from_spec(spec: Mapping[str, Any]) -> Mechanism:
         name, parameters, domain = spec["mechanism"], spec["parameters"], spec["domain"]
     except (KeyError, TypeError) as error:
         raise InvalidParameterError(f"not the description of a mechanism: {error}") from None
+    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
+        raise InvalidParameterError(f"not the description of a mechanism: no name, got {str(name)[:50]!r}")
     if not isinstance(parameters, Mapping) or not isinstance(domain, (int, list)):
         raise InvalidParameterError(
             "not the description of a mechanism: parameters are an object, a domain is a size or an array"

@@ -10,6 +10,7 @@ what was spent, so that a restart forgets nothing.
 from __future__ import annotations
 
 import secrets
+from typing import NoReturn
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
@@ -126,6 +127,9 @@ class Device:
         """
         charged = self._kept.charges(self._person)
         return device_loss(self.mechanism, charged, fixed=self.fixed, coins=self._kept.coins(self._person))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a device cannot be pickled: its secret must not leave it")
 
     def __repr__(self) -> str:
         memo = "a secret" if self._kept.store is None else repr(self._kept.store)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import struct
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Label, Values
 
 __all__ = [
+    "CHECK",
     "COINS",
     "PERMANENT",
     "PERSON",
@@ -44,11 +46,13 @@ __all__ = [
 PERMANENT = b"ldpkit-permanent-v1"
 COINS = b"ldpkit-coins-v1"
 PERSON = b"ldpkit-person-v1"
+CHECK = b"ldpkit-check-v1"
 # `ldpkit-id-v1` is reserved for the ids of uploads.
 
 _LEAST_SECRET = 16
 _REMEDY = "make one with secrets.token_bytes(32) and keep it on the device"
 _LONGEST_NAME = 1024
+_LARGEST_ID = 10**1000
 
 
 def pack(*fields: bytes) -> bytes:
@@ -102,8 +106,8 @@ def check_secret(secret: object) -> bytes:
     return bytes(secret)
 
 
-def check_name(name: object, what: str) -> bytes:
-    """Return the field of a name that the user chose, or refuse it."""
+def check_name(name: object, what: str) -> str:
+    """Return a name that the user chose, spelled one way, or refuse it."""
     if not isinstance(name, str) or not name.strip():
         raise InvalidParameterError(
             f"{what} needs a name, got {name!r}: permanent reports of two questions must not be the same, "
@@ -114,9 +118,10 @@ def check_name(name: object, what: str) -> bytes:
             f"{what} has a name of {len(name)} characters: take at most {_LONGEST_NAME}"
         )
     try:
-        return name.encode()
+        name.encode()
     except UnicodeEncodeError:
         raise InvalidParameterError(f"{what} has a name that is not Unicode text: {name!r}") from None
+    return unicodedata.normalize("NFC", name.strip())
 
 
 def person_keys(people: Values) -> list[bytes]:
@@ -150,13 +155,15 @@ share an id would share their noise, so give each their own
 
 def _person_key(person: object, position: int) -> bytes:
     if isinstance(person, (int, np.integer)) and not isinstance(person, bool):
+        if abs(int(person)) >= _LARGEST_ID:
+            raise InvalidInputError(f"the id at position {position} has more than 1,000 digits: shorten it")
         return b"%d" % int(person)
     if not isinstance(person, str) or not person.strip():
         raise InvalidInputError(
             f"the id {person!r} at position {position} is neither text nor a whole number: "
             "give each person an id that stays the same for ever"
         )
-    text = person.strip()
+    text = unicodedata.normalize("NFC", person.strip())
     if text.isascii() and text.lstrip("+-").isdigit() and len(text) - len(text.lstrip("+-")) <= 1:
         digits = text.lstrip("+-0") or "0"
         return f"-{digits}".encode() if text.startswith("-") and digits != "0" else digits.encode()

@@ -18,6 +18,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.random import RandomSource, secure
 from ldpkit.mechanisms.labels import (
+    CHECK,
     COINS,
     PERMANENT,
     PERSON,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PermanentReports"]
 
 _NONE = RandomSource(bytes(32), is_secure=False)  # for what draws nothing
-_COINS, _STATE, _FIRST = b"coins", b"state %d", b"first"
+_COINS, _STATE, _FIRST, _MEMO = b"coins", b"state %d", b"first", b"memo"
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ class PermanentReports:
     store: DeviceStore | None = None
 
     def __post_init__(self) -> None:
-        check_name(self.question, "a question")
+        object.__setattr__(self, "question", check_name(self.question, "a question"))
         if self.collection != "":
-            check_name(self.collection, "a collection")
+            object.__setattr__(self, "collection", check_name(self.collection, "a collection"))
         if self.secret is not None:
             object.__setattr__(self, "secret", check_secret(self.secret))
         if self.store is not None and not isinstance(self.store, DeviceStore):
@@ -104,6 +105,7 @@ class PermanentReports:
     ) -> tuple[int, Reports]:
         """Return the state for a value and its permanent report, charged so many times."""
         mechanism = self.mechanism
+        self._check_memo(records, person)
         coins = self._coins(records, person)
         states = mechanism.states(coins, np.array([index], np.uint32))
         state = int(states[0])
@@ -128,6 +130,19 @@ class PermanentReports:
             _COINS,
             lambda: mechanism.public_coins(1, self._source(person, COINS)),
         )
+
+    def _check_memo(self, records: Records, person: bytes) -> None:
+        """Refuse a store that was begun with another secret, or without one: it would draw reports anew."""
+        if self.store is None:
+            return
+        memo = b"none"
+        if self.secret is not None:
+            memo = derive(self.secret, pack(CHECK) + self._label)
+        if records.recall(self.owner(person), _MEMO, lambda: memo) != memo:
+            raise MismatchError(
+                f"{self.store!r} was begun for question {self.question!r} with another secret, or without "
+                "one: go on with the memo of then, for new permanent reports give as much away again"
+            )
 
     def _source(self, person: bytes, use: bytes, *state: bytes) -> RandomSource:
         """Return the randomness of one use: derived from the secret, or new where there is none."""
@@ -183,4 +198,5 @@ class PermanentReports:
             yield self._of(VolatileStore(), index, key)
 
     def _of(self, records: Records, index: int, person: bytes) -> Reports:
-        return self.recall(records, index, person=person, times=1)[1]
+        present = self.first(records, index, person=person, fixed=False)
+        return self.recall(records, present, person=person, times=1)[1]

@@ -104,7 +104,12 @@ class ReportWriter:
     ) -> None:
         self.path = Path(path)
         self.mechanism = mechanism
-        self.provenance = UNKNOWN if provenance is None else replace(provenance, spans=())
+        if provenance is not None and provenance.spans:
+            raise InvalidInputError(
+                "reports that are of a batch already would be counted twice from a second file: copy the "
+                "file, or leave out their provenance"
+            )
+        self.provenance = UNKNOWN if provenance is None else provenance
         self.batch = new_batch()
         self.n = 0
         self._block_length = max(1, _USUAL_BLOCK // mechanism.report_bytes) * mechanism.report_bytes

@@ -20,7 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError
+from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError, WriteError
+from ldpkit.core.wholefile import create_file
 from ldpkit.mechanisms.labels import pack
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class DeviceStore:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        # Absolute, because a service that changes its folder must not start a second store.
+        self.path = Path(path).absolute()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Records]:
@@ -138,10 +140,12 @@ class DeviceStore:
 
         try:
             target = Path(os.path.realpath(self.path))  # a link keeps pointing where it points
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            if not target.exists():
+                create_file(target, _empty_store())
             status = target.stat()
-        except (OSError, ValueError) as error:
+        except WriteError:
+            raise
+        except (LdpkitError, OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
             raise InvalidParameterError(
                 f"the store {str(self.path)!r} cannot be opened ({why}): "
@@ -149,52 +153,29 @@ class DeviceStore:
             ) from None
         if not stat.S_ISREG(status.st_mode):
             raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
-        if status.st_size == 1:  # which SQLite takes for an empty one
+        if status.st_size < 2:  # which SQLite takes for a new one, but a store is never empty
             raise self.damaged()
         uri = f"{target.as_uri()}?mode=rw"
         return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the tables of a new file; refuse one that is of another program or of a newer ldpkit."""
+        """Refuse a file that is of another program or of a newer ldpkit."""
         (application,), (schema,) = (
             connection.execute(query).fetchone() for query in ("PRAGMA application_id", "PRAGMA user_version")
         )
         tables = connection.execute("SELECT sql FROM sqlite_master").fetchall()
         parts = sorted(str(part) for (part,) in tables)
-        if (application, schema, parts) == (0, 0, []):
-            for table in _TABLES:
-                connection.execute(table)
-            connection.execute("INSERT INTO whole VALUES (0, ?)", (bytes(_CHECKSUM_BYTES),))
-            connection.execute(f"PRAGMA application_id={_APPLICATION}")
-            connection.execute(f"PRAGMA user_version={_SCHEMA}")
-            self._sync_folder()
-        elif application != _APPLICATION:
+        if application != _APPLICATION:
             raise FileFormatError(
                 f"{str(self.path)!r} is a database of another program: choose another path for the store"
             )
-        elif schema > _SCHEMA:
+        if schema > _SCHEMA:
             raise FileFormatError(
                 f"the store {str(self.path)!r} was written by a newer ldpkit "
                 f"(schema {schema}, this one knows {_SCHEMA}): update ldpkit"
             )
-        elif schema != _SCHEMA or parts != sorted(_TABLES):  # a view or a trigger would run as we read
+        if schema != _SCHEMA or parts != sorted(_TABLES):  # a view or a trigger would run as we read
             raise self.damaged()
-
-    def _sync_folder(self) -> None:
-        """Make sure that a new file is still in its folder after a power cut."""
-        if os.name != "posix":  # elsewhere a folder cannot be opened, and need not be
-            return
-        try:
-            handle = os.open(Path(os.path.realpath(self.path)).parent, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-        except OSError as error:
-            raise LdpkitError(
-                f"the folder of the store {str(self.path)!r} cannot be synced ({error.strerror}): "
-                "choose one on another disk"
-            ) from error
 
     def damaged(self) -> FileFormatError:
         """Return the refusal of a store that is not as it was written."""
@@ -312,6 +293,19 @@ class _StoredRecords:
         self._connection.execute(
             "UPDATE whole SET records=?, checksum=?", (before + records, _both(sums, checksum))
         )
+
+
+def _empty_store() -> bytes:
+    """Return the bytes of a store in which nothing is kept."""
+    import sqlite3
+
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for table in _TABLES:
+            connection.execute(table)
+        connection.execute("INSERT INTO whole VALUES (0, ?)", (bytes(_CHECKSUM_BYTES),))
+        connection.execute(f"PRAGMA application_id={_APPLICATION}")
+        connection.execute(f"PRAGMA user_version={_SCHEMA}")
+        return connection.serialize()
 
 
 def _begin(connection: sqlite3.Connection) -> None:

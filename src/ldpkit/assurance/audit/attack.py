@@ -9,9 +9,10 @@ lower bound on epsilon that holds whatever the attacker looked at.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,10 @@ FALSE_ALARM = 1e-6
 """The chance that the bound is above the true epsilon."""
 
 _CANDIDATES = 32  # values among which the attacker looks for the pair that shows most
+_ODD = 4  # more of them, of a large domain: those whose own reports stand out
+_SCREENED = 2_000_000  # reports drawn to find these
+_MOST_SCREENED = 1 << 16
+_WIRE_BYTES = 32  # of a report whose bits are looked at one by one
 _LEARNED = 50_000  # reports of each candidate to learn from
 _MOST_BITS = 1 << 33  # of supports looked at in all: fewer reports for very large domains
 _LEVELS = 64  # a column is cut into at most so many levels
@@ -122,23 +127,26 @@ def attack(
     source = resolve(rng)
     count = _affordable(mechanism, reports)
     values = _candidates(mechanism, source)
-    learned = [_draw(mechanism, value, min(_LEARNED, count), source) for value in values]
-    best: tuple[float, int, int, Scores, float] | None = None
+    sampled = min(_LEARNED, count)
+    learned = _draw(mechanism, np.repeat(values, sampled), source)
+    by_value = [learned[start : start + sampled] for start in range(0, len(learned), sampled)]
+    best: tuple[float, tuple[Any, Any], tuple[Any, Any], int, Scores, float] | None = None
     for one, other in _pairs(len(values)):
-        for first, second in ((one, other), (other, one)):
-            scores, threshold, shown = _learn(mechanism, values, first, second, learned)
-            if best is None or shown > best[0]:
-                best = shown, first, second, scores, threshold
+        seen = values[one], values[other]
+        views = [_views(mechanism, by_value[each], seen) for each in (one, other)]
+        for view, (mine, theirs) in enumerate(zip(*views, strict=True)):
+            for pair, own, opposite in ((seen, mine, theirs), (seen[::-1], theirs, mine)):
+                scores, threshold, shown = _learn(own, opposite)
+                if best is None or shown > best[0]:
+                    best = shown, pair, seen, view, scores, threshold
     assert best is not None
-    _, first, second, scores, threshold = best
-    pair = values[first], values[second]
-    hits = tuple(
-        sum(
-            int((scores(_columns(mechanism, drawn, pair)) >= threshold).sum())
-            for drawn in _chunks(mechanism, value, count, source)
-        )
-        for value in pair
-    )
+    _, pair, seen, view, scores, threshold = best
+    hits = [0, 0]
+    for start in range(0, count, _CHUNK):
+        some = min(_CHUNK, count - start)
+        drawn = _draw(mechanism, np.repeat(pair, some), source)  # both in one batch, as people come
+        for place, part in enumerate((drawn[:some], drawn[some:])):
+            hits[place] += int((scores(_views(mechanism, part, seen)[view]) >= threshold).sum())
     both = (hits[0], hits[1])
     return Attack(*_names(mechanism, pair), count, both, lower_bound(both, count, false_alarm), false_alarm)
 
@@ -149,7 +157,7 @@ def _affordable(mechanism: Mechanism, reports: int) -> int:
 
 
 def _candidates(mechanism: Mechanism, source: RandomSource) -> list[Any]:
-    """Return values to try: all of a small domain, else both ends and some at random."""
+    """Return values to try: all of a small domain, else both ends, some at random, and what looks odd."""
     domain = mechanism.domain
     if not isinstance(domain, CategoricalDomain):
         inner = np.sort(source.generator().random(_CANDIDATES // 4))
@@ -158,7 +166,26 @@ def _candidates(mechanism: Mechanism, source: RandomSource) -> list[Any]:
     if len(domain) <= _CANDIDATES:
         return list(range(len(domain)))
     others = source.generator().choice(len(domain) - 2, _CANDIDATES // 4, replace=False) + 1
-    return sorted({0, len(domain) - 1, *map(int, others)})
+    odd = _odd_values(mechanism, source) if isinstance(mechanism, FrequencyOracle) else []
+    return sorted({0, len(domain) - 1, *map(int, others), *odd})
+
+
+def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
+    """Return the values whose own reports support them more or less often than those of others do."""
+    if not (oracle.pure and oracle.size <= _MOST_SCREENED):
+        return []
+    times = max(1, min(_SCREENED, _MOST_BITS // 4 // oracle.size) // oracle.size)
+    own = np.zeros(oracle.size)
+    step = max(1, _CHUNK // times)
+    for start in range(0, oracle.size, step):
+        values = np.repeat(np.arange(start, min(start + step, oracle.size)), times)
+        try:
+            packed = oracle.packed_supports(_draw(oracle, values, source))
+        except InvalidInputError:  # a mechanism without _pack
+            return []
+        supports = packed[np.arange(len(values)), values >> 3] >> (values & 7).astype(np.uint8) & 1
+        own += np.bincount(values, supports, oracle.size)
+    return [int(value) for value in np.argsort(np.abs(own - np.median(own)))[-_ODD:]]
 
 
 def _names(mechanism: Mechanism, pair: tuple[Any, Any]) -> tuple[Label, Label]:
@@ -175,50 +202,55 @@ def _pairs(count: int) -> Iterator[tuple[int, int]]:
         yield 0, count - 1
 
 
-def _draw(mechanism: Mechanism, value: Any, count: int, source: RandomSource) -> Reports:
-    if isinstance(mechanism, FrequencyOracle):
-        indices = np.full(count, value, np.uint32)
-        labels = indices if not mechanism.domain.has_labels else [mechanism.domain.labels[value]] * count
-        return mechanism.first_reports(labels, rng=source)
-    return mechanism.first_reports(np.full(count, value), rng=source)
-
-
-def _chunks(mechanism: Mechanism, value: Any, count: int, source: RandomSource) -> Iterator[Reports]:
-    for start in range(0, count, _CHUNK):
-        yield _draw(mechanism, value, min(_CHUNK, count - start), source)
-
-
-def _columns(mechanism: Mechanism, reports: Reports, pair: tuple[Any, Any]) -> Floats:
-    """Return what the attacker looks at in each report, as columns of numbers.
-
-    Whether it supports the two values, where a report does that; else how likely the two
-    values make it, where the mechanism says so; else everything that stands in it.
-    """
-    if isinstance(mechanism, FrequencyOracle) and mechanism.pure:
-        try:
-            packed = mechanism.packed_supports(reports)
-        except InvalidInputError:  # a mechanism without _pack
-            packed = None
-        if packed is not None:
-            return np.stack([packed[:, value >> 3] >> (value & 7) & 1 for value in pair], axis=1).astype(
-                float
-            )
+def _draw(mechanism: Mechanism, values: Any, source: RandomSource) -> Reports:
+    """Return a report for each value, through the public path, from one batch in random order."""
+    held = np.asarray(values)
+    order = source.generator().permutation(len(held))
+    mixed: Any = held[order]
+    domain = mechanism.domain
+    if isinstance(domain, CategoricalDomain) and domain.has_labels:
+        labels = domain.labels
+        mixed = [labels[value] for value in mixed.tolist()]
     if isinstance(mechanism, MemoizedOracle):
+        made = mechanism.privatize(mixed, rng=source, new_devices=True)
+    else:
+        made = mechanism.privatize(mixed, rng=source)
+    reports = np.empty_like(made)
+    reports[order] = made
+    return reports
+
+
+def _views(mechanism: Mechanism, reports: Reports, pair: tuple[Any, Any]) -> list[Floats]:
+    """Return the ways in which the attacker looks at reports, each as columns of numbers.
+
+    What the mechanism says they mean: whether they support the two values, or how likely
+    these make them. And what they are: every number in them, and every bit on the wire,
+    whatever the mechanism says.
+    """
+    views = []
+    if isinstance(mechanism, FrequencyOracle) and mechanism.pure:
+        with contextlib.suppress(InvalidInputError):  # a mechanism without _pack
+            packed = mechanism.packed_supports(reports)
+            bits = [packed[:, value >> 3] >> (value & 7) & 1 for value in pair]
+            views.append(np.stack(bits, axis=1).astype(float))
+    elif isinstance(mechanism, MemoizedOracle):
         so_far = mechanism.log_likelihood(reports, memoized=False)[:, list(pair)]
         each = np.diff(so_far, axis=0, prepend=np.zeros((1, 2)))
-        return np.round(each[:, :1] - each[:, 1:], 6)
+        views.append(np.round(each[:, :1] - each[:, 1:], 6))
     names = reports.dtype.names
-    parts = [reports[name] for name in names] if names else [reports]
-    return np.concatenate([part.reshape(len(reports), -1).astype(float) for part in parts], axis=1)
+    if not views:
+        parts = [reports[name] for name in names] if names else [reports]
+        views.append(np.concatenate([part.reshape(len(reports), -1).astype(float) for part in parts], axis=1))
+    wire = np.ascontiguousarray(reports).view(np.uint8).reshape(len(reports), -1)
+    if wire.shape[1] > _WIRE_BYTES:  # both ends: that is where room is left over
+        wire = np.concatenate([wire[:, : _WIRE_BYTES // 2], wire[:, -_WIRE_BYTES // 2 :]], axis=1)
+    views.append(np.unpackbits(wire, axis=1))
+    return views
 
 
-def _learn(
-    mechanism: Mechanism, values: Sequence[Any], first: int, second: int, learned: Sequence[Reports]
-) -> tuple[Scores, float, float]:
+def _learn(own: Floats, other: Floats) -> tuple[Scores, float, float]:
     """Return a score, the threshold from which a report speaks for the first value, and what that shows."""
-    pair = values[first], values[second]
-    own, other = (_columns(mechanism, learned[each], pair) for each in (first, second))
-    scores = _naive_bayes(own, other)
+    scores = _bit_weights(own, other) if own.dtype == np.uint8 else _naive_bayes(own, other)
     mine, theirs = np.sort(scores(own)), np.sort(scores(other))
     thresholds = np.unique(mine)
     hits = len(mine) - np.searchsorted(mine, thresholds)
@@ -228,6 +260,23 @@ def _learn(
     shown = np.log(hits / np.maximum(false, 1)) - 5 * spread
     place = int(np.argmax(shown))
     return scores, float(thresholds[place]), float(shown[place])
+
+
+def _bit_weights(own: Floats, other: Floats) -> Scores:
+    """Return the score of bits that count each for itself; those that tell nothing do not count."""
+    shares = [(part.sum(axis=0, dtype=np.int64) + 0.5) / (len(part) + 1) for part in (own, other)]
+    gap = np.abs(shares[0] - shares[1])
+    telling = gap > 5 * np.sqrt(np.maximum(shares[0] * (1 - shares[0]), 1e-4) * 2 / len(own))
+    one = np.where(telling, np.log(shares[0] / shares[1]), 0)
+    zero = np.where(telling, np.log((1 - shares[0]) / (1 - shares[1])), 0)
+    places = np.flatnonzero(telling)
+
+    def scores(bits: Floats) -> Floats:
+        chosen = bits[:, places].astype(float)
+        totals: Floats = np.round(chosen @ (one - zero)[places] + zero.sum(), 9)
+        return totals
+
+    return scores
 
 
 def _naive_bayes(own: Floats, other: Floats) -> Scores:

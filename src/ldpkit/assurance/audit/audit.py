@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ldpkit.assurance.adversary import in_words, risk, suspicion_in_words
+from ldpkit.assurance.adversary import attack_on, epsilon_warnings, in_words, risk, suspicion_in_words
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.core.checks import check_whole
@@ -155,6 +155,7 @@ def audit(
         _check_integers(mechanism, exact),
         _check_channel(listed),
         _check_attack(mechanism, attacked, exact),
+        *_check_size(mechanism, exact),
         *_check_provenance(provenance),
     )
     tell("asking what it means to a person")
@@ -198,6 +199,12 @@ def _check_attack(mechanism: Mechanism, attacked: Attack, exact: float) -> Check
         finding = f"{attacked.sentence()} That is more than the {limit:.6g} promised."
         return Check("attack", "fail", finding, attacked.epsilon)
     return Check("attack", "pass", attacked.sentence(), attacked.epsilon)
+
+
+def _check_size(mechanism: Mechanism, exact: float) -> list[Check]:
+    """Warn of an epsilon that is kept, and promises little."""
+    said = epsilon_warnings(exact, attack=lambda: attack_on(mechanism))
+    return [Check("size", "warn", " ".join(said))] if said else []
 
 
 def _check_provenance(provenance: Provenance | None) -> list[Check]:
