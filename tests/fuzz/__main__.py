@@ -62,6 +62,8 @@ class _Run:
         self.results: dict[str, Result] = {}
         self._folder, self._kept, self._seconds, self._guided = folder, kept, seconds, guided
         self._lock, self._started = threading.Lock(), 0
+        self._is_over = False
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     def start(self, jobs: list[tuple[str, int]], cores: int) -> None:
         """Run all jobs."""
@@ -75,11 +77,18 @@ class _Run:
                     return
                 self._job(*job)
 
-        threads = [threading.Thread(target=work) for _ in range(cores)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(cores)]
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the folder goes, as after Ctrl-C
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            with self._lock:
+                self._is_over = True
+                for process in self._processes:
+                    process.kill()
 
     def _job(self, name: str, seed: int) -> None:
         deadline, deaths = time.monotonic() + self._seconds, 0
@@ -107,9 +116,13 @@ class _Run:
             "summary": str(summary),
         }
         command = [sys.executable, "-m", "fuzz.worker", json.dumps(asked)]
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
+        with self._lock:
+            if self._is_over:
+                sys.exit()  # this thread
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            self._processes.append(process)
         try:
             _, errors = process.communicate(timeout=seconds + _PATIENCE)
         except subprocess.TimeoutExpired:

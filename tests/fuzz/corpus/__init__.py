@@ -143,6 +143,7 @@ def _stores() -> Iterator[Finding]:
     at = whole.index(b"\3\3\3\3\3")
     yield Finding("one bit of a record", "stores", b"D" + whole[:at] + b"\2" + whole[at + 1 :])
     yield Finding("a store of one byte", "stores", b"DS")
+    yield Finding("a store of no byte", "stores", b"D")
     yield Finding("a memo of 50,000 brackets", "stores", b"D" + b'{"a":' + b"[" * 50_000)
     endless = "WITH RECURSIVE c(records, checksum) AS (SELECT 1, 1 UNION ALL SELECT records, 2 FROM c)"
     view = f"DROP TABLE whole; CREATE VIEW whole AS {endless} SELECT * FROM c"
