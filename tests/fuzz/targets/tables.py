@@ -19,7 +19,6 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_bytes, change_json, change_text
 from fuzz.target import Target, refused_if, require
-from ldpkit.core.errors import LdpkitError
 from ldpkit.core.readers import (
     ColumnStream,
     column_names,
@@ -247,14 +246,6 @@ def _renamed(rng: random.Random, first: bytes, content: bytes) -> bytes:
     asked = json.loads(first)
     asked["column"] = rng.choice((None, "age", "value", "x", "l", "t", "d"))
     return json.dumps(change_json(rng, asked) if rng.random() < 0.1 else asked).encode() + b"\n" + content
-
-
-def _check_parquet(data: bytes, folder: Path) -> None:
-    refused_if(b'"a.parquet"' not in data.partition(b"\n")[0], "not a Parquet file")
-    try:
-        _check(data, folder)
-    except MemoryError:  # what a damaged footer claims; Arrow asks for it before it looks
-        raise LdpkitError("Arrow asks for more memory than there is") from None
 
 
 TEXTS = Target("values", _text_seeds, _mutate, _check)
