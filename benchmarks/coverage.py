@@ -71,7 +71,7 @@ def _worst_at(rows: Sequence[Row], epsilon: float) -> str:
         return ""
     row = min(here, key=lambda row: row.upper)
     sizes = f"n={row.cell.n}" + (f" k={row.cell.k}" if row.cell.k else "")
-    return f"{row.coverage:.3f} ({row.width:.2g}) {row.cell.mechanism} {sizes} {row.cell.case}"
+    return f"{row.coverage:.4f} ({row.width:.2g}) {row.cell.mechanism} {sizes} {row.cell.case}"
 
 
 def _title(row: Row) -> str:
@@ -225,6 +225,7 @@ def _draw(rows: Sequence[Row], path: Path) -> None:
         kind = "summed" if not simulated else "simulated" if simulated == len(some) else "both"
         axes.set_title(f"{title}\n{len(some)} cells, {kind}", fontsize=8)
         axes.set_xticks([])
+        axes.set_xlabel("cells, by epsilon, then n", fontsize=7)
         axes.set_ylim(least, 1.005)
         axes.tick_params(labelsize=7)
     for axes in list(grid.flat)[len(panels) :]:
