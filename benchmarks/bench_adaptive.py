@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import ldpkit
-from ldpkit.mechanisms.numeric.adaptive.descriptor import descriptor_of_law
-from ldpkit.mechanisms.numeric.adaptive.interior import minimise
-from ldpkit.mechanisms.numeric.adaptive.lattice import Lattice
-from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
-from ldpkit.mechanisms.numeric.adaptive.program import solve_with_highs
-from ldpkit.mechanisms.numeric.adaptive.repair import repair
+from ldpkit.mechanisms.adaptive.descriptor import descriptor_of_law
+from ldpkit.mechanisms.adaptive.interior import minimise
+from ldpkit.mechanisms.adaptive.lattice import Lattice
+from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.program import solve_with_highs
+from ldpkit.mechanisms.adaptive.repair import repair
 from timing import best_seconds, print_table
 
 EPSILON = 1.0

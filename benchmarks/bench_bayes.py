@@ -12,8 +12,8 @@ import numpy as np
 import ldpkit
 from ldpkit.estimation.bayes.climb import Rules
 from ldpkit.estimation.bayes.ibu import update
-from ldpkit.estimation.bayes.landscape import Likelihood
 from ldpkit.estimation.bayes.limit import limit
+from ldpkit.estimation.bayes.loglikelihood import Likelihood
 from ldpkit.estimation.bayes.mle import maximise
 from ldpkit.estimation.evidence import Evidence
 from timing import best_seconds, peak_megabytes, print_table

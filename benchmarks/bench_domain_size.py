@@ -28,8 +28,8 @@ from ldpkit.cli.app import make_app
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.planning.constraint import Constraint, Direction
-from ldpkit.planning.optimus.laboratory import Laboratory
-from ldpkit.planning.optimus.question import Question
+from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.datasets import load
 from timing import print_table
 
@@ -155,7 +155,7 @@ def _collections(k: int, metric: str) -> Callable[[], object]:
 
     def draw() -> object:
         question = Question(counts, "oue", Constraint(metric, direction, 0.01))
-        return Laboratory(question, seeded(0)).draw(1.0, 4)
+        return TrialRunner(question, seeded(0)).draw(1.0, 4)
 
     return draw
 
@@ -201,7 +201,7 @@ def _exponent(found: dict[int, float | str]) -> float | None:
 
 
 def _draw(measured: dict[str, dict[int, float | str]], path: Path) -> None:
-    from ldpkit.bench.figures import new_figure, save_figure
+    from ldpkit.figures.experiment import new_figure, save_figure
 
     figure = new_figure(10, 6.5)
     axes: Any = figure.subplots()

@@ -16,7 +16,7 @@ import numpy as np
 
 import ldpkit
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.base import get, mechanisms
+from ldpkit.mechanisms.base import get, list_mechanisms
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
 __all__ = [
@@ -163,7 +163,7 @@ def control_cells() -> Iterator[Cell]:
 
 def _oracles() -> tuple[str, ...]:
     """Return the names of all frequency oracles."""
-    others = [name for name in mechanisms() if name not in (*MEANS, *SAME_MARGINS)]
+    others = [name for name in list_mechanisms() if name not in (*MEANS, *SAME_MARGINS)]
     made = {name: get(name, 2, **oracle_parameters(name, 1.0)) for name in others}
     return tuple(name for name, oracle in made.items() if isinstance(oracle, FrequencyOracle))
 

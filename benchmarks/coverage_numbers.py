@@ -11,13 +11,13 @@ import numpy as np
 from coverage_cells import LEVEL, Cell, Row, row_of, wald_ends
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.adaptive import AdaptiveMean
-from ldpkit.estimation.attributes import SampledAttributes
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quantile import quantile_bounds
 from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
+from ldpkit.protocols.adaptive_mean import AdaptiveMean
+from ldpkit.protocols.attributes import SampledAttributes
 
 __all__ = ["NUMBERS"]
 

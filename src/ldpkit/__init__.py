@@ -25,31 +25,28 @@ if TYPE_CHECKING:
 
     from ldpkit.assurance.audit import Audit, audit
     from ldpkit.core import errors, random
-    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.errors import LdpkitError
-    from ldpkit.core.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
-    from ldpkit.estimation.adaptive import AdaptiveMean
-    from ldpkit.estimation.attributes import SampledAttributes
     from ldpkit.estimation.density import Density, Quantile
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
     from ldpkit.estimation.numeric import NumericEstimate
-    from ldpkit.mechanisms.base import Mechanism, get, mechanisms, register
+    from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
+    from ldpkit.mechanisms.adaptive.mechanism import AAA
+    from ldpkit.mechanisms.base import Mechanism, get, list_mechanisms, register
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
-    from ldpkit.mechanisms.categorical.longitudinal.dbitflip import DBitFlip
-    from ldpkit.mechanisms.categorical.longitudinal.lgrr import LGRR
-    from ldpkit.mechanisms.categorical.longitudinal.lhashing import LBLH, LOLH
-    from ldpkit.mechanisms.categorical.longitudinal.lunary import LOSUE, LOUE, LSOUE, LSUE
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
-    from ldpkit.mechanisms.device import Device
-    from ldpkit.mechanisms.history import PrivacyLoss, device_loss, sequence_epsilon
-    from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
+    from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
+    from ldpkit.mechanisms.longitudinal.lgrr import LGRR
+    from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
+    from ldpkit.mechanisms.longitudinal.lunary import LOSUE, LOUE, LSOUE, LSUE
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
     from ldpkit.mechanisms.numeric.duchi import Duchi
     from ldpkit.mechanisms.numeric.hybrid import HM
@@ -58,9 +55,12 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
-    from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
-    from ldpkit.mechanisms.store import DeviceStore
     from ldpkit.mechanisms.tally import Tally
+    from ldpkit.protocols.adaptive_mean import AdaptiveMean
+    from ldpkit.protocols.attributes import SampledAttributes
+    from ldpkit.protocols.device import Device
+    from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
+    from ldpkit.protocols.store import DeviceStore
 
 __all__ = [
     "AAA",
@@ -119,7 +119,7 @@ __all__ = [
     "errors",
     "get",
     "load_plugin",
-    "mechanisms",
+    "list_mechanisms",
     "random",
     "register",
     "sequence_epsilon",
@@ -129,34 +129,33 @@ __all__ = [
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
 # command line's --help load nothing that they do not need.
 _HOMES = {
-    "": ("mechanisms",),
     "assurance.audit": ("Audit", "audit"),
     "core": ("errors", "random"),
-    "core.domain": ("CategoricalDomain",),
+    "core.domains.categorical": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
-    "core.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
-    "estimation.adaptive": ("AdaptiveMean",),
-    "estimation.attributes": ("SampledAttributes",),
+    "protocols.adaptive_mean": ("AdaptiveMean",),
+    "protocols.attributes": ("SampledAttributes",),
     "estimation.density": ("Density", "Quantile"),
     "estimation.estimate": ("Estimate",),
     "estimation.evidence": ("Evidence",),
     "estimation.numeric": ("NumericEstimate",),
-    "mechanisms.base": ("Mechanism", "get", "register"),
+    "mechanisms.base": ("Mechanism", "get", "list_mechanisms", "register"),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),
-    "mechanisms.categorical.longitudinal.dbitflip": ("DBitFlip",),
-    "mechanisms.categorical.longitudinal.lgrr": ("LGRR",),
-    "mechanisms.categorical.longitudinal.lhashing": ("LBLH", "LOLH"),
-    "mechanisms.categorical.longitudinal.lunary": ("LOSUE", "LOUE", "LSOUE", "LSUE"),
+    "mechanisms.longitudinal.dbitflip": ("DBitFlip",),
+    "mechanisms.longitudinal.lgrr": ("LGRR",),
+    "mechanisms.longitudinal.lhashing": ("LBLH", "LOLH"),
+    "mechanisms.longitudinal.lunary": ("LOSUE", "LOUE", "LSOUE", "LSUE"),
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
-    "mechanisms.device": ("Device",),
-    "mechanisms.history": ("PrivacyLoss", "device_loss", "sequence_epsilon"),
-    "mechanisms.numeric.adaptive.mechanism": ("AAA",),
+    "protocols.device": ("Device",),
+    "protocols.history": ("PrivacyLoss", "device_loss", "sequence_epsilon"),
+    "mechanisms.adaptive.mechanism": ("AAA",),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
     "mechanisms.numeric.duchi": ("Duchi",),
     "mechanisms.numeric.hybrid": ("HM",),
@@ -165,8 +164,8 @@ _HOMES = {
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
-    "mechanisms.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
-    "mechanisms.store": ("DeviceStore",),
+    "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "protocols.store": ("DeviceStore",),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -15,8 +15,8 @@ from ldpkit.assurance.audit import attack
 from ldpkit.assurance.audit.attack import lower_bound
 from ldpkit.core.exact import WORD
 from ldpkit.core.provenance import Provenance, Span
-from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 
 
 def outcomes(found):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import ldpkit
-from ldpkit.bench.numbers import LAWS, Numbers, draw, load_numbers
-from ldpkit.bench.numeric import NumericExperiment, NumericSummary, mean_variance
+from ldpkit.bench.numeric_data import LAWS, NumericData, draw, load_numbers
+from ldpkit.bench.numeric_experiment import NumericExperiment, NumericSummary, mean_variance
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
-from ldpkit.core.interval import IntervalDomain
 
 
 def summary_of(experiment, metric):
@@ -87,7 +87,7 @@ class TestMean:
 
     def test_the_interval_does_not_matter(self):
         small = draw("beta", 400)
-        large = Numbers("beta", 50 + 50 * small.values, IntervalDomain(0, 100))
+        large = NumericData("beta", 50 + 50 * small.values, IntervalDomain(0, 100))
         means = [
             summary_of(NumericExperiment([numbers], [1.0], ["pm"], repeats=3), "mse").mean("beta", 1.0, "pm")
             for numbers in (small, large)

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ldpkit.bench.figures import overview, save_figure
 from ldpkit.bench.grid import Experiment
-from ldpkit.bench.report import write_report
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.figures.experiment import overview, save_figure
+from ldpkit.figures.experiment_page import write_report
 
 
 @pytest.fixture(scope="module")

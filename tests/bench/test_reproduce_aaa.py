@@ -4,15 +4,8 @@ import os
 
 import pytest
 
-from ldpkit.bench.reproduce import (
-    REPRODUCTIONS,
-    Settings,
-    Verdict,
-    aaa_error,
-    aaa_noise,
-    aaa_settings,
-    aaa_variance,
-)
+from ldpkit.papers import REPRODUCTIONS, Settings, Verdict
+from ldpkit.papers.aaa import error, noise, settings, variance
 
 needs_data = pytest.mark.skipif("LDPKIT_DATA" not in os.environ, reason="LDPKIT_DATA names no data folder")
 QUICK = Settings(quick=True, seed=1)
@@ -24,7 +17,7 @@ def by_name(claims):
 
 @pytest.fixture(scope="module")
 def variances():
-    return by_name(aaa_variance.variance_claims(QUICK))
+    return by_name(variance.variance_claims(QUICK))
 
 
 def test_it_is_registered():
@@ -57,7 +50,7 @@ def test_the_range_of_the_paper_is_too_short(variances):
 
 
 def test_the_printed_program_is_caught_and_the_noise_has_the_shape_of_figure_2(tmp_path):
-    claims = by_name(aaa_noise.noise_claims(Settings(quick=True, seed=1, folder=tmp_path)))
+    claims = by_name(noise.noise_claims(Settings(quick=True, seed=1, folder=tmp_path)))
     printed = claims["equation 15 as printed: epsilon at N=4, M=8"]
     assert (printed.ours, printed.verdict) == ("infinite", Verdict.CORRECTED)
     assert claims["equation 15 with tails constrained: epsilon at N=4, M=8"].ours == pytest.approx(
@@ -68,15 +61,15 @@ def test_the_printed_program_is_caught_and_the_noise_has_the_shape_of_figure_2(t
 
 
 def test_people_are_those_of_section_7_2():
-    gaussian, exponential = aaa_error.people("gaussian", 1000), aaa_error.people("exponential", 1000)
+    gaussian, exponential = error.people("gaussian", 1000), error.people("exponential", 1000)
     assert gaussian.values.std() == pytest.approx(0.2, rel=0.01)
     assert (exponential.values.min(), exponential.values.max()) == (pytest.approx(-1, abs=1e-3), 1)
-    assert set(aaa_error.people("bernoulli", 10).values) == {-1, 1}
+    assert set(error.people("bernoulli", 10).values) == {-1, 1}
 
 
 @needs_data
 def test_on_real_data_aaa_wins_with_a_large_budget_only():
-    claims = by_name(aaa_error.real_claims(QUICK))
+    claims = by_name(error.real_claims(QUICK))
     verdicts = [
         claims[
             f"figure 5 retirement, sample of 10000, eps={epsilon}: AAA's error over the best unbiased rival's"
@@ -90,14 +83,14 @@ def test_on_real_data_aaa_wins_with_a_large_budget_only():
 def test_without_the_data_it_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("LDPKIT_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    claims = by_name(aaa_error.real_claims(QUICK))
+    claims = by_name(error.real_claims(QUICK))
     assert claims["figure 5 retirement"].verdict is Verdict.NO_DATA
     assert "sf_retirement_sample.csv" in claims["figure 5 retirement"].note
 
 
 def test_a_range_of_two_is_infeasible():
     curves = {}
-    claims = list(aaa_settings._ranges(QUICK, curves))
+    claims = list(settings._ranges(QUICK, curves))
     assert [claim.note.split(" cannot")[0] for claim in claims] == ["q = 2, 4", "q = 2", "q = 2"]
     (drawn,) = curves.values()
     assert [sorted(means) for means in drawn.values()] == [[8, 16], [4, 8, 16], [4, 8, 16]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ldpkit.bench.reproduce import REPRODUCTIONS, Settings, Verdict, capri_bound
-from ldpkit.bench.reproduce.capri_adversary import adversary_claims
-from ldpkit.bench.reproduce.capri_bound import ROWS, bound_claims, formula
-from ldpkit.bench.reproduce.capri_methods import RUN_COUNTS, spread_claims, spread_of
-from ldpkit.bench.reproduce.capri_selection import protocol_claims, selection_claims
-from ldpkit.planning.capri.question import CapacityQuestion
-from ldpkit.planning.capri.water import water
+from ldpkit.papers import REPRODUCTIONS, Settings, Verdict
+from ldpkit.papers.capri import bound
+from ldpkit.papers.capri.adversary import adversary_claims
+from ldpkit.papers.capri.bound import ROWS, bound_claims, formula
+from ldpkit.papers.capri.methods import RUN_COUNTS, spread_claims, spread_of
+from ldpkit.papers.capri.selection import protocol_claims, selection_claims
+from ldpkit.papers.capri.water import water
+from ldpkit.planning.capacity.question import CapacityQuestion
 
 QUICK = Settings(quick=True)
 
@@ -39,9 +40,9 @@ def test_figure_4_1_claims(tmp_path):
 
 def test_a_wrong_exact_probability_would_be_noticed(monkeypatch):
     """Negative control: the simulation disagrees with an epsilon that is not its own."""
-    real = capri_bound.right_decisions
+    real = bound.right_decisions
     monkeypatch.setattr(
-        capri_bound,
+        bound,
         "right_decisions",
         lambda oracle, question, runs, rng: real(
             type(oracle)(2, epsilon=1.1 * oracle.epsilon), question, runs, rng

@@ -6,20 +6,21 @@ import math
 import numpy as np
 import pytest
 
-from ldpkit.bench.reproduce import REPRODUCTIONS, Verdict, compare, ibu_study
-from ldpkit.bench.reproduce.ibu import (
+from ldpkit.papers import REPRODUCTIONS, Verdict, compare
+from ldpkit.papers.ibu import (
     chain_claims,
     contest_claims,
     correction_claims,
     table_claims,
     text_claims,
 )
-from ldpkit.bench.reproduce.ibu_chain import is_as_published, published, right
-from ldpkit.bench.reproduce.ibu_contest import Duel, contest
-from ldpkit.bench.reproduce.ibu_data import bucketise, sample
-from ldpkit.bench.reproduce.ibu_figures import draw
-from ldpkit.bench.reproduce.ibu_files import write_csv, write_table
-from ldpkit.bench.reproduce.ibu_paper import (
+from ldpkit.papers.ibu import study as ibu_study
+from ldpkit.papers.ibu.chain import is_as_published, published, right
+from ldpkit.papers.ibu.contest import Duel, contest
+from ldpkit.papers.ibu.data import bucketise, sample
+from ldpkit.papers.ibu.figures import draw
+from ldpkit.papers.ibu.files import write_csv, write_table
+from ldpkit.papers.ibu.paper import (
     AVERAGE,
     DISTRIBUTIONS,
     LONGITUDINAL,
@@ -29,7 +30,7 @@ from ldpkit.bench.reproduce.ibu_paper import (
     TABLE_2,
     TABLE_3,
 )
-from ldpkit.bench.reproduce.ibu_study import ESTIMATORS, Grid
+from ldpkit.papers.ibu.study import ESTIMATORS, Grid
 
 AS_PUBLISHED = ("published_ibu", "published_mi")
 RIGHT = ("ibu_limit", "mi")

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from ldpkit.bench.reproduce import REPRODUCTIONS, Settings, Verdict, save
-from ldpkit.bench.reproduce.ldp3 import COLUMNS, POWER, PROTOCOLS, TABLES
+from ldpkit.papers import REPRODUCTIONS, Settings, Verdict, save
+from ldpkit.papers.ldp3 import COLUMNS, POWER, PROTOCOLS, TABLES
 
 needs_data = pytest.mark.skipif("LDPKIT_DATA" not in os.environ, reason="LDPKIT_DATA names no data folder")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ldpkit.bench.reproduce import Settings, Verdict
-from ldpkit.bench.reproduce.optimus import run
-from ldpkit.bench.reproduce.optimus_grid import Task, largest_difference, run_all
+from ldpkit.papers import Settings, Verdict
+from ldpkit.papers.optimus import run
+from ldpkit.papers.optimus.grid import OptimusTask, largest_difference, run_all
 from ldpkit.simulation.populations import zipf
 
 COUNTS = zipf(6, 20_000)
@@ -26,7 +26,9 @@ def test_without_data_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_plans_do_not_depend_on_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [
-        Task(COUNTS, protocol, 0.5, method) for protocol in ("grr", "oue") for method in ("bs", "sequential")
+        OptimusTask(COUNTS, protocol, 0.5, method)
+        for protocol in ("grr", "oue")
+        for method in ("bs", "sequential")
     ]
     chosen = []
     for cores in (1, 4):
@@ -36,7 +38,7 @@ def test_plans_do_not_depend_on_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_plans_that_disagree_on_feasibility_are_infinitely_apart() -> None:
-    ((_, plan),) = run_all([Task(COUNTS, "oue", 0.5, "analytic")], seed=0)
+    ((_, plan),) = run_all([OptimusTask(COUNTS, "oue", 0.5, "analytic")], seed=0)
     none = replace(plan, epsilon=None)
     assert largest_difference([plan, plan]) == 0
     assert largest_difference([plan, none]) == np.inf

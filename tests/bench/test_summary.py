@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from ldpkit.bench import figures, report
 from ldpkit.bench.grid import Row
 from ldpkit.bench.summary import Mean, Summary
 from ldpkit.bench.table import Scale, tabulate
+from ldpkit.figures import experiment as figures
+from ldpkit.figures import experiment_page as report
 
 VALUES = {
     ("grr", "none"): [4e-3, 6e-3],

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import ldpkit
-from ldpkit.mechanisms.reportfile import ReportWriter
+from ldpkit.files.reportfile import ReportWriter
 
 PLUGIN = """
 import ldpkit
@@ -202,5 +202,5 @@ def test_too_little_memory_is_refused_in_one_line(run, tmp_path, monkeypatch):
         raise MemoryError
 
     (tmp_path / "a.ldp").write_bytes(b"LDPR")
-    monkeypatch.setattr("ldpkit.mechanisms.reportfile.ReportFile.open", too_much)
+    monkeypatch.setattr("ldpkit.files.reportfile.ReportFile.open", too_much)
     assert "does not fit into the memory" in run("inspect", tmp_path / "a.ldp", code=2).error_line

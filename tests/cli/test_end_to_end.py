@@ -33,7 +33,7 @@ def kosarak():
     if not path.is_file():
         pytest.skip(f"there is no {path.name} in LDPKIT_DATA")
     pytest.importorskip("pyarrow", reason="the values are in a Parquet file")
-    from ldpkit.core.readers import read_column
+    from ldpkit.files.readers import read_column
 
     counts = np.bincount(read_column(path, "value"), minlength=128)
     return path, counts / counts.sum(), int(counts.sum())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from ldpkit.mechanisms.reportfile import ReportWriter
+from ldpkit.files.reportfile import ReportWriter
 
 ORACLE = ldpkit.OUE(30, epsilon=2.0)
 

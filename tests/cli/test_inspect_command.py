@@ -9,7 +9,7 @@ import json
 import pytest
 
 import ldpkit
-from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter
+from ldpkit.files.reportfile import ReportFile, ReportWriter
 
 CSV = ("--format", "csv")
 

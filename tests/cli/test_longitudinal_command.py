@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
-from ldpkit.mechanisms.history import sequence_epsilon
+from ldpkit.protocols.history import sequence_epsilon
 
 SMALL = ("--reports", "60", "--repeats", "60")
 

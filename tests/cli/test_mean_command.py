@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from ldpkit.mechanisms.reportfile import ReportFile
+from ldpkit.files.reportfile import ReportFile
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from ldpkit.planning.capri.water import water
+from ldpkit.papers.capri.water import water
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.files.reportfile import ReportFile, tally_file
 from ldpkit.mechanisms.base import MECHANISMS
-from ldpkit.mechanisms.reportfile import ReportFile, tally_file
 
 
 @pytest.fixture

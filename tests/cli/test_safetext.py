@@ -10,7 +10,7 @@ import pytest
 
 from ldpkit.cli.output import Format, note, show
 from ldpkit.cli.safetext import visible
-from ldpkit.core.readers import read_counts
+from ldpkit.files.readers import read_counts
 
 EVIL = "\x1b]0;owned\x07"
 ROWS = [{"value": "=cmd()", "n": -1}, {"value": EVIL, "n": 2}, {"value": "-5", "n": 3}]

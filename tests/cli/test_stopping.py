@@ -12,11 +12,11 @@ import pytest
 import ldpkit
 from ldpkit.core import wholefile
 from ldpkit.core.stopping import Stopped
-from ldpkit.mechanisms.reportfile import ReportWriter
+from ldpkit.files.reportfile import ReportWriter
 
 SLOW_WRITE = """
 import time
-from ldpkit.mechanisms.reportfile import ReportWriter
+from ldpkit.files.reportfile import ReportWriter
 write = ReportWriter.write
 def slow(self, reports):
     write(self, reports)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.interval import IntervalDomain
-from ldpkit.mechanisms.base import MECHANISMS, mechanisms
+from ldpkit.mechanisms.base import MECHANISMS, list_mechanisms
 
 __all__ = [
     "MECHANISM_NAMES",
@@ -42,7 +42,7 @@ class Subject:
     relatives: tuple[Any, ...]
 
 
-MECHANISM_NAMES = mechanisms()
+MECHANISM_NAMES = list_mechanisms()
 ORACLE_NAMES = [name for name in MECHANISM_NAMES if issubclass(MECHANISMS.get(name), ldpkit.FrequencyOracle)]
 PURE_NAMES = [name for name in ORACLE_NAMES if MECHANISMS.get(name).pure]
 every_oracle = pytest.mark.parametrize("name", ORACLE_NAMES)

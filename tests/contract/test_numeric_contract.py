@@ -12,6 +12,7 @@ import pytest
 
 import ldpkit
 from contract.checks import FALSE_ALARM, fits
+from ldpkit.core.domains.interval import ClippedWarning
 from ldpkit.core.errors import (
     FileFormatError,
     FrozenError,
@@ -21,7 +22,6 @@ from ldpkit.core.errors import (
     OutOfDomainError,
 )
 from ldpkit.core.exact import log_up
-from ldpkit.core.interval import ClippedWarning
 from ldpkit.mechanisms.base import MECHANISMS, from_spec
 from ldpkit.mechanisms.numeric.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -32,7 +32,7 @@ seeded = ldpkit.random.seeded
 EPSILONS = [0.1, 0.5, 1.0, 2.0, 4.0, 8.0]
 NAMES = [
     name
-    for name in ldpkit.mechanisms()
+    for name in ldpkit.list_mechanisms()
     if issubclass(MECHANISMS.get(name), NumericMechanism)
     and "adaptive" not in MECHANISMS.get(name).__module__
 ]

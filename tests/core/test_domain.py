@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldpkit.core.domain import CategoricalDomain, as_domain
+from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 # --- making one ------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import decimal
 import numpy as np
 import pytest
 
-from ldpkit.core.domain import CategoricalDomain, as_array
+from ldpkit.core.domains.categorical import CategoricalDomain, as_array
 from ldpkit.core.errors import InvalidInputError
 
 # --- arrays ----------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ldpkit.core.domains.interval import GRID, ClippedWarning, IntervalDomain, as_interval
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.core.interval import GRID, ClippedWarning, IntervalDomain, as_interval
 
 finite = st.floats(-1e12, 1e12)
 

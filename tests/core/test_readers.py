@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 
 import ldpkit
-from ldpkit.core import lines, tables
 from ldpkit.core.errors import InvalidInputError, LdpkitError, MissingDependencyError, OutOfDomainError
-from ldpkit.core.readers import (
+from ldpkit.files import lines, tables
+from ldpkit.files.readers import (
     ColumnStream,
     column_names,
     read_column,
@@ -24,7 +24,7 @@ from ldpkit.core.readers import (
     read_points,
     read_transactions,
 )
-from ldpkit.core.tables import LONGEST_LABEL
+from ldpkit.files.tables import LONGEST_LABEL
 
 
 @pytest.fixture

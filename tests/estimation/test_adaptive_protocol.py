@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from ldpkit.bench.numbers import draw
+from ldpkit.bench.numeric_data import draw
 from ldpkit.core.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -14,12 +14,12 @@ from ldpkit.core.errors import (
     OutOfDomainError,
     UnknownNameError,
 )
-from ldpkit.estimation.adaptive import AdaptiveMean
-from ldpkit.estimation.attributes import SampledAttributes, best_sample_size
-from ldpkit.mechanisms.numeric.adaptive.compare import grid_variances
-from ldpkit.mechanisms.numeric.adaptive.descriptor import descriptor_of_values
-from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.compare import grid_variances
+from ldpkit.mechanisms.adaptive.descriptor import descriptor_of_values
+from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.tally import Tally
+from ldpkit.protocols.adaptive_mean import AdaptiveMean
+from ldpkit.protocols.attributes import SampledAttributes, best_sample_size
 
 VALUES = np.clip(np.random.default_rng(1).normal(30, 10, 4000), 0, 100)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.interval import IntervalDomain
 from ldpkit.estimation.density import ALGORITHMS, Density, maximise, transition
 
 seeded = ldpkit.random.seeded

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.domains.interval import GRID
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.interval import GRID
 from ldpkit.estimation.mean import _weights
 
 seeded = ldpkit.random.seeded

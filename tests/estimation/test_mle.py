@@ -10,7 +10,7 @@ from contract.subjects import oracle as make
 from estimation.likely import LIKELY, ONE_TIME
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.bayes.climb import Rules
-from ldpkit.estimation.bayes.landscape import Likelihood
+from ldpkit.estimation.bayes.loglikelihood import Likelihood
 from ldpkit.estimation.bayes.mle import maximise
 from ldpkit.estimation.evidence import Evidence
 

@@ -117,9 +117,8 @@ class Harness:
     def warm_up(self, target: Target, inputs: list[bytes]) -> None:
         """Run some inputs first: what is loaded and compiled once is not what an input takes."""
         for data in inputs:
-            with contextlib.suppress(Exception, _TooSlow), self._timer():
-                self._clear()
-                target.check(data, self.inside)
+            self._clear()
+            self._patiently(target, data)
         self._base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         self._limit_memory(0)
 
@@ -128,11 +127,13 @@ class Harness:
         self._note(target, data)
         self._clear()
         seconds, problem, is_refused = self._attempt(target, data)
-        if problem is None and len(data) <= SMALL and seconds > SECONDS:
+        if len(data) <= SMALL and (seconds > SECONDS or "MemoryError" in (problem or "")):
             # Once more: the first time something may have been compiled or loaded.
             self._clear()
+            self._patiently(target, data)
+            self._clear()
             seconds, problem, is_refused = self._attempt(target, data)
-            if seconds > SECONDS:
+            if problem is None and seconds > SECONDS:
                 problem = f"too slow: an input of {len(data)} bytes takes {seconds:.1f} CPU seconds"
         result.inputs += 1
         result.seconds = time.process_time()
@@ -167,6 +168,14 @@ class Harness:
         finally:
             self.guard.leave()
         return time.process_time() - start, problem, is_refused
+
+    def _patiently(self, target: Target, data: bytes) -> None:
+        """Run an input without limits on memory and time, but for a process that is stuck."""
+        if self._limited:
+            self._since = 0
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        with contextlib.suppress(Exception):
+            target.check(data, self.inside)
 
     @contextlib.contextmanager
     def _timer(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.exact import WORD
-from ldpkit.mechanisms.categorical.longitudinal.lunary import LongitudinalUnary
+from ldpkit.mechanisms.longitudinal.lunary import LongitudinalUnary
 
 __all__ = ["NAMES", "PAIRS", "every_name", "make", "multiply", "products"]
 

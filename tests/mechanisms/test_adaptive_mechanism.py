@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import ldpkit
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
 from ldpkit.core.exact import WORD
+from ldpkit.mechanisms.adaptive import solve as solving
+from ldpkit.mechanisms.adaptive.compare import choose, grid_variances, rounding_variance
+from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.solve import fitted_table, solve
+from ldpkit.mechanisms.adaptive.table import NoiseTable
 from ldpkit.mechanisms.base import from_spec
-from ldpkit.mechanisms.numeric.adaptive import solve as solving
-from ldpkit.mechanisms.numeric.adaptive.compare import choose, grid_variances, rounding_variance
-from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
-from ldpkit.mechanisms.numeric.adaptive.solve import fitted_table, solve
-from ldpkit.mechanisms.numeric.adaptive.table import Table
 from ldpkit.mechanisms.tally import Tally
 
 SKEWED = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
@@ -118,8 +118,8 @@ def test_the_description_holds_the_table():
 
 
 def test_text_form():
-    table = Table((-1, 0, 2), ((1, 2, WORD - 3), (5, WORD - 6, 1)))
-    assert Table.from_text(table.outputs, table.to_text()) == table
+    table = NoiseTable((-1, 0, 2), ((1, 2, WORD - 3), (5, WORD - 6, 1)))
+    assert NoiseTable.from_text(table.outputs, table.to_text()) == table
 
 
 @pytest.mark.parametrize("intervals", [1, 2, 7, 16])

@@ -9,13 +9,13 @@ import pytest
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import log_up
-from ldpkit.mechanisms.numeric.adaptive.descriptor import descriptor_of_law, descriptor_of_values
-from ldpkit.mechanisms.numeric.adaptive.interior import minimise, starting_table
-from ldpkit.mechanisms.numeric.adaptive.lattice import Lattice, smallest_noise_range
-from ldpkit.mechanisms.numeric.adaptive.program import solve_with_highs
-from ldpkit.mechanisms.numeric.adaptive.solve import UnfinishedWarning, fitted_table, solve
-from ldpkit.mechanisms.numeric.adaptive.table import worst_ratio
-from ldpkit.mechanisms.numeric.adaptive.tails import solve_with_tails
+from ldpkit.mechanisms.adaptive.descriptor import descriptor_of_law, descriptor_of_values
+from ldpkit.mechanisms.adaptive.interior import minimise, starting_table
+from ldpkit.mechanisms.adaptive.lattice import Lattice, smallest_noise_range
+from ldpkit.mechanisms.adaptive.program import solve_with_highs
+from ldpkit.mechanisms.adaptive.solve import UnfinishedWarning, fitted_table, solve
+from ldpkit.mechanisms.adaptive.table import worst_ratio
+from ldpkit.papers.aaa.tails import solve_with_tails
 
 REFERENCE = {  # N=16, M=64: the optima at epsilon 0.5, 1, 2 and 4
     "gaussian": (15.856753, 3.489543, 0.587298, 0.059295),
@@ -152,7 +152,7 @@ def test_highs_that_does_not_finish_gives_way_to_the_other_solver(monkeypatch):
     lattice, descriptor = Lattice(16, 64), descriptor_of_law(law("exponential"), 16)
     assert solve_with_highs(lattice, descriptor, 1.0, time_limit=1e-6) is None
     monkeypatch.setattr(
-        "ldpkit.mechanisms.numeric.adaptive.solve.solve_with_highs", lambda *arguments, **options: None
+        "ldpkit.mechanisms.adaptive.solve.solve_with_highs", lambda *arguments, **options: None
     )
     with pytest.warns(UnfinishedWarning, match="HiGHS did not solve the program of 16 bins"):
         found = solve(descriptor, 1.0, solver="highs", time_limit=30)

@@ -13,10 +13,10 @@ import pytest
 import ldpkit
 from contract.checks import SAID, z_limit
 from ldpkit.core.errors import InvalidParameterError, MismatchError, OutOfDomainError
-from ldpkit.mechanisms.device import Device
-from ldpkit.mechanisms.labels import person_keys
-from ldpkit.mechanisms.permanent import PermanentReports
-from ldpkit.mechanisms.store import DeviceStore
+from ldpkit.protocols.device import Device
+from ldpkit.protocols.labels import person_keys
+from ldpkit.protocols.permanent import PermanentReports
+from ldpkit.protocols.store import DeviceStore
 
 NAMES = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh", "dbitflip"]
 SECRET = bytes(range(32))

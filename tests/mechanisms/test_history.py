@@ -15,9 +15,9 @@ import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import log_up
 from ldpkit.mechanisms.base import MECHANISMS
-from ldpkit.mechanisms.categorical.longitudinal.histories import sequences
-from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
-from ldpkit.mechanisms.history import device_loss, sequence_epsilon
+from ldpkit.mechanisms.longitudinal.histories import sequences
+from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.protocols.history import device_loss, sequence_epsilon
 from mechanisms.chained import products
 
 NAMES = [name for name, kind in MECHANISMS.items() if issubclass(kind, MemoizedOracle)]

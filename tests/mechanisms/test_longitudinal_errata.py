@@ -9,7 +9,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.exact import WORD
-from ldpkit.mechanisms.categorical.longitudinal.chain import ChainedResponse
+from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 from mechanisms.chained import PAIRS, make
 
 ONE_TIME = {"lgrr": "grr", "lsue": "sue", "losue": "oue", "lblh": "blh", "lolh": "olh"}

@@ -11,8 +11,8 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import log_up
-from ldpkit.mechanisms.categorical.longitudinal.lhashing import LongitudinalHashing
-from ldpkit.mechanisms.categorical.longitudinal.lunary import LongitudinalUnary
+from ldpkit.mechanisms.longitudinal.lhashing import LongitudinalHashing
+from ldpkit.mechanisms.longitudinal.lunary import LongitudinalUnary
 from mechanisms.chained import PAIRS, every_name, make, multiply, products
 
 seeded = ldpkit.random.seeded

@@ -9,8 +9,8 @@ from scipy import stats
 import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.mechanisms.labels import person_keys
-from ldpkit.mechanisms.store import DeviceStore
+from ldpkit.protocols.labels import person_keys
+from ldpkit.protocols.store import DeviceStore
 
 SECRET = bytes(range(32))
 seeded = ldpkit.random.seeded

@@ -20,8 +20,8 @@ import ldpkit
 from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError, WriteError
 from ldpkit.core.provenance import Provenance, Span
 from ldpkit.core.wholefile import whole_file
-from ldpkit.mechanisms import reportfile, reportparts
-from ldpkit.mechanisms.reportfile import ReportFile, ReportWriter, tally_file
+from ldpkit.files import reportfile, reportparts
+from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
 
 ORACLES = [
     ldpkit.GRR(["no", "yes"], epsilon=2.0),
@@ -316,7 +316,7 @@ def test_a_killed_process_leaves_no_complete_file(tmp_path, number):
     script = """
         import sys, time
         import numpy as np, ldpkit
-        from ldpkit.mechanisms.reportfile import ReportWriter
+        from ldpkit.files.reportfile import ReportWriter
         oracle = ldpkit.GRR(4, epsilon=1.0)
         with ReportWriter(sys.argv[1], oracle) as writer:
             writer.write(np.zeros(3_000_000, np.uint8))

@@ -9,11 +9,11 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.capri.exact import exact
-from ldpkit.planning.capri.law import law_at
-from ldpkit.planning.capri.question import CapacityQuestion
-from ldpkit.planning.capri.verify import verify
-from ldpkit.planning.capri.water import CLIENTS, TOTAL, water
+from ldpkit.papers.capri.water import CLIENTS, TOTAL, water
+from ldpkit.planning.capacity.exact import exact
+from ldpkit.planning.capacity.question import CapacityQuestion
+from ldpkit.planning.capacity.verify import verify
+from ldpkit.planning.laws.totals import law_at
 
 AMOUNTS = np.arange(41)
 QUESTION = CapacityQuestion(AMOUNTS, water(), 1_400_000, "fn", at_most=0.05)

@@ -11,14 +11,14 @@ from hypothesis import given
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.capri import question as question_module
-from ldpkit.planning.capri import reports as reports_module
-from ldpkit.planning.capri.bounds import cantelli, chebyshev
-from ldpkit.planning.capri.law import law_at, mean_estimation_law, total_law
-from ldpkit.planning.capri.question import CapacityQuestion
-from ldpkit.planning.capri.reports import Bits, Sets
-from ldpkit.planning.capri.totals import right_decisions
-from ldpkit.planning.capri.water import water
+from ldpkit.papers.capri.water import water
+from ldpkit.planning.capacity import question as question_module
+from ldpkit.planning.capacity.bounds import cantelli, chebyshev
+from ldpkit.planning.capacity.question import CapacityQuestion
+from ldpkit.planning.capacity.totals import right_decisions
+from ldpkit.planning.laws import report_sums as reports_module
+from ldpkit.planning.laws.report_sums import Bits, Sets
+from ldpkit.planning.laws.totals import law_at, mean_estimation_law, total_law
 
 PURE = ("grr", "sue", "oue", "the", "ss", "blh", "olh")
 

@@ -7,11 +7,11 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.planning.capri.exact import exact
-from ldpkit.planning.capri.outliers import cap_at_quantile, outlier_cost
-from ldpkit.planning.capri.periods import plan_next, run_periods
-from ldpkit.planning.capri.question import CapacityQuestion, Outcome
-from ldpkit.planning.capri.water import water
+from ldpkit.papers.capri.water import water
+from ldpkit.planning.capacity.exact import exact
+from ldpkit.planning.capacity.outliers import cap_at_quantile, outlier_cost
+from ldpkit.planning.capacity.periods import plan_next, run_periods
+from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 
 AMOUNTS = np.arange(41)
 

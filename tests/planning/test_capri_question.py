@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.planning.capri.question import CapacityQuestion, Outcome
+from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 
 ABOVE = ([0, 1], [400, 600], 500)
 BELOW = ([0, 1], [600, 400], 500)

@@ -10,12 +10,12 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
-from ldpkit.planning.capri.exact import exact
-from ldpkit.planning.capri.law import law_at
-from ldpkit.planning.capri.question import CapacityQuestion
-from ldpkit.planning.capri.search import bayesian, capri, capri_r
-from ldpkit.planning.capri.totals import from_collections, from_law
-from ldpkit.planning.capri.water import water
+from ldpkit.papers.capri.water import water
+from ldpkit.planning.capacity.exact import exact
+from ldpkit.planning.capacity.question import CapacityQuestion
+from ldpkit.planning.capacity.search import bayesian, capri, capri_r
+from ldpkit.planning.capacity.totals import from_collections, from_law
+from ldpkit.planning.laws.totals import law_at
 
 AMOUNTS = np.arange(41)
 QUESTION = CapacityQuestion(AMOUNTS, water(), 1_400_000, "fn", at_most=0.1)
@@ -40,7 +40,7 @@ def test_collections_have_the_exact_law(name, question, epsilon):
 
 @pytest.mark.parametrize("name", ["grr", "oue"])
 def test_whole_totals_have_the_exact_moments(name):
-    from ldpkit.planning.capri.totals import _sums
+    from ldpkit.planning.capacity.totals import _sums
 
     oracle = ldpkit.get(name, 41, epsilon=0.8)
     sums = _sums(oracle, EVEN, 40_000, ldpkit.random.seeded(4).generator())

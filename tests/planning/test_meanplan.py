@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.interval import IntervalDomain
-from ldpkit.planning.meanbudget import mean_options
-from ldpkit.planning.meanplan import MeanQuestion, plan_mean, verify_mean
-from ldpkit.planning.meanvariance import Spread, report_variance, unbiased_mechanisms, worst_value
+from ldpkit.planning.mean.mechanisms import mean_options
+from ldpkit.planning.mean.question import MeanQuestion, plan_mean, verify_mean
+from ldpkit.planning.mean.variance import Spread, report_variance, unbiased_mechanisms, worst_value
 
 CENT = IntervalDomain(0.0, 100.0)
 SKEWED = 100 * ldpkit.random.seeded(1).generator().beta(5, 1, 4000)

@@ -13,12 +13,12 @@ from scipy.stats import chi2
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.optimus.errorlaw import absolutes_score, largest_error_score, squares_score
-from ldpkit.planning.optimus.laboratory import Laboratory
-from ldpkit.planning.optimus.noiselaw import NoiseLaw
-from ldpkit.planning.optimus.orderlaw import TauLaw, discordant_mean, discordant_moments
-from ldpkit.planning.optimus.question import Question
-from ldpkit.planning.optimus.select import plan_budget
+from ldpkit.planning.frequencies.budget import plan_budget
+from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.laws.errors import absolutes_score, largest_error_score, squares_score
+from ldpkit.planning.laws.noise import NoiseLaw
+from ldpkit.planning.laws.order import TauLaw, discordant_mean, discordant_moments
+from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.metrics.concordance import TrueOrder
 from ldpkit.simulation.populations import zipf
 
@@ -179,7 +179,7 @@ def test_the_selected_epsilon_is_right(metric: str, omega: float, protocol: str)
         assert plan.epsilon is not None
         assert plan.probability == pytest.approx(wanted, abs=0.003)
         good = question.constraint.holds(
-            Laboratory(question, ldpkit.random.seeded(4)).draw(plan.epsilon, 4000)
+            TrialRunner(question, ldpkit.random.seeded(4)).draw(plan.epsilon, 4000)
         )
         # Four standard errors (false alarm 6e-5) and 0.02 for the law itself.
         assert abs(good.mean() - wanted) < 4 * math.sqrt(wanted * (1 - wanted) / 4000) + 0.02
@@ -191,10 +191,10 @@ def test_the_selected_epsilon_keeps_the_order(tau: float, protocol: str) -> None
     question = Question(zipf(12, 20_000), protocol, Constraint("tau", "at least", tau, 0.9))
     plan = plan_budget(question, "analytic")
     assert plan.epsilon is not None
-    good = question.constraint.holds(Laboratory(question, ldpkit.random.seeded(4)).draw(plan.epsilon, 4000))
+    good = question.constraint.holds(TrialRunner(question, ldpkit.random.seeded(4)).draw(plan.epsilon, 4000))
     assert abs(good.mean() - 0.9) < 4 * math.sqrt(0.09 / 4000) + 0.02, "false alarm 6e-5"
     fewer = question.constraint.holds(
-        Laboratory(question, ldpkit.random.seeded(4)).draw(0.7 * plan.epsilon, 4000)
+        TrialRunner(question, ldpkit.random.seeded(4)).draw(0.7 * plan.epsilon, 4000)
     )
     assert fewer.mean() < 0.86  # the negative control
 

@@ -11,12 +11,12 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.optimus import SEARCHES
-from ldpkit.planning.optimus.laboratory import Laboratory
-from ldpkit.planning.optimus.question import Question
-from ldpkit.planning.optimus.rising import smallest_passing
-from ldpkit.planning.optimus.select import make_search, plan_budget, verify
+from ldpkit.planning.frequencies.budget import make_search, plan_budget, verify
+from ldpkit.planning.frequencies.question import Question
 from ldpkit.planning.plan import Trial
+from ldpkit.planning.searches import SEARCHES
+from ldpkit.planning.searches.isotonic import smallest_passing
+from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.datasets import Dataset
 from ldpkit.simulation.populations import zipf
 
@@ -121,8 +121,8 @@ def test_relaxed_binary_search_must_shrink(g: float) -> None:
         make_search("rbs", g=g)
 
 
-class Table(Laboratory):
-    """A laboratory whose metric is always the same."""
+class Table(TrialRunner):
+    """A runner whose metric is always the same."""
 
     def __init__(self, value: float) -> None:
         super().__init__(Question(COUNTS, "oue", WANTED), ldpkit.random.seeded(0))

@@ -9,11 +9,11 @@ import pytest
 
 import ldpkit
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.optimus.laboratory import Laboratory
-from ldpkit.planning.optimus.question import Question
-from ldpkit.planning.optimus.select import plan_budget
-from ldpkit.planning.optimus.sequential import ConfidenceSequence, SequentialSearch
+from ldpkit.planning.frequencies.budget import plan_budget
+from ldpkit.planning.frequencies.question import Question
 from ldpkit.planning.plan import binomial_interval
+from ldpkit.planning.searches.sequential import ConfidenceSequence, SequentialSearch
+from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.populations import zipf
 
 COUNTS = zipf(8, 20_000)
@@ -75,11 +75,11 @@ def test_the_answer_is_shown_to_hold(wanted: float) -> None:
 def test_the_error_is_shared_among_all_comparisons(tolerance: float) -> None:
     search = SequentialSearch(tolerance=tolerance, most=50)
     for bound in (1e-9, 0.001, 0.01, 10.0):
-        laboratory = Laboratory(
+        runner = TrialRunner(
             Question(COUNTS, "oue", Constraint("mae", "at most", bound)), ldpkit.random.seeded(1)
         )
-        search.select(laboratory)
-        assert len(laboratory.trace) <= 1 + search._most_comparisons(0.001, 20.0)
+        search.select(runner)
+        assert len(runner.trace) <= 1 + search._most_comparisons(0.001, 20.0)
 
 
 def test_clear_cases_take_few_runs() -> None:

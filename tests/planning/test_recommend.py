@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
-from ldpkit.core.interval import IntervalDomain
-from ldpkit.planning import recommend as recommend_module
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.meanbudget import mean_options, smallest_epsilon
-from ldpkit.planning.nothing import learn_nothing
-from ldpkit.planning.optimus.question import Question
-from ldpkit.planning.optimus.select import plan_budget
-from ldpkit.planning.recommend import recommend
-from ldpkit.planning.study import BUDGETS, Study, _first_good
+from ldpkit.planning.frequencies import recommend as recommend_module
+from ldpkit.planning.frequencies.budget import plan_budget
+from ldpkit.planning.frequencies.nothing import learn_nothing
+from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.frequencies.recommend import recommend
+from ldpkit.planning.frequencies.study import BUDGETS, OracleStudy, _first_good
+from ldpkit.planning.mean.mechanisms import mean_options, smallest_epsilon
 from ldpkit.simulation.metrics import metric_for
 from ldpkit.simulation.populations import POPULATIONS
 
@@ -68,7 +68,7 @@ def test_the_epsilon_between_two_budgets_is_that_of_the_law(protocol):
     people = POPULATIONS.get("zipf")(32, 50_000)
     wanted = Constraint("mae", "at most", 0.004, probability=0.9)
     make, rng = partial(ldpkit.get, protocol, 32), ldpkit.random.seeded(5)
-    plain = next(Study(make, people, wanted.measure, 1000, rng).smallest(wanted))
+    plain = next(OracleStudy(make, people, wanted.measure, 1000, rng).smallest(wanted))
     computed = plan_budget(Question(people, protocol, wanted), "analytic").epsilon
     assert plain.epsilon == pytest.approx(computed, rel=0.015), "1000 runs: false alarm rate below 0.001"
     assert plain.epsilon != pytest.approx(BUDGETS[np.searchsorted(BUDGETS, computed)], rel=0.015)
@@ -90,7 +90,7 @@ def test_the_first_good_budget_is_found_from_any_guess(guess, first):
 
 def test_what_never_does_is_said():
     wanted = Constraint("mae", "at most", 0.0005, probability=0.9)
-    study = Study(partial(ldpkit.get, "oue", 4), FEW, wanted.measure, 20, ldpkit.random.seeded(1))
+    study = OracleStudy(partial(ldpkit.get, "oue", 4), FEW, wanted.measure, 20, ldpkit.random.seeded(1))
     assert next(study.smallest(wanted)).epsilon is None
 
 

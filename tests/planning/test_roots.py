@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.roots import find_root
+from ldpkit.planning.searches.roots import find_root
 
 FUNCTIONS = {
     "cubic": (lambda x: x**3 - 2, 0.0, 2.0),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import (
     InvalidInputError,
     InvalidParameterError,
@@ -20,7 +20,7 @@ from ldpkit.core.errors import (
     OutOfDomainError,
     UnknownNameError,
 )
-from ldpkit.core.readers import read_column
+from ldpkit.files.readers import read_column
 from ldpkit.simulation.datasets import KNOWN, Dataset, catalogue, grid_cells, load, top_items
 from ldpkit.simulation.populations import zipf
 

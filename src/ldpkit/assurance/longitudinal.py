@@ -13,7 +13,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
-from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["longitudinal_attack", "posterior", "success_bound"]
 

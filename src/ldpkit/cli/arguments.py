@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ldpkit.core.domain import CategoricalDomain
-    from ldpkit.core.interval import IntervalDomain
-    from ldpkit.core.tables import Piece
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.typing import Floats, Label
+    from ldpkit.files.reportfile import ReportFile
+    from ldpkit.files.tables import Piece
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-    from ldpkit.mechanisms.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -104,10 +104,10 @@ def parse_domain(spec: str) -> CategoricalDomain:
     >>> parse_domain("3"), parse_domain("red, green"), parse_domain("10,20")
     (CategoricalDomain(3), CategoricalDomain(['red', 'green']), CategoricalDomain([10, 20]))
     """
-    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
 
     if spec.startswith("@"):
-        from ldpkit.core.readers import read_column
+        from ldpkit.files.readers import read_column
 
         return CategoricalDomain(read_column(spec[1:]).tolist())
     if "," not in spec:
@@ -171,7 +171,7 @@ def parse_interval(low: float | None, high: float | None) -> IntervalDomain | No
     if low is None or high is None:
         missing, there = ("--low", "--high") if low is None else ("--high", "--low")
         raise InvalidParameterError(f"{missing} is missing: {there} alone makes no interval")
-    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
 
     return IntervalDomain(low, high)
 
@@ -186,7 +186,7 @@ def as_numbers(
     Examples
     --------
     >>> import numpy as np
-    >>> from ldpkit.core.interval import IntervalDomain
+    >>> from ldpkit.core.domains.interval import IntervalDomain
     >>> as_numbers(np.array([1, 7]), IntervalDomain(0, 5), clip=True)
     (array([1., 5.]), 1)
     >>> as_numbers(np.array([1, 7]), IntervalDomain(0, 5), clip=False)
@@ -201,7 +201,7 @@ widen --low and --high, or move it to the nearest end with --clip
         raise OutOfDomainError(f"{where}: {why}")
 
     if data.dtype.kind == "U":
-        from ldpkit.core.tables import is_number, shortened
+        from ldpkit.files.tables import is_number, shortened
 
         row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
         refuse(row, f"value {shortened(data[row])} is not a number: remove it")
@@ -289,7 +289,7 @@ def _takes_number(parameter: inspect.Parameter) -> bool:
 
 def open_collected(path: Path) -> ReportFile | Tally:
     """Return what a file holds: reports or, if it begins with LDPT, a tally."""
-    from ldpkit.mechanisms.reportfile import ReportFile
+    from ldpkit.files.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
     if path.is_file():
@@ -333,7 +333,7 @@ def check_outputs(
 def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
     """Refuse a figure that could not be drawn or written, before any work is done."""
     if figure is not None:
-        from ldpkit.bench.figures import check_figure_path
+        from ldpkit.figures.experiment import check_figure_path
 
         check_figure_path(figure)
         check_output(figure, force=force, inputs=inputs)

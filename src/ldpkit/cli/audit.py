@@ -89,8 +89,8 @@ def audit(
     found = examine(mechanism, provenance=provenance, reports=reports, rng=rng, watch=_watch)
     _show(found, output)
     if report is not None:
-        from ldpkit.bench.auditpage import audit_page
         from ldpkit.core.wholefile import whole_file
+        from ldpkit.figures.audit_page import audit_page
 
         with whole_file(report) as stream:
             stream.write(audit_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])).encode())

@@ -20,8 +20,8 @@ from ldpkit.cli.arguments import (
     check_outputs,
 )
 from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
-from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import note, show_cells
+from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.cli.safetext import visible
 
 if TYPE_CHECKING:
@@ -204,13 +204,13 @@ def bench(
     rows = _run(experiment, output, resume=resume, force=force)
     _print(experiment, rows, result_format, data)
     if figure is not None:
-        from ldpkit.bench.figures import overview, save_figure
+        from ldpkit.figures.experiment import overview, save_figure
 
         save_figure(overview(experiment, rows), figure)
         note(f"wrote {figure}")
     if report is not None:
-        from ldpkit.bench.report import write_report
         from ldpkit.core.wholefile import whole_text
+        from ldpkit.figures.experiment_page import write_report
 
         command = shlex.join(["ldpkit", *sys.argv[1:]])
         whole_text(report, write_report(experiment, rows, data=data, command=command))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from ldpkit.bench.numbers import Numbers
-    from ldpkit.bench.numeric import NumericExperiment, NumericRow, Task
+    from ldpkit.bench.numeric_data import NumericData
+    from ldpkit.bench.numeric_experiment import NumericExperiment, NumericRow, Task
 
 __all__ = ["NumericOptions", "bench_numbers"]
 
@@ -49,9 +49,9 @@ class NumericOptions:
 
 def bench_numbers(task: Task, options: NumericOptions) -> None:
     """Compare numeric mechanisms and print, write or draw what came out."""
-    from ldpkit.bench.figures import save_figure
-    from ldpkit.bench.numbers import load_numbers
-    from ldpkit.bench.numeric import METRICS, NumericExperiment
+    from ldpkit.bench.numeric_data import load_numbers
+    from ldpkit.bench.numeric_experiment import METRICS, NumericExperiment
+    from ldpkit.figures.experiment import save_figure
 
     if options.style not in ("table", "csv", "json"):
         raise InvalidParameterError(f"numbers are printed as table, csv or json, got {options.style!r}")
@@ -90,7 +90,7 @@ def bench_numbers(task: Task, options: NumericOptions) -> None:
 
 def _mechanisms(task: Task, options: NumericOptions) -> list[str]:
     """Return the labels to compare: for densities, every mechanism with every algorithm."""
-    from ldpkit.bench.numeric import DENSITY_MECHANISMS, MEAN_MECHANISMS
+    from ldpkit.bench.numeric_experiment import DENSITY_MECHANISMS, MEAN_MECHANISMS
     from ldpkit.estimation.density import ALGORITHMS
 
     if task == "mean":
@@ -115,8 +115,8 @@ def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[
     if style is not Format.table:
         show([row._asdict() for row in rows if row.metric in metrics], style)
         return
-    from ldpkit.bench.numeric import NumericSummary
-    from ldpkit.bench.numerictable import tabulate_numeric
+    from ldpkit.bench.numeric_experiment import NumericSummary
+    from ldpkit.bench.numeric_table import tabulate_numeric
 
     people = {visible(numbers.name): numbers.n for numbers in experiment.data}
     rows = [row._replace(data=visible(row.data)) for row in rows]
@@ -133,15 +133,15 @@ def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[
         )
 
 
-def _people(data: Sequence[Numbers]) -> str:
+def _people(data: Sequence[NumericData]) -> str:
     counts = sorted({numbers.n for numbers in data})
     return " or ".join(f"{count:,}" for count in counts) + " people"
 
 
 def _figure(experiment: NumericExperiment, rows: list[NumericRow], metric: str) -> Figure:
     """Return the densities of the first collection, or the errors of a mean over epsilon."""
-    from ldpkit.bench.numeric import NumericSummary
-    from ldpkit.bench.numericfigure import curves_figure, density_figure
+    from ldpkit.bench.numeric_experiment import NumericSummary
+    from ldpkit.figures.numeric import curves_figure, density_figure
 
     if experiment.task == "density":
         first = experiment.cells()[: len(experiment.mechanisms)]

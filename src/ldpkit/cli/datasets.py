@@ -157,7 +157,7 @@ def prepare_transactions(
     """
     import itertools
 
-    from ldpkit.core.readers import read_transactions
+    from ldpkit.files.readers import read_transactions
     from ldpkit.simulation.datasets import top_items
 
     check_outputs({"--out": output}, force=force, inputs=[file])
@@ -189,7 +189,7 @@ def prepare_grid(
 
     Row 0 has the smallest y, column 0 the smallest x.
     """
-    from ldpkit.core.readers import read_points
+    from ldpkit.files.readers import read_points
     from ldpkit.simulation.datasets import grid_cells
 
     check_outputs({"--out": output}, force=force, inputs=[file])

@@ -20,10 +20,10 @@ from ldpkit.cli.arguments import (
     check_figure,
     make_numeric,
 )
-from ldpkit.cli.manyvalues import split
-from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, without_nan
+from ldpkit.cli.numeric_input import NumericInput, count_numbers, read_numbers, without_nan
 from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.repeatable import split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ def density(
     if (warning := _narrow(smooth)) is not None:
         note(warning)
     if figure is not None:
-        from ldpkit.bench.figures import save_figure
-        from ldpkit.bench.numericfigure import density_figure
+        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.numeric import density_figure
 
         truth = None if numbers is None else numbers.values
         save_figure(density_figure([found], truth=truth, quantiles=quantiles), figure)
@@ -125,7 +125,7 @@ def _share(text: str) -> float:
     return share
 
 
-def _simulate(numbers: Numbers, name: str, epsilon: float | None, seed: int | None) -> Tally:
+def _simulate(numbers: NumericInput, name: str, epsilon: float | None, seed: int | None) -> Tally:
     """Return the tally of a collection in which everybody reports once."""
     from ldpkit.core import random
 
@@ -142,7 +142,7 @@ def _print(
     quantiles: list[Quantile],
     level: float,
     output: Format,
-    numbers: Numbers | None,
+    numbers: NumericInput | None,
 ) -> None:
     mechanism, method = tally.mechanism, found.made_by["method"]
     exact, clipped = mechanism.exact_epsilon(), 0 if numbers is None else numbers.moved

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.arguments import ForceOption, check_outputs
-from ldpkit.cli.counting import count_files, refuse_twins
 from ldpkit.cli.likelihood import describe, estimate_likelihood
-from ldpkit.cli.numbers import is_about_numbers, number_table
+from ldpkit.cli.numeric_input import is_about_numbers, number_table
 from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, note, show
+from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ldpkit.cli.output import Format, FormatOption, show
 from ldpkit.cli.progress import track
 
 if TYPE_CHECKING:
+    from ldpkit.files.reportfile import ReportFile
     from ldpkit.mechanisms.base import Mechanism
-    from ldpkit.mechanisms.reportfile import ReportFile
 
 __all__ = ["add_to"]
 
@@ -53,8 +53,8 @@ def _exact(value: Any) -> Any:
 
 
 def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
-    from ldpkit.core.domain import CategoricalDomain
-    from ldpkit.mechanisms.reportfile import ReportFile
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.files.reportfile import ReportFile
 
     origin: dict[str, Any]
     found = open_collected(path)

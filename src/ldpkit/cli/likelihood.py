@@ -6,8 +6,8 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.counting import open_all
 from ldpkit.cli.progress import track
+from ldpkit.cli.tallies import open_all
 from ldpkit.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ldpkit.core.provenance import Provenance
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
+    from ldpkit.files.reportfile import ReportFile
     from ldpkit.mechanisms.base import Mechanism
-    from ldpkit.mechanisms.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["describe", "estimate_likelihood"]

@@ -22,8 +22,8 @@ from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ldpkit.bench.longitudinalfigure import Attack, Exposure
-    from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+    from ldpkit.figures.longitudinal import AttackCurve, Exposure
+    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["add_to"]
 
@@ -74,8 +74,8 @@ def longitudinal(
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
-    from ldpkit.bench.figures import save_figure
-    from ldpkit.bench.longitudinalfigure import Exposure
+    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.longitudinal import Exposure
 
     check_figure(figure, force=force)
     oracle = _make(mechanism, domain, epsilon_inf, epsilon_1, parse_parameters(parameter))
@@ -115,7 +115,7 @@ def _make(
 ) -> MemoizedOracle:
     """Return the longitudinal mechanism of that name, or say which there are."""
     from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
     names = [each for each, kind in MECHANISMS.items() if issubclass(kind, MemoizedOracle)]
     try:
@@ -152,8 +152,8 @@ def _whole_numbers(text: str) -> list[int]:
         ) from None
 
 
-def _attack(exposure: Exposure, repeats: int, seed: int) -> Attack:
-    """Attack in batches, so that there is progress to show."""
+def _attack(exposure: Exposure, repeats: int, seed: int) -> AttackCurve:
+    """AttackCurve in batches, so that there is progress to show."""
     from ldpkit.cli.progress import track
     from ldpkit.core.checks import check_whole
 
@@ -166,7 +166,7 @@ def _attack(exposure: Exposure, repeats: int, seed: int) -> Attack:
     return last
 
 
-def _rows(exposure: Exposure, changes: int, attack: Attack) -> list[dict[str, Any]]:
+def _rows(exposure: Exposure, changes: int, attack: AttackCurve) -> list[dict[str, Any]]:
     """Return a record for each number of reports; the attack is on values that do not change."""
     found = [(attack.kept[count - 1], attack.fresh[count - 1]) for count in exposure.checkpoints()]
     return [

@@ -18,7 +18,7 @@ from ldpkit.cli.arguments import (
     SeedOption,
     make_numeric,
 )
-from ldpkit.cli.numbers import Numbers, count_numbers, read_numbers, too_biased, what_it_covers
+from ldpkit.cli.numeric_input import NumericInput, count_numbers, read_numbers, too_biased, what_it_covers
 from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.randomise import FITTED
@@ -26,10 +26,10 @@ from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
-    from ldpkit.estimation.adaptive import AdaptiveEstimate
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.tally import Tally
+    from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
 __all__ = ["add_to"]
 
@@ -147,7 +147,7 @@ class _Answer:
 
 
 def _simulate(
-    numbers: Numbers,
+    numbers: NumericInput,
     name: str,
     epsilon: float,
     share: float | None,
@@ -161,7 +161,7 @@ def _simulate(
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
         tally = mechanism.tally(mechanism.privatize(numbers.values, rng=rng))
         return _of_tally(tally, population=population)
-    from ldpkit.estimation.adaptive import AdaptiveMean
+    from ldpkit.protocols.adaptive_mean import AdaptiveMean
 
     choice = FITTED[FITTED.index(name)]
     protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, oracle="ss", choice=choice)

@@ -12,7 +12,7 @@ from ldpkit.cli.output import Format, FormatOption, show
 from ldpkit.cli.quick import QuickCommand
 
 if TYPE_CHECKING:
-    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.mechanisms.base import Mechanism
 
 __all__ = ["Kind", "add_to"]
@@ -95,7 +95,7 @@ def _caption(kinds: set[str], epsilon: float, n: int) -> str:
 
 
 def _kind_of(mechanism: type[Mechanism]) -> Kind:
-    from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
     if issubclass(mechanism, NumericMechanism):

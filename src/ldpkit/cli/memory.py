@@ -70,7 +70,7 @@ class Memory:
 
     def check(self, kind: type, name: str) -> None:
         """Refuse a mechanism with memory without a word about it, and the other way round."""
-        from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+        from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
         given = [option for option, value in self._options() if value not in (None, False)]
         if not issubclass(kind, MemoizedOracle):
@@ -110,7 +110,7 @@ class Memory:
         self, oracle: FrequencyOracle, pieces: Iterable[Values], rng: RandomSource
     ) -> Iterator[Reports]:
         """Return the reports of people without memory, or with new devices, a chunk at a time."""
-        from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+        from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
         self.check(type(oracle), oracle.name)
         if isinstance(oracle, MemoizedOracle):
@@ -121,7 +121,7 @@ class Memory:
         self, oracle: FrequencyOracle, values: Values, rng: RandomSource, table: Path, column: str | None
     ) -> Iterator[Reports]:
         """Return the reports in chunks, refusing everything that can be refused first."""
-        from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
+        from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
         self.check(type(oracle), oracle.name)
         if not isinstance(oracle, MemoizedOracle):
@@ -140,7 +140,7 @@ class Memory:
 
 
 def _read_ids(table: Path, column: str) -> np.ndarray[Any, Any]:
-    from ldpkit.core.readers import STANDARD_INPUT, column_names, read_column
+    from ldpkit.files.readers import STANDARD_INPUT, column_names, read_column
 
     if str(table) == STANDARD_INPUT:
         raise InvalidInputError("--ids needs a table that can be read twice: save standard input to a file")

@@ -16,16 +16,16 @@ from ldpkit.cli.arguments import (
     check_figure,
     parse_parameters,
 )
-from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.plan_mean import MeanOptions, plan_mean_budget, refuse
 from ldpkit.cli.quick import make_group
+from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.planning.constraint import Constraint
-    from ldpkit.planning.optimus.question import Question
+    from ldpkit.planning.frequencies.question import Question
     from ldpkit.planning.plan import Plan
 
 __all__ = ["add_to"]
@@ -186,8 +186,8 @@ def budget(
         return
     from ldpkit.core.random import seeded
     from ldpkit.mechanisms.categorical.comparable import comparable_protocols
-    from ldpkit.planning.optimus import SEARCHES
-    from ldpkit.planning.optimus.question import Question
+    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.searches import SEARCHES
     from ldpkit.simulation.datasets import load
 
     constraint = _constraint(metric or "mae", at_most, at_least, 0.9 if probability is None else probability)
@@ -231,8 +231,8 @@ def budget(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.bench.figures import save_figure
-        from ldpkit.bench.planfigure import budget_figure
+        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.plan import budget_figure
 
         drawn = budget_figure([question for question, _ in asked], plans, source.derive("figure"))
         save_figure(drawn, figure)
@@ -259,7 +259,7 @@ def _answerable(
     asked: list[tuple[Question, str]], options: dict[str, float], *, some_will_do: bool
 ) -> tuple[list[tuple[Question, str]], list[str]]:
     """Return what can be answered and why the rest cannot; what was asked for by name is refused."""
-    from ldpkit.planning.optimus.select import make_search
+    from ldpkit.planning.frequencies.budget import make_search
 
     answerable, left_out = [], []
     for question, name in asked:
@@ -280,7 +280,7 @@ def _answerable(
 def _warnings(asked: list[tuple[Question, str]], plans: list[Plan]) -> list[str]:
     """Return what a user must know of the answers before collecting."""
     from ldpkit.assurance.adversary import attack_on, epsilon_warnings
-    from ldpkit.planning.nothing import nothing_warnings
+    from ldpkit.planning.frequencies.nothing import nothing_warnings
 
     told = nothing_warnings(asked[0][0].constraint, asked[0][0].counts)
     for (question, _), plan in zip(asked, plans, strict=True):
@@ -296,7 +296,7 @@ def _search(asked: list[tuple[Question, str]], options: dict[str, float], source
     from contextlib import closing
 
     from ldpkit.cli.progress import track
-    from ldpkit.planning.optimus.select import plan_budget
+    from ldpkit.planning.frequencies.budget import plan_budget
 
     found = (
         plan_budget(question, name, rng=source.derive(f"plan {question.protocol} {name}"), **options)
@@ -312,7 +312,7 @@ def _verify(
     from contextlib import closing
 
     from ldpkit.cli.progress import track
-    from ldpkit.planning.optimus.select import verify
+    from ldpkit.planning.frequencies.budget import verify
 
     checks = (
         {"protocol": plan.protocol, "method": plan.method, **check.row()}

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
-from ldpkit.cli.manyvalues import split
 from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.repeatable import split
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.numbertext import number_text
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Counts, Floats
-    from ldpkit.planning.capri.outliers import Capped
-    from ldpkit.planning.capri.question import CapacityQuestion
+    from ldpkit.planning.capacity.outliers import Capped
+    from ldpkit.planning.capacity.question import CapacityQuestion
     from ldpkit.planning.plan import Plan, Trial
     from ldpkit.simulation.datasets import Dataset
 
@@ -117,8 +117,8 @@ def capacity(
     exceeded if that total lies above it; that must be right often enough.
     """
     from ldpkit.core.random import seeded
-    from ldpkit.planning.capri.outliers import cap_at_quantile
-    from ldpkit.planning.capri.question import CapacityQuestion, Outcome
+    from ldpkit.planning.capacity.outliers import cap_at_quantile
+    from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 
     check_figure(figure, force=force, inputs=[file])
     amounts, counts = _read(file, column)
@@ -160,8 +160,8 @@ def capacity(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.bench.capacityfigure import capacity_figure
-        from ldpkit.bench.figures import save_figure
+        from ldpkit.figures.capacity import capacity_figure
+        from ldpkit.figures.experiment import save_figure
 
         save_figure(capacity_figure(asked, plans), figure)
         note(f"wrote {figure}")
@@ -171,7 +171,7 @@ def capacity(
 
 def load_people(file: str, column: str | None) -> Dataset:
     """Return the people of a table with `amount` or `value` and `count`, or of what else can be loaded."""
-    from ldpkit.core.readers import column_names
+    from ldpkit.files.readers import column_names
     from ldpkit.simulation.datasets import load
 
     names = column_names(file) if Path(file).is_file() else []
@@ -203,8 +203,8 @@ def _plan(
     from contextlib import closing
 
     from ldpkit.cli.progress import track
-    from ldpkit.planning.capri.exact import exact
-    from ldpkit.planning.capri.search import bayesian, capri, capri_r
+    from ldpkit.planning.capacity.exact import exact
+    from ldpkit.planning.capacity.search import bayesian, capri, capri_r
 
     if method is MethodName.exact:
         return exact(question, protocol, **options)
@@ -222,8 +222,8 @@ def _plan(
 
 
 def _row(question: CapacityQuestion, plan: Plan) -> dict[str, Any]:
-    from ldpkit.planning.capri.bounds import cantelli, chebyshev
-    from ldpkit.planning.capri.law import law_at
+    from ldpkit.planning.capacity.bounds import cantelli, chebyshev
+    from ldpkit.planning.laws.totals import law_at
 
     low, high = plan.interval or (None, None)
     ends = [question.of_outcome(end) for end in (low, high) if end is not None]
@@ -253,7 +253,7 @@ def _row(question: CapacityQuestion, plan: Plan) -> dict[str, Any]:
 def _warnings(question: CapacityQuestion, plans: list[Plan]) -> list[str]:
     """Return what the epsilons give away, where that is much."""
     from ldpkit.assurance.adversary import attack_on, epsilon_warnings
-    from ldpkit.planning.capri.law import mechanism_at
+    from ldpkit.planning.laws.totals import mechanism_at
 
     told = []
     for plan in plans:
@@ -273,7 +273,7 @@ def _told(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _verify(question: CapacityQuestion, plan: Plan, source: RandomSource) -> Iterator[dict[str, Any]]:
-    from ldpkit.planning.capri.verify import verify
+    from ldpkit.planning.capacity.verify import verify
 
     if plan.epsilon is not None:
         rng = source.derive(f"verify {plan.protocol}")

@@ -14,10 +14,10 @@ from ldpkit.cli.output import Format, note, show
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Floats
-    from ldpkit.planning.meanplan import MeanQuestion
+    from ldpkit.planning.mean.question import MeanQuestion
     from ldpkit.planning.plan import Plan
 
 __all__ = ["MeanOptions", "plan_mean_budget", "refuse"]
@@ -64,7 +64,7 @@ def plan_mean_budget(
 ) -> None:
     """Answer the question, show the answer, and leave with 1 if there is none."""
     from ldpkit.core.random import seeded
-    from ldpkit.planning.meanplan import MeanQuestion
+    from ldpkit.planning.mean.question import MeanQuestion
 
     interval, within, values, n = _read(asked, data, column)
     questions = [
@@ -100,8 +100,8 @@ def plan_mean_budget(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.bench.figures import save_figure
-        from ldpkit.bench.planfigure import mean_figure
+        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.plan import mean_figure
 
         save_figure(mean_figure(questions, plans), figure)
         note(f"wrote {figure}")
@@ -112,7 +112,7 @@ def plan_mean_budget(
 def _warnings(question: MeanQuestion, plans: list[Plan]) -> list[str]:
     """Return what a user must know of the answers before collecting."""
     from ldpkit.assurance.adversary import epsilon_warnings
-    from ldpkit.planning.meanbudget import mean_warnings
+    from ldpkit.planning.mean.mechanisms import mean_warnings
 
     told = mean_warnings(question.domain, question.within)
     for plan in plans:
@@ -121,7 +121,7 @@ def _warnings(question: MeanQuestion, plans: list[Plan]) -> list[str]:
 
 
 def _best_in_words(found: dict[str, float]) -> str:
-    from ldpkit.planning.meanbudget import TOLERANCE
+    from ldpkit.planning.mean.mechanisms import TOLERANCE
 
     least = min(found.values())
     best = [name for name, epsilon in found.items() if epsilon <= least * (1 + 2 * TOLERANCE)]
@@ -147,7 +147,7 @@ def _read(
                 "--column and --clip are for a file of numbers: give one with -d FILE"
             )
         return interval, asked.within, None, asked.people
-    from ldpkit.cli.numbers import read_numbers
+    from ldpkit.cli.numeric_input import read_numbers
 
     numbers = read_numbers([Path(data)], column, asked.low, asked.high, clip=asked.clip)
     if numbers is None:
@@ -163,7 +163,7 @@ def _names(given: list[str]) -> list[str]:
     """Return the mechanisms by their names, each once, those without a mean refused."""
     from ldpkit.cli.arguments import is_numeric
     from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.planning.meanvariance import unbiased_mechanisms
+    from ldpkit.planning.mean.variance import unbiased_mechanisms
 
     if given == ["all"]:
         return unbiased_mechanisms()
@@ -181,7 +181,7 @@ def _names(given: list[str]) -> list[str]:
 
 def _plan(questions: list[MeanQuestion]) -> list[Plan]:
     from ldpkit.cli.progress import track
-    from ldpkit.planning.meanplan import plan_mean
+    from ldpkit.planning.mean.question import plan_mean
 
     with closing(track(map(plan_mean, questions), len(questions), "planning")) as plans:
         return list(plans)
@@ -189,7 +189,7 @@ def _plan(questions: list[MeanQuestion]) -> list[Plan]:
 
 def _verify(questions: list[MeanQuestion], plans: list[Plan], source: RandomSource) -> list[dict[str, Any]]:
     from ldpkit.cli.progress import track
-    from ldpkit.planning.meanplan import verify_mean
+    from ldpkit.planning.mean.question import verify_mean
 
     checks = (
         check.row()

@@ -26,7 +26,7 @@ from ldpkit.cli.arguments import (
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
 from ldpkit.cli.output import note
 from ldpkit.cli.progress import track
-from ldpkit.cli.randomise import Asked, randomise_categories, randomise_numbers
+from ldpkit.cli.randomise import Request, randomise_categories, randomise_numbers
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -94,13 +94,13 @@ def privatize(
     with --ids, --secret-file and --question, or that their devices are new.
     """
     from ldpkit.core import random
-    from ldpkit.mechanisms.reportfile import ReportWriter
+    from ldpkit.files.reportfile import ReportWriter
 
     check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
     interval = parse_interval(low, high)
     rng = random.secure() if seed is None else random.seeded(seed)
     memory = Memory(new_devices, ids, secret_file, question)
-    asked = Asked(mechanism, epsilon, parse_parameters(parameter), values, column, rng, memory)
+    asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, rng, memory)
     if interval is None:
         if clip or bins is not None or descriptor is not None:
             raise InvalidParameterError("--clip, --bins, --descriptor are for numbers: add --low and --high")

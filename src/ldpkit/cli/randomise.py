@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ldpkit.core.domain import CategoricalDomain
-    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.random import RandomSource
-    from ldpkit.core.readers import ColumnStream
-    from ldpkit.core.tables import Piece
     from ldpkit.core.typing import Floats, Reports
+    from ldpkit.files.readers import ColumnStream
+    from ldpkit.files.tables import Piece
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["FITTED", "Asked", "Work", "randomise_categories", "randomise_numbers"]
+__all__ = ["FITTED", "Request", "Work", "randomise_categories", "randomise_numbers"]
 
 FITTED: tuple[Literal["aaa", "auto"], ...] = ("aaa", "auto")
 """Mechanisms that are fitted to a description of the data."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """What the user asked for: a mechanism by name, and the column to randomise."""
 
     mechanism: str
@@ -45,13 +45,13 @@ class Asked:
 
     def read(self) -> np.ndarray[Any, Any]:
         """Return the column."""
-        from ldpkit.core.readers import read_column
+        from ldpkit.files.readers import read_column
 
         return read_column(self.values, self.column)
 
     def stream(self) -> ColumnStream:
         """Return the column, to be gone through once, a piece at a time."""
-        from ldpkit.core.readers import ColumnStream
+        from ldpkit.files.readers import ColumnStream
 
         return ColumnStream(self.values, self.column)
 
@@ -74,7 +74,9 @@ class Work:
         return Provenance.of(rng, domain=self.domain_source, devices=self.devices)
 
 
-def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from_data: bool = False) -> Work:
+def randomise_categories(
+    asked: Request, public: CategoricalDomain | None, *, from_data: bool = False
+) -> Work:
     """Return the work on categories; their domain is public, or taken from the values if that is asked."""
     oracle = None if public is None else _oracle(asked, public)
     if oracle is None and is_numeric(asked.mechanism):
@@ -105,7 +107,7 @@ def randomise_categories(asked: Asked, public: CategoricalDomain | None, *, from
 
 
 def randomise_numbers(
-    asked: Asked, interval: IntervalDomain, *, clip: bool, bins: int | None, descriptor: Path | None
+    asked: Request, interval: IntervalDomain, *, clip: bool, bins: int | None, descriptor: Path | None
 ) -> Work:
     """Return the work on numbers; `bins` makes them categories for the first phase of AAA."""
     if bins is not None:
@@ -117,16 +119,16 @@ def randomise_numbers(
     return Work(mechanism, mechanism.privatize_stream(numbers, rng=asked.rng), notes)
 
 
-def _oracle(asked: Asked, domain: CategoricalDomain) -> FrequencyOracle:
+def _oracle(asked: Request, domain: CategoricalDomain) -> FrequencyOracle:
     made = make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
     asked.memory.check(type(made), made.name)
     return made
 
 
-def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) -> Work:
+def _describe(asked: Request, interval: IntervalDomain, bins: int, *, clip: bool) -> Work:
     """Return the work of the first phase: numbers rounded at random, without bias, for an oracle."""
-    from ldpkit.core.domain import CategoricalDomain
-    from ldpkit.mechanisms.numeric.adaptive.rounding import round_at_random
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.mechanisms.adaptive.rounding import round_at_random
 
     oracle = _oracle(asked, CategoricalDomain(bins + 1))
     if asked.memory.ids is not None:
@@ -142,7 +144,7 @@ def _describe(asked: Asked, interval: IntervalDomain, bins: int, *, clip: bool) 
     return Work(oracle, asked.memory.stream(oracle, rounded, asked.rng), notes, asked.memory.devices)
 
 
-def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
+def _numeric(asked: Request, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
     """Return the mechanism for numbers, fitted to the reports of a first phase if they are given."""
     name = asked.mechanism.lower()
     if descriptor is None:
@@ -155,10 +157,10 @@ def _numeric(asked: Asked, interval: IntervalDomain, descriptor: Path | None) ->
         raise InvalidParameterError(f"{asked.mechanism} is not fitted to data: leave out --descriptor")
     if asked.epsilon is None or asked.parameters:
         raise InvalidParameterError(f"{name} with --descriptor takes --epsilon and no --parameter")
-    from ldpkit.cli.counting import count_files
-    from ldpkit.core.domain import CategoricalDomain
-    from ldpkit.estimation.adaptive import AdaptiveMean
+    from ldpkit.cli.tallies import count_files
+    from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.protocols.adaptive_mean import AdaptiveMean
 
     first = open_collected(descriptor).mechanism
     if not (isinstance(first, FrequencyOracle) and first.domain == CategoricalDomain(len(first.domain))):
@@ -201,7 +203,7 @@ def _infer_domain(data: np.ndarray[Any, Any]) -> CategoricalDomain:
     """Return 0..max for whole numbers, else the sorted labels."""
     import numpy as np
 
-    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
 
     if data.dtype.kind == "i" and data.min() >= 0:
         return CategoricalDomain(max(2, int(data.max()) + 1))

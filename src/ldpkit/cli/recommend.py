@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
-from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.plan_mean import refuse
+from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ldpkit.core.typing import Counts
     from ldpkit.planning.constraint import Constraint
-    from ldpkit.planning.recommendation import Recommendation
+    from ldpkit.planning.frequencies.recommendation import Recommendation
 
 __all__ = ["add_to"]
 
@@ -99,7 +99,7 @@ def recommend(
         return
     check_figure(figure, force=force, inputs=[data])
     from ldpkit.core import random
-    from ldpkit.planning.recommend import recommend as rank
+    from ldpkit.planning.frequencies.recommend import recommend as rank
     from ldpkit.simulation.datasets import load
 
     if data is None:
@@ -128,8 +128,8 @@ def recommend(
     for warning in found.warnings:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.bench.figures import save_figure
-        from ldpkit.bench.recommendfigure import draw
+        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.recommendation import draw
 
         save_figure(draw(found, top), figure)
         note(f"wrote {figure}")
@@ -214,9 +214,9 @@ def _recommend_mean(
     output: Format,
 ) -> None:
     from ldpkit.assurance.adversary import epsilon_warnings
-    from ldpkit.core.interval import IntervalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.numbertext import number_text
-    from ldpkit.planning.meanbudget import mean_options, mean_warnings, smallest_epsilon, tied_options
+    from ldpkit.planning.mean.mechanisms import mean_options, mean_warnings, smallest_epsilon, tied_options
 
     if low is None or high is None or people is None:
         raise InvalidParameterError("for a mean of numbers give --low, --high and --n")

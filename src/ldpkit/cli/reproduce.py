@@ -36,7 +36,7 @@ def reproduce(
     output: FormatOption = Format.table,
 ) -> None:
     """Run a paper's claims: published, ours and a verdict each."""
-    from ldpkit.bench.reproduce import REPRODUCTIONS, Settings, save
+    from ldpkit.papers import REPRODUCTIONS, Settings, save
 
     if name == "list":
         rows = [{"name": key, "title": each.title} for key, each in REPRODUCTIONS.items()]

@@ -16,15 +16,15 @@ from ldpkit.cli.arguments import (
     parse_domain,
     parse_parameters,
 )
-from ldpkit.cli.manyvalues import ManyValuesCommand, split
 from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ldpkit.assurance.adversary import Risk
-    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.typing import Floats
 
 __all__ = ["add_to"]
@@ -105,8 +105,8 @@ def risk(
         ((only,),) = found.values()
         print("\n".join(in_words(only)))
     if figure is not None:
-        from ldpkit.bench.figures import save_figure
-        from ldpkit.bench.riskfigure import risk_figure
+        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.risk import risk_figure
 
         save_figure(risk_figure(found), figure)
         note(f"wrote {figure}")
@@ -133,7 +133,7 @@ def _prior(text: str, domain: CategoricalDomain) -> Floats | None:
         return None
     import numpy as np
 
-    from ldpkit.core.readers import read_counts
+    from ldpkit.files.readers import read_counts
 
     labels, counts = read_counts(text)
     belief = np.zeros(len(domain))

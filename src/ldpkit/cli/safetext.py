@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ldpkit.core.spreadsheet import harmless_cell
+from ldpkit.files.spreadsheet import harmless_cell
 
 __all__ = ["csv_cell", "visible"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ldpkit.core.domain import CategoricalDomain
+    from ldpkit.core.domains.categorical import CategoricalDomain
 
 __all__ = ["Bytes", "Counts", "DomainLike", "Floats", "Indices", "Label", "Reports", "Values", "Words"]
 

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.checks import check_whole
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.interval import IntervalDomain
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.noise import Noise

@@ -10,7 +10,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_fraction
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError, OutOfDomainError
 from ldpkit.core.typing import Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY

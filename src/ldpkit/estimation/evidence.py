@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, MismatchError
 from ldpkit.core.limits import check_memory
 from ldpkit.core.provenance import UNKNOWN, Provenance
@@ -29,7 +29,7 @@ from ldpkit.mechanisms.tally import Tally
 
 if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
-    from ldpkit.mechanisms.reportfile import ReportFile
+    from ldpkit.files.reportfile import ReportFile
 
 __all__ = ["Evidence", "Part"]
 

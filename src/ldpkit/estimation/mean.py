@@ -38,14 +38,14 @@ from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
-__all__ = ["Asked", "Noise", "mean", "on_line"]
+__all__ = ["MeanAsked", "ReportNoise", "mean", "on_line"]
 
 _WIDEST = 3.0  # reports that lie farther apart, in units of the domain, leave little to bet
 _SURE = 2.0  # standard errors by which an estimated variance is raised
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeanAsked:
     """Whose mean is asked for.
 
     Parameters
@@ -102,14 +102,14 @@ def mean(tally: Tally, *, population: bool = False, people: int | None = None) -
         Of how many people those who reported are a random sample: the error is then about all of them.
     """
     mechanism = numeric_mechanism(tally)
-    asked = Asked(tally.n, people, population)
+    asked = MeanAsked(tally.n, people, population)
     if mechanism.line is not None:
         return on_line(mechanism, tally, asked, _quadratic_noise(mechanism, tally), "mean")
     return _weighted(mechanism, tally, asked)
 
 
 @dataclass(frozen=True)
-class Noise:
+class ReportNoise:
     """What reports tell of the noise in them, low at 0 and high at 1.
 
     Parameters
@@ -128,7 +128,7 @@ class Noise:
 
 
 def on_line(
-    mechanism: NumericMechanism, tally: Tally, asked: Asked, noise: Noise, method: str
+    mechanism: NumericMechanism, tally: Tally, asked: MeanAsked, noise: ReportNoise, method: str
 ) -> NumericEstimate:
     """Return the estimate of a mechanism whose mean report is a linear function of the value."""
     intercept, slope = mechanism.line or (0, 1)
@@ -163,7 +163,7 @@ def on_line(
 def _made(
     mechanism: NumericMechanism,
     tally: Tally,
-    asked: Asked,
+    asked: MeanAsked,
     share: float,
     error: float,
     spread: float,
@@ -207,19 +207,19 @@ def _mean_square(mechanism: NumericMechanism, tally: Tally) -> float:
     return float(tally.counts[:-1] @ _squares(mechanism) / tally.n)
 
 
-def _quadratic_noise(mechanism: NumericMechanism, tally: Tally) -> Noise:
+def _quadratic_noise(mechanism: NumericMechanism, tally: Tally) -> ReportNoise:
     """Return the noise where its variance is a quadratic of the value, else the worst there is."""
     least, largest = variance_range(mechanism)
     noise = _quadratic(mechanism)
     if noise is None:
-        return Noise(largest, largest, math.nan)
+        return ReportNoise(largest, largest, math.nan)
     intercept, gain = (float(part) for part in mechanism.line or (0, 1))
     share = (float(mechanism.total(tally.counts) / tally.n) - intercept) / gain
     squares = np.polyadd(noise, np.polymul([gain, intercept], [gain, intercept]))
     if abs(squares[0]) <= 1e-9 * abs(squares).max():  # Duchi's reports do not tell the mean square
         near = min(max(share, 0.0), 1.0)
         worst = float(noise @ [near**2 if noise[0] < 0 else near, near, 1.0]) / gain**2
-        return Noise(worst, largest, math.nan)
+        return ReportNoise(worst, largest, math.nan)
     low, high = _places(mechanism)
     places = (low + high) / 2
     each = (_squares(mechanism) - squares[1] * places - squares[2]) / squares[0]
@@ -229,7 +229,7 @@ def _quadratic_noise(mechanism: NumericMechanism, tally: Tally) -> Noise:
     parts = (noise[0] * each + noise[1] * places) / gain**2
     doubt = math.sqrt(max(float(seen @ parts**2 - (seen @ parts) ** 2), 0.0) / tally.n)
     likely, most = (min(max(value, least), largest) for value in (variance, variance + _SURE * doubt))
-    return Noise(likely, most, max(value_square - share**2 + likely / tally.n, 0.0))
+    return ReportNoise(likely, most, max(value_square - share**2 + likely / tally.n, 0.0))
 
 
 @lru_cache(maxsize=64)
@@ -267,7 +267,7 @@ def _weights(mechanism: NumericMechanism, n: int) -> _Weights:
     return _Weights(first, second, bias, (max(float(variances.min()), 1e-12), float(variances.max())))
 
 
-def _weighted(mechanism: NumericMechanism, tally: Tally, asked: Asked) -> NumericEstimate:
+def _weighted(mechanism: NumericMechanism, tally: Tally, asked: MeanAsked) -> NumericEstimate:
     """Return the estimate from weights of bins."""
     n, weights = tally.n, _weights(mechanism, tally.n)
     first, (least, largest) = weights.first, weights.variances

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.checks import check_fraction
-from ldpkit.core.interval import IntervalDomain
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.margins import Margin

@@ -14,10 +14,10 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.mean import Asked, Noise, on_line
+from ldpkit.estimation.mean import MeanAsked, ReportNoise, on_line
 from ldpkit.estimation.numeric import NumericEstimate
-from ldpkit.mechanisms.numeric.adaptive.compare import rounding_variance
-from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.compare import rounding_variance
+from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["table_mean"]
@@ -42,11 +42,11 @@ def table_mean(tally: Tally, *, population: bool = False, people: int | None = N
         raise InvalidInputError(f"table_mean is for reports of AAA, got {mechanism!r}: use 'mean'")
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
-    asked = Asked(tally.n, people, population)
+    asked = MeanAsked(tally.n, people, population)
     return on_line(mechanism, tally, asked, _noise(mechanism, tally), "table_mean")
 
 
-def _noise(mechanism: AAA, tally: Tally) -> Noise:
+def _noise(mechanism: AAA, tally: Tally) -> ReportNoise:
     """Return the noise of the reports, on the scale where low is 0 and high is 1."""
     table = mechanism.table
     places = 2 * np.array(table.outputs) / table.bins - 1  # on the scale of [-1, 1], as all below
@@ -63,7 +63,7 @@ def _noise(mechanism: AAA, tally: Tally) -> Noise:
         float(np.clip(value, least, largest)) for value in (min(noise, square), noise + 2 * doubt)
     )
     spread = max(square - likely - rounding_variance(table.bins), 0.0)
-    return Noise((likely + rounding) / 4, (most + rounding) / 4, spread / 4)
+    return ReportNoise((likely + rounding) / 4, (most + rounding) / 4, spread / 4)
 
 
 def _noise_weights(mechanism: AAA, n: int) -> Floats:

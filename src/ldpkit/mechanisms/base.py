@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
+from ldpkit.core.domains.interval import IntervalDomain, IntervalLike
 from ldpkit.core.errors import FileFormatError, FrozenError, InvalidInputError, InvalidParameterError
-from ldpkit.core.interval import IntervalDomain, IntervalLike
 from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts, DomainLike, Reports, Values
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.channel import Channel
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "mechanisms", "register"]
+__all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "list_mechanisms", "register"]
 
 _LONGEST_NAME = 100
 _BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
@@ -320,7 +320,7 @@ def get(name: str, domain: DomainLike | IntervalLike, **parameters: float) -> An
         raise InvalidParameterError(f"{name} cannot be made: {error}") from None
 
 
-def mechanisms() -> list[str]:
+def list_mechanisms() -> list[str]:
     """Return the names of all registered mechanisms."""
     return list(MECHANISMS)
 

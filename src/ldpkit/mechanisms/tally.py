@@ -25,6 +25,7 @@ from ldpkit.core.errors import (
     LdpkitError,
     MismatchError,
 )
+from ldpkit.core.hooks import HOOKS
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts
@@ -32,7 +33,7 @@ from ldpkit.mechanisms.base import Mechanism, from_spec
 
 __all__ = ["ESTIMATORS", "Tally"]
 
-ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
+ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
 """Estimators by name: functions from a tally to an estimate."""
 
 _MAGIC = b"LDPT"

@@ -23,7 +23,7 @@ import numpy as np
 
 from ldpkit.core import random
 from ldpkit.core.checks import check_whole
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.registry import Registry
 

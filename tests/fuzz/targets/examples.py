@@ -9,7 +9,7 @@ from typing import Any
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.mechanisms.base import MECHANISMS, Mechanism, mechanisms
+from ldpkit.mechanisms.base import MECHANISMS, Mechanism, list_mechanisms
 
 __all__ = ["KEYS", "examples", "specs"]
 
@@ -33,7 +33,7 @@ _SETTINGS: tuple[tuple[Any, float], ...] = ((2, 0.001), (5, 1.0), (["a", "b", "Ã
 def examples() -> tuple[Mechanism, ...]:
     """Return mechanisms of every name."""
     made: list[Mechanism] = []
-    for name in mechanisms():
+    for name in list_mechanisms():
         kind: Any = MECHANISMS.get(name)
         takes = inspect.signature(kind).parameters
         if issubclass(kind, ldpkit.NumericMechanism):

@@ -17,8 +17,8 @@ import numpy as np
 from fuzz.mutate import HOSTILE_TEXTS, change_text
 from fuzz.target import Target, refused_if, require
 from ldpkit.bench.grid import Experiment
-from ldpkit.bench.numbers import load_numbers
-from ldpkit.bench.numeric import _check_label
+from ldpkit.bench.numeric_data import load_numbers
+from ldpkit.bench.numeric_experiment import _check_label
 from ldpkit.bench.results import format_of
 from ldpkit.cli.arguments import (
     is_numeric,
@@ -30,14 +30,14 @@ from ldpkit.cli.arguments import (
 )
 from ldpkit.cli.datasets import _corners
 from ldpkit.cli.longitudinal import _whole_numbers
-from ldpkit.cli.manyvalues import split
+from ldpkit.cli.repeatable import split
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
 from ldpkit.core.registry import load_plugin
 from ldpkit.core.wholefile import check_target
-from ldpkit.mechanisms.base import mechanisms
-from ldpkit.mechanisms.labels import check_name, check_secret, person_keys
+from ldpkit.mechanisms.base import list_mechanisms
 from ldpkit.planning.constraint import Constraint
+from ldpkit.protocols.labels import check_name, check_secret, person_keys
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.metrics import METRICS, metric_for
 from ldpkit.simulation.populations import POPULATIONS, from_spec, is_spec
@@ -165,7 +165,10 @@ _OPTIONS: dict[str, tuple[Callable[[str, Path], None], tuple[str, ...]]] = {
     "numbers": (_numbers, ("gaussian:n=100", "beta", "uniform:n=5")),
     "mechanism": (
         _mechanism,
-        (*(f"{name} epsilon=1" for name in mechanisms() if name != "aaa"), "lgrr epsilon_inf=2 epsilon_1=1"),
+        (
+            *(f"{name} epsilon=1" for name in list_mechanisms() if name != "aaa"),
+            "lgrr epsilon_inf=2 epsilon_1=1",
+        ),
     ),
     "constraint": (_constraint, ("mae at-most=0.1", "kendall_tau at-least=0.5")),
     "metric": (_metric, (*METRICS, "topk_precision@2")),
@@ -194,7 +197,7 @@ _WORDS = (
     "nan",
     " ",
     "at-least=",
-    *mechanisms(),
+    *list_mechanisms(),
 )
 
 

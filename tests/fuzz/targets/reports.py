@@ -15,8 +15,8 @@ from fuzz.mutate import change_bytes, change_json_text
 from fuzz.target import Target, require
 from fuzz.targets.examples import KEYS, examples
 from ldpkit.core.provenance import Provenance
-from ldpkit.mechanisms.reportfile import ReportFile
-from ldpkit.mechanisms.reportparts import block, end, header
+from ldpkit.files.reportfile import ReportFile
+from ldpkit.files.reportparts import block, end, header
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["REPORTS", "assemble", "take_apart"]

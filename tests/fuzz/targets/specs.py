@@ -12,9 +12,9 @@ from fuzz.mutate import change_bytes, change_json, change_json_text
 from fuzz.target import Broken, Target, refused_if, require
 from fuzz.targets.examples import KEYS, specs
 from ldpkit.core.errors import LdpkitError
+from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.solve import _read
 from ldpkit.mechanisms.base import from_spec
-from ldpkit.mechanisms.numeric.adaptive.mechanism import AAA
-from ldpkit.mechanisms.numeric.adaptive.solve import _read
 
 __all__ = ["CACHES", "SPECS", "TABLES"]
 

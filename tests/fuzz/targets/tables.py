@@ -19,7 +19,7 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_bytes, change_json, change_text
 from fuzz.target import Target, refused_if, require
-from ldpkit.core.readers import (
+from ldpkit.files.readers import (
     ColumnStream,
     column_names,
     read_column,
@@ -27,7 +27,7 @@ from ldpkit.core.readers import (
     read_points,
     read_transactions,
 )
-from ldpkit.mechanisms.labels import person_keys
+from ldpkit.protocols.labels import person_keys
 from ldpkit.simulation.datasets import load
 
 __all__ = ["COUNTS", "PARQUET", "TEXTS", "framed"]

@@ -12,12 +12,12 @@ import numpy as np
 from ldpkit.assurance.adversary.closed_form import guesses_of
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.checks import check_whole
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["Risk", "blind_guess", "check_prior", "risk"]
 

@@ -14,8 +14,8 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.categorical.histogram import SHE
-from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["guesses"]
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["FALSE_ALARM", "REPORTS", "Attack", "attack", "lower_bound"]
 

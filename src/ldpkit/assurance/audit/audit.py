@@ -14,8 +14,8 @@ from ldpkit.core.checks import check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.longitudinal.memoized import MemoizedOracle
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import RandomSource
 from ldpkit.mechanisms.base import Mechanism

@@ -26,7 +26,7 @@ import numpy as np
 from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.bayes.landscape import Landscape, View
+from ldpkit.estimation.bayes.loglikelihood import Objective, View
 
 __all__ = ["Climb", "Rules", "check_start", "climb"]
 
@@ -101,12 +101,12 @@ class Climb:
         }
 
 
-def climb(landscape: Landscape, start: Floats, rules: Rules) -> Climb:
+def climb(objective: Objective, start: Floats, rules: Rules) -> Climb:
     """Climb from a distribution until the rules say stop.
 
     Examples
     --------
-    >>> from ldpkit.estimation.bayes.landscape import Surrogate
+    >>> from ldpkit.estimation.bayes.loglikelihood import Surrogate
     >>> supports = Surrogate(np.array([30, 20, 10]), 0.5, 1 / (np.e + 1))
     >>> for accelerate in (False, "squarem", "scoring"):
     ...     top = climb(supports, np.full(3, 1 / 3), Rules(accelerate=accelerate, largest_gap=1e-12))
@@ -115,7 +115,7 @@ def climb(landscape: Landscape, start: Floats, rules: Rules) -> Climb:
     [0.8328, 0.1672, 0.0] True
     [0.8328, 0.1672, 0.0] True
     """
-    walk = _Walk(landscape, start, rules)
+    walk = _Walk(objective, start, rules)
     if rules.accelerate == "scoring":
         walk.score()
     else:
@@ -124,15 +124,15 @@ def climb(landscape: Landscape, start: Floats, rules: Rules) -> Climb:
                 walk.leap()
             else:
                 walk.step(0.0)
-    view = landscape(walk.at)
+    view = objective(walk.at)
     return Climb(walk.at, walk.iterations, walk.converged, view.log_likelihood, view.gap)
 
 
 class _Walk:
     """A point on the simplex that moves uphill."""
 
-    def __init__(self, landscape: Landscape, start: Floats, rules: Rules) -> None:
-        self.landscape, self.at, self.rules = landscape, start, rules
+    def __init__(self, objective: Objective, start: Floats, rules: Rules) -> None:
+        self.objective, self.at, self.rules = objective, start, rules
         self.iterations, self.converged = 0, False
         self.longest = 1.0
 
@@ -142,7 +142,7 @@ class _Walk:
 
     def look(self, *, curvature: bool = False) -> View:
         """Return the view from here; at the top the walk is over."""
-        view = self.landscape(self.at, curvature=curvature)
+        view = self.objective(self.at, curvature=curvature)
         self.iterations += 1
         self.converged = view.gap <= self.rules.largest_gap
         return view

@@ -18,8 +18,8 @@ from ldpkit.core.typing import Counts
 from ldpkit.estimation.bayes.bootstrap import simulate
 from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
 from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_delta
-from ldpkit.estimation.bayes.landscape import Surrogate
 from ldpkit.estimation.bayes.limit import limit
+from ldpkit.estimation.bayes.loglikelihood import Surrogate
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.inversion import describe
@@ -58,19 +58,19 @@ def update(
     counts = np.asarray(counts)
     if not (counts.sum(axis=1) > 0).all():
         raise InvalidInputError("no report supports any value: there is nothing to update on")
-    landscapes = [Surrogate(row, p, q) for row in counts]
+    objectives = [Surrogate(row, p, q) for row in counts]
     begin = check_start(start, counts.shape[1])
     if rules.accelerate:
-        return [climb(landscape, begin, rules) for landscape in landscapes]
+        return [climb(objective, begin, rules) for objective in objectives]
     frequencies, iterations, changes = iterate(
-        np.array([landscape.histogram for landscape in landscapes]),
+        np.array([objective.histogram for objective in objectives]),
         np.tile(begin, (len(counts), 1)),
-        landscapes[0].floor,
-        landscapes[0].lift,
+        objectives[0].floor,
+        objectives[0].lift,
         rules.max_iterations,
         rules.largest_change,
     )
-    views = [landscape(row) for landscape, row in zip(landscapes, frequencies, strict=True)]
+    views = [objective(row) for objective, row in zip(objectives, frequencies, strict=True)]
     return [
         Climb(row, int(steps), bool(change <= rules.largest_change), view.log_likelihood, view.gap)
         for row, steps, change, view in zip(frequencies, iterations, changes, views, strict=True)

@@ -11,7 +11,7 @@ from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.bootstrap import resample
 from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
 from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_information
-from ldpkit.estimation.bayes.landscape import Likelihood
+from ldpkit.estimation.bayes.loglikelihood import Likelihood
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.homogeneity import one_population

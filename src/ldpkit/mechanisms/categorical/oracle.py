@@ -16,7 +16,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
-from ldpkit.core.domain import CategoricalDomain, as_domain, regrouped
+from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, regrouped
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.random import RandomSource, resolve

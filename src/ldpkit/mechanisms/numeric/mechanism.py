@@ -19,9 +19,9 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
-from ldpkit.core.domain import regrouped
+from ldpkit.core.domains.categorical import regrouped
+from ldpkit.core.domains.interval import GRID, IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.interval import GRID, IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism

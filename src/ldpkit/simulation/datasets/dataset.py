@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.checks import check_counts
-from ldpkit.core.domain import CategoricalDomain, as_array, as_domain
+from ldpkit.core.domains.categorical import CategoricalDomain, as_array, as_domain
 from ldpkit.core.errors import InvalidInputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
-from ldpkit.core.readers import STANDARD_INPUT, column_names, read_column, read_counts
+from ldpkit.files.readers import STANDARD_INPUT, column_names, read_column, read_counts
 from ldpkit.simulation import populations
 from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
 from ldpkit.simulation.datasets.dataset import Dataset

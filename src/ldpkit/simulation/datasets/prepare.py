@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldpkit.core.checks import check_whole
-from ldpkit.core.domain import CategoricalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.simulation.datasets.dataset import Dataset
 

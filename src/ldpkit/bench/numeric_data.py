@@ -1,0 +1,130 @@
+"""NumericData for experiments: the distributions that papers use, and columns of files.
+
+A distribution is a quantile function on [-1, 1]. Its n people stand at the n evenly
+spaced quantiles, so that an experiment has no randomness but the mechanism's own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ldpkit.core.checks import check_whole
+from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.core.typing import Floats
+
+__all__ = ["DEFAULT_PEOPLE", "LAWS", "NumericData", "draw", "load_numbers"]
+
+DEFAULT_PEOPLE = 10_000
+MOST_PEOPLE = 1 << 28
+"""Each of them is a number in memory: these fill two gigabytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumericData:
+    """The numbers of some people.
+
+    Parameters
+    ----------
+    name : str
+        What they are called in tables.
+    values : array
+        One number for each person.
+    domain : IntervalDomain
+        The public interval.
+    """
+
+    name: str
+    values: Floats
+    domain: IntervalDomain
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", self.domain.check(self.values))
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return len(self.values)
+
+    @property
+    def half_width(self) -> float:
+        """The half of the interval: errors are told in this unit, as if on [-1, 1]."""
+        return self.domain.width / 2
+
+
+def _normal(shares: Floats, mean: float, spread: float) -> Floats:
+    """Return quantiles of a normal distribution, truncated to [-1, 1]."""
+    from scipy.special import ndtr, ndtri
+
+    low, high = ndtr((-1 - mean) / spread), ndtr((1 - mean) / spread)
+    return np.asarray(np.clip(mean + spread * ndtri(low + shares * (high - low)), -1, 1))
+
+
+def _exponential(shares: Floats) -> Floats:
+    return np.clip(-np.log1p(-shares * -math.expm1(-12.0)) / 6 - 1, -1, 1)
+
+
+def _bimodal(shares: Floats) -> Floats:
+    first = shares < 0.6
+    low, high = _normal(shares[first] / 0.6, -0.4, 0.12), _normal((shares[~first] - 0.6) / 0.4, 0.5, 0.15)
+    return np.concatenate([low, high])
+
+
+LAWS: dict[str, Callable[[Floats], Floats]] = {
+    "gaussian": lambda shares: _normal(shares, 0.0, 0.2),
+    "exponential": _exponential,
+    "beta": lambda shares: -np.cos(np.pi * shares),
+    "uniform": lambda shares: 2 * shares - 1,
+    "bernoulli": lambda shares: np.where(shares < 0.5, -1.0, 1.0),
+    "bimodal": _bimodal,
+}
+"""Distributions on [-1, 1]: N(0, 0.2^2), Exp(6) - 1, 2 Beta(0.5, 0.5) - 1, even, both ends, two hills."""
+
+
+def draw(name: str, n: int = DEFAULT_PEOPLE) -> NumericData:
+    """Return n people at the evenly spaced quantiles of a distribution.
+
+    Examples
+    --------
+    >>> draw("uniform", 4).values.tolist()
+    [-0.75, -0.25, 0.25, 0.75]
+    """
+    if name not in LAWS:
+        raise UnknownNameError("distribution of numbers", name, LAWS)
+    if check_whole(n, "n") > MOST_PEOPLE:
+        raise InvalidParameterError(f"n must be at most {MOST_PEOPLE}, got {n}")
+    shares = (np.arange(n) + 0.5) / n
+    return NumericData(name, LAWS[name](shares), IntervalDomain(-1, 1))
+
+
+def load_numbers(
+    spec: str, *, column: str | None = None, low: float | None = None, high: float | None = None
+) -> NumericData:
+    """Return the numbers of a distribution, such as "gaussian" or "gaussian:n=1000", or of a file.
+
+    Examples
+    --------
+    >>> load_numbers("beta:n=500").n
+    500
+    """
+    name, colon, rest = spec.partition(":")
+    if os.path.exists(spec) or (Path(spec).suffix and not colon) or spec == "-":  # noqa: PTH110
+        if low is None or high is None:
+            raise InvalidParameterError(f"the numbers of {spec!r} need their interval: give --low and --high")
+        from ldpkit.files.readers import read_column
+
+        return NumericData(Path(spec).stem, read_column(spec, column), IntervalDomain(low, high))
+    if low is not None or high is not None or column is not None:
+        raise InvalidParameterError(f"--low, --high and --column are for files: {spec!r} is a distribution")
+    key, equals, value = rest.partition("=")
+    if not colon:
+        return draw(name)
+    if key != "n" or not equals or not value.isdecimal() or len(value) > 20:
+        raise InvalidParameterError(f"write {name}:n=1000 for 1000 people, got {spec!r}")
+    return draw(name, int(value))

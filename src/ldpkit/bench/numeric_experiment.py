@@ -1,0 +1,333 @@
+"""Experiments about numbers: every distribution at every epsilon with every mechanism.
+
+The error of a mean is told twice: as it came out in each simulated collection, and as it
+is expected given the mechanism in use, which is exact for mechanisms with a known
+variance and nearly free of chance for AAA, whose mechanism depends on the first phase.
+All errors are on the scale of [-1, 1], whatever the interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from ldpkit.bench.numeric_data import NumericData
+from ldpkit.bench.summary import Mean
+from ldpkit.core import random
+from ldpkit.core.checks import check_epsilon, check_whole
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.random import RandomSource
+from ldpkit.core.typing import Floats
+from ldpkit.estimation.density import ALGORITHMS, FINE, Density, maximise, transition
+from ldpkit.estimation.density import density as estimate_density
+from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.tally import Tally
+from ldpkit.planning.ties import is_tie
+from ldpkit.protocols.adaptive_mean import AdaptiveMean
+from ldpkit.simulation.metrics.transport import emd
+
+__all__ = [
+    "DENSITY_MECHANISMS",
+    "MEAN_MECHANISMS",
+    "METRICS",
+    "NumericCell",
+    "NumericExperiment",
+    "NumericRow",
+    "NumericSummary",
+    "Task",
+    "mean_variance",
+    "measure_phases",
+]
+
+Task = Literal["mean", "density"]
+
+METRICS: dict[Task, tuple[str, ...]] = {"mean": ("mse", "expected", "coverage"), "density": ("wasserstein",)}
+"""What can be measured: squared error, the same as expected, whether the 95% interval holds; distance."""
+
+MEAN_MECHANISMS = ("laplace", "duchi", "pm", "hm", "sw", "aaa", "auto")
+"""What is compared by default; sw+ems, the mean of the smooth density, takes its time."""
+
+DENSITY_MECHANISMS = ("sw", "pm", "hm")
+"""What is compared by default for densities."""
+
+_TWO_PHASES = ("aaa", "auto")
+_BINS = 64  # of densities
+
+
+class NumericRow(NamedTuple):
+    """One number of an experiment: a record of the tidy table."""
+
+    data: str
+    epsilon: float
+    mechanism: str
+    metric: str
+    repeat: int
+    value: float
+
+
+class NumericCell(NamedTuple):
+    """One mechanism at one epsilon on some people."""
+
+    data: str
+    epsilon: float
+    mechanism: str
+
+    @property
+    def label(self) -> str:
+        """The name that the cell's randomness is derived from."""
+        return f"{self.data} {self.mechanism} epsilon={self.epsilon!r}"
+
+
+@dataclass(frozen=True)
+class NumericExperiment:
+    """What to compare, on whom, how often.
+
+    Parameters
+    ----------
+    data : sequence of NumericData
+        The people.
+    epsilons : sequence of float
+        The budgets.
+    mechanisms : sequence of str
+        Numeric mechanisms, and the protocols of two phases: "aaa" as in its paper, "auto"
+        as in `ldpkit mean`. "sw+ems" reads the mean off the density by that algorithm.
+    task : {"mean", "density"}
+        What is estimated.
+    repeats : int
+        How many collections to simulate for each cell.
+    seed : int
+        What the randomness of all cells is derived from.
+    share : float
+        The share of describers of "aaa".
+    bins : int
+        The cells that they describe.
+
+    Examples
+    --------
+    >>> from ldpkit.bench.numeric_data import draw
+    >>> experiment = NumericExperiment([draw("uniform", 1000)], [1.0], ["pm", "duchi"], repeats=2)
+    >>> [(row.mechanism, row.metric) for row in experiment.run_cell(experiment.cells()[0])][:3]
+    [('pm', 'mse'), ('pm', 'expected'), ('pm', 'coverage')]
+    """
+
+    data: Sequence[NumericData]
+    epsilons: Sequence[float]
+    mechanisms: Sequence[str]
+    task: Task = "mean"
+    repeats: int = 10
+    seed: int = 0
+    share: float = 0.1
+    bins: int = 16
+
+    def __post_init__(self) -> None:
+        if self.task not in get_args(Task):
+            raise InvalidParameterError(f"the task is mean or density, got {self.task!r}")
+        names = [numbers.name for numbers in self.data]
+        if len(set(names)) < len(names):
+            raise InvalidParameterError(f"two data sets have the same name: {', '.join(names)}")
+        settings = {
+            "epsilons": tuple(dict.fromkeys(check_epsilon(epsilon) for epsilon in self.epsilons)),
+            "mechanisms": tuple(dict.fromkeys(_check_label(each, self.task) for each in self.mechanisms)),
+            "repeats": check_whole(self.repeats, "repeats"),
+        }
+        for name, value in [*settings.items(), ("data", self.data)]:
+            if not value:
+                raise InvalidParameterError(f"an experiment needs at least one of {name}")
+            object.__setattr__(self, name, value)
+        random.seeded(self.seed)
+
+    def cells(self) -> list[NumericCell]:
+        """Return the cells in the order of the axes."""
+        return [
+            NumericCell(numbers.name, epsilon, mechanism)
+            for numbers in self.data
+            for epsilon in self.epsilons
+            for mechanism in self.mechanisms
+        ]
+
+    def run(self) -> Iterator[list[NumericRow]]:
+        """Run all cells, one after the other."""
+        return (self.run_cell(cell) for cell in self.cells())
+
+    def run_cell(self, cell: NumericCell) -> list[NumericRow]:
+        """Run one cell."""
+        source = random.seeded(self.seed).derive(cell.label)
+        numbers = self.numbers(cell.data)
+        rows = []
+        for repeat in range(self.repeats):
+            measured = self._measure(numbers, cell, source)
+            rows += [NumericRow(*cell, metric, repeat, value) for metric, value in measured.items()]
+        return rows
+
+    def density(self, cell: NumericCell) -> Density:
+        """Return the density that the first collection of a cell of the density task gives."""
+        source = random.seeded(self.seed).derive(cell.label)
+        name, _, algorithm = cell.mechanism.partition("+")
+        numbers = self.numbers(cell.data)
+        mechanism: NumericMechanism = get(name, numbers.domain, epsilon=cell.epsilon)
+        tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
+        found: Density = estimate_density(tally, bins=_BINS, algorithm=algorithm)
+        return found
+
+    def numbers(self, name: str) -> NumericData:
+        """Return the people of that name."""
+        return next(each for each in self.data if each.name == name)
+
+    def _protocol(self, numbers: NumericData, epsilon: float, name: str) -> AdaptiveMean:
+        """Return AAA as in its paper, or "auto": fewer describers, a better oracle, free choice."""
+        if name == "aaa":
+            return AdaptiveMean(numbers.domain, epsilon, share=self.share, bins=self.bins)
+        return AdaptiveMean(numbers.domain, epsilon, bins=self.bins, oracle="ss", choice="auto")
+
+    def _measure(self, numbers: NumericData, cell: NumericCell, source: RandomSource) -> dict[str, float]:
+        name, _, algorithm = cell.mechanism.partition("+")
+        if name in _TWO_PHASES:
+            protocol = self._protocol(numbers, cell.epsilon, name)
+            return measure_phases(protocol, numbers, source)
+        mechanism: NumericMechanism = get(name, numbers.domain, epsilon=cell.epsilon)
+        tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
+        if self.task == "density":
+            found = estimate_density(tally, bins=_BINS, algorithm=algorithm)
+            return {"wasserstein": _distance(numbers, found)}
+        if algorithm:
+            return {"mse": _squared(numbers, _density_mean(mechanism, tally, algorithm))}
+        estimate = tally.estimate()
+        measured = {"mse": _squared(numbers, estimate.mean)}
+        if mechanism.line is not None:
+            gain = float(mechanism.line[1])
+            measured["expected"] = mean_variance(mechanism, numbers) / gain**2 / numbers.n
+        return measured | {"coverage": _covers(numbers, estimate.interval())}
+
+
+def measure_phases(protocol: AdaptiveMean, numbers: NumericData, source: RandomSource) -> dict[str, float]:
+    """Return the errors of one collection of two phases, as they came and as they are expected."""
+    made = protocol.run(numbers.values, rng=source)
+    second = made.second.n
+    # Those who described do not enter the mean, so it is also a question of who they were.
+    spread = float(np.var(numbers.values, ddof=1)) / numbers.half_width**2
+    expected = mean_variance(made.mechanism, numbers) / second + spread * (1 / second - 1 / numbers.n)
+    return {
+        "mse": _squared(numbers, made.mean),
+        "expected": expected,
+        "coverage": _covers(numbers, made.interval()),
+    }
+
+
+def mean_variance(mechanism: NumericMechanism, numbers: NumericData) -> float:
+    """Return the variance of a report, averaged over all people, on the scale of [-1, 1]."""
+    if isinstance(mechanism, AAA):
+        variances: Floats = mechanism.variance(numbers.values)
+        return float(variances.mean()) / numbers.half_width**2
+    shares = (numbers.values - numbers.domain.low) / numbers.domain.width
+    return float(np.polyval(_quadratic(mechanism), shares).mean()) / numbers.half_width**2
+
+
+def _check_label(label: str, task: Task) -> str:
+    """Return the label of a mechanism in lower case, or refuse it."""
+    name, plus, algorithm = label.lower().replace("-", "_").partition("+")
+    if plus and algorithm not in ALGORITHMS:
+        raise InvalidParameterError(f"unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}")
+    if name in _TWO_PHASES:
+        if task == "density" or plus:
+            raise InvalidParameterError(f"{name} estimates the mean only: leave it out")
+        return name
+    mechanism = MECHANISMS.get(name)
+    if not issubclass(mechanism, NumericMechanism):
+        raise InvalidParameterError(f"{name} is for categories: see 'ldpkit mechanisms --kind numeric'")
+    if task == "density" and not plus:
+        algorithm = "ems"
+    return f"{mechanism.name}+{algorithm}" if algorithm else mechanism.name
+
+
+def _density_mean(mechanism: NumericMechanism, tally: Tally, algorithm: str) -> float:
+    """Return the mean of a density, without the covariance that takes most of the time."""
+    if algorithm == "inversion":
+        return float(estimate_density(tally, bins=_BINS, algorithm=algorithm).mean)
+    matrix = transition(mechanism, FINE)
+    masses = maximise(matrix, tally.counts[:-1], mechanism.epsilon, smooth=algorithm == "ems")
+    return float(masses @ mechanism.domain.decode(range(1, 2 * FINE, 2), steps=2 * FINE))
+
+
+def _squared(numbers: NumericData, mean: float) -> float:
+    return float((mean - numbers.values.mean()) / numbers.half_width) ** 2
+
+
+def _covers(numbers: NumericData, interval: tuple[float, float]) -> float:
+    return float(interval[0] <= numbers.values.mean() <= interval[1])
+
+
+@lru_cache(maxsize=256)
+def _quadratic(mechanism: NumericMechanism) -> Floats:
+    """Return the variance of a report as a quadratic of the value, low at 0 and high at 1.
+
+    That of all mechanisms with a straight line is one; the values are too many to ask for each.
+    """
+    variances: Floats = mechanism.variance(mechanism.domain.decode([0, 1, 2], steps=2))
+    return np.asarray(np.linalg.solve(np.vander([0.0, 0.5, 1.0], 3), variances))
+
+
+def _distance(numbers: NumericData, found: Density) -> float:
+    """Return the Wasserstein distance to the true histogram, as a share of the interval."""
+    truth = np.histogram(numbers.values, found.edges)[0] / numbers.n
+    return float(emd(truth, found.masses[None, :])[0]) / len(found)
+
+
+@dataclass(frozen=True)
+class NumericSummary:
+    """Means over the repeats of an experiment's rows under one metric.
+
+    Examples
+    --------
+    >>> rows = [NumericRow("x", 1.0, name, "mse", run, value + run) for name, value in
+    ...         (("pm", 1.0), ("hm", 3.0)) for run in (0, 1)]
+    >>> summary = NumericSummary(rows, "mse")
+    >>> summary.mean("x", 1.0, "pm").value, summary.best("x", 1.0)
+    (1.5, 'pm')
+    """
+
+    metric: str
+    means: dict[NumericCell, Mean]
+    repeats: int
+
+    def __init__(self, rows: Iterable[NumericRow], metric: str) -> None:
+        grouped: dict[NumericCell, list[float]] = {}
+        for row in rows:
+            if row.metric == metric:
+                cell = NumericCell(row.data, row.epsilon, row.mechanism)
+                grouped.setdefault(cell, []).append(row.value)
+        means = {cell: Mean.of(np.array(values)) for cell, values in grouped.items()}
+        repeats = min(map(len, grouped.values()), default=0)
+        self.__dict__.update(metric=metric, means=means, repeats=repeats)
+
+    def lines(self) -> list[tuple[str, float]]:
+        """Return the pairs of data and epsilon there are."""
+        return list(dict.fromkeys((cell.data, cell.epsilon) for cell in self.means))
+
+    def mechanisms(self) -> list[str]:
+        """Return the mechanisms that have this metric."""
+        return list(dict.fromkeys(cell.mechanism for cell in self.means))
+
+    def mean(self, data: str, epsilon: float, mechanism: str) -> Mean:
+        """Return the mean of a cell."""
+        return self.means[NumericCell(data, epsilon, mechanism)]
+
+    def best(self, data: str, epsilon: float) -> str:
+        """Return the mechanism with the smallest mean."""
+        return min(self.mechanisms(), key=lambda name: self.mean(data, epsilon, name).value)
+
+    def tied(self, data: str, epsilon: float) -> list[str]:
+        """Return the mechanisms that cannot be told from the best, itself included."""
+        best = self.mean(data, epsilon, self.best(data, epsilon))
+        means = {name: self.mean(data, epsilon, name) for name in self.mechanisms()}
+        return [
+            name
+            for name, mean in means.items()
+            if is_tie(mean.value, best.value, math.hypot(mean.stderr, best.stderr), self.repeats)
+        ]

@@ -1,0 +1,82 @@
+"""The table of an experiment about numbers: data by epsilon by mechanism, the best marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from ldpkit.bench.numeric_experiment import NumericSummary
+from ldpkit.bench.summary import Mean
+from ldpkit.bench.table import TextTable
+
+__all__ = ["TITLES", "as_markdown", "tabulate_numeric"]
+
+TITLES = {
+    "mse": "n times the mean squared error of the mean, on the scale of [-1, 1]",
+    "expected": "n times the expected squared error of the mean, on the scale of [-1, 1]",
+    "coverage": "how often the 95% interval holds the mean",
+    "wasserstein": "1000 times the Wasserstein distance of the density, as a share of the interval",
+}
+_BY_PEOPLE = ("mse", "expected")
+_CAPTION = "mean ±standard error of the repeats; * best of its row, ~ ties with it"
+
+
+def _text(mean: Mean, factor: float) -> str:
+    """Return a mean with three digits, and its error in the same decimals."""
+    value, error = mean.value * factor, mean.stderr * factor
+    decimals = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 2
+    if math.isnan(error) or error < 0.5 * 10**-decimals:
+        return f"{value:.{decimals}f}"
+    return f"{value:.{decimals}f} ±{error:.{decimals}f}"
+
+
+def _cells(summary: NumericSummary, people: Mapping[str, int]) -> list[list[str]]:
+    lines = []
+    for data, epsilon in summary.lines():
+        factor = float(people[data]) if summary.metric in _BY_PEOPLE else 1.0
+        factor = 1000.0 if summary.metric == "wasserstein" else factor
+        best, tied = summary.best(data, epsilon), summary.tied(data, epsilon)
+        line = [data, f"{epsilon:g}"]
+        for name in summary.mechanisms():
+            mark = "*" if name == best else "~" if name in tied else ""
+            mean = _text(summary.mean(data, epsilon, name), factor)
+            line.append(mean if summary.metric == "coverage" else mean + mark)
+        lines.append(line)
+    return lines
+
+
+def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> TextTable:
+    """Return the table of one metric.
+
+    Parameters
+    ----------
+    summary : NumericSummary
+        The means.
+    people : mapping
+        How many people each data set has.
+    """
+    mechanisms = summary.mechanisms()
+    return TextTable(
+        title=TITLES[summary.metric],
+        header=("data", "epsilon", *mechanisms),
+        rows=tuple(map(tuple, _cells(summary, people))),
+        right=(False, False, *(True for _ in mechanisms)),
+        caption=_CAPTION,
+    )
+
+
+def as_markdown(summary: NumericSummary, people: Mapping[str, int]) -> str:
+    """Return the table of one metric for a page of the docs.
+
+    Examples
+    --------
+    >>> from ldpkit.bench.numeric_experiment import NumericRow
+    >>> rows = [NumericRow("x", 1.0, "pm", "mse", run, 0.02) for run in (0, 1)]
+    >>> print(as_markdown(NumericSummary(rows, "mse"), {"x": 100}))
+    | data | epsilon | pm |
+    | --- | --- | --- |
+    | x | 1 | 2.00* |
+    """
+    head = ["data", "epsilon", *summary.mechanisms()]
+    lines = [head, ["---"] * len(head), *_cells(summary, people)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

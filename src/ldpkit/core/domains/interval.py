@@ -1,0 +1,263 @@
+"""Interval domains: numbers between two public ends, and the integer grid they stand on.
+
+A number is moved to the nearest of `steps` + 1 evenly spaced points before any
+randomness is drawn; all that follows is done in integers. Everything that does not
+belong is refused here. Nothing is clipped unless the user asks for it, and then it is
+counted and reported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ldpkit.core.cached import cached_property
+from ldpkit.core.domains.categorical import as_array
+from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
+
+if TYPE_CHECKING:
+    from ldpkit.core.typing import Counts, Floats, Indices, Values
+
+__all__ = ["GRID", "ClippedWarning", "IntervalDomain", "IntervalLike", "as_interval"]
+
+GRID = 1 << 20
+"""The steps between low and high on which values stand: a value moves by less than a millionth."""
+
+# So that squares of the width, and with them variances, neither overflow nor vanish.
+_NARROWEST, _WIDEST = 1e-60, 1e60
+_CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
+
+
+class ClippedWarning(UserWarning):
+    """Values outside an interval were moved to its ends, as the user asked."""
+
+
+class IntervalDomain:
+    """The numbers from low to high, both ends included.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends, between 1e-60 and 1e60 apart. They are public: take them from what is possible,
+        not from the data.
+
+    Examples
+    --------
+    >>> ages = IntervalDomain(0, 120)
+    >>> ages.encode([0, 30, 120], steps=4).tolist()
+    [0, 1, 4]
+    >>> ages.decode([0, 1, 4], steps=4).tolist()
+    [0.0, 30.0, 120.0]
+    >>> ages.encode([30, 121])
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.OutOfDomainError: value 121.0 at position 1 is not in the interval [0, 120]: \
+remove it, widen the interval, or give clip=True to move such values to the nearest end
+    """
+
+    __slots__ = ("__dict__", "_high", "_low")
+    _low: float
+    _high: float
+
+    def __init__(self, low: float, high: float) -> None:
+        ends = [_check_end(low, "low"), _check_end(high, "high")]
+        if not ends[0] < ends[1]:
+            raise InvalidParameterError(f"low must be below high, got low={low!r} and high={high!r}")
+        width = ends[1] - ends[0]
+        if not _NARROWEST <= width <= _WIDEST:
+            raise InvalidParameterError(
+                f"the interval from {low!r} to {high!r} is too {'wide' if width > 1 else 'narrow'}: rescale "
+                f"the values, so that it is between {_NARROWEST:g} and {_WIDEST:g} wide"
+            )
+        if width < 4 * GRID * math.ulp(max(map(abs, ends))):
+            raise InvalidParameterError(
+                f"the interval from {low!r} to {high!r} is too narrow for its distance from zero: "
+                "subtract a constant from the values"
+            )
+        object.__setattr__(self, "_low", ends[0])
+        object.__setattr__(self, "_high", ends[1])
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self._low
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self._high
+
+    @property
+    def width(self) -> float:
+        """The distance between the ends."""
+        return self._high - self._low
+
+    def check(self, values: Values) -> Floats:
+        """Return numbers of the interval as an array, or refuse them."""
+        numbers = _as_numbers(values)
+        if not (numbers.min() >= self._low and numbers.max() <= self._high):  # not a number is neither
+            self._refuse(numbers)
+        return numbers
+
+    def clip(self, values: Values) -> tuple[Floats, int]:
+        """Return finite numbers moved into the interval, and how many had to be moved.
+
+        Examples
+        --------
+        >>> IntervalDomain(0, 1).clip([-3, 0.5, 7])
+        (array([0. , 0.5, 1. ]), 2)
+        """
+        numbers = _as_numbers(values)
+        finite = np.isfinite(numbers)
+        if not finite.all():
+            _refuse_infinite(numbers, int(np.argmin(finite)))
+        outside = int(((numbers < self._low) | (numbers > self._high)).sum())
+        return (np.clip(numbers, self._low, self._high) if outside else numbers), outside
+
+    def take(self, values: Values, *, clip: bool = False) -> Floats:
+        """Return numbers of the interval, clipped with a warning if asked for, else checked."""
+        if not clip:
+            return self.check(values)
+        numbers, moved = self.clip(values)
+        if moved:
+            warnings.warn(
+                f"{moved} of {len(numbers)} values were outside {self} and were moved to its nearest end",
+                ClippedWarning,
+                stacklevel=3,
+            )
+        return numbers
+
+    def encode(self, values: Values, *, steps: int = GRID, clip: bool = False) -> Indices:
+        """Return the place of every value on the grid, 0 for low and `steps` for high.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Numbers.
+        steps : int
+            How many steps the grid has.
+        clip : bool
+            True moves values outside to the nearest end and warns with their number.
+        """
+        return self.place(self.take(values, clip=clip), steps)
+
+    def place(self, numbers: Floats, steps: int = GRID) -> Indices:
+        """Return the nearest grid point of numbers that `take` or `check` let through, in new memory.
+
+        The numbers may be the caller's, which another thread can change after the check;
+        the places are tested once more, because kernels find their way by them.
+        """
+        places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
+        with np.errstate(invalid="ignore"):
+            for start in range(0, len(numbers), _CHUNK):
+                scaled = numbers[start : start + _CHUNK] - self._low
+                scaled *= steps / self.width
+                places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
+        found = places.view(np.uint32)
+        if len(found) and found.max() > steps:
+            raise OutOfDomainError(
+                f"values changed while they were read, to some outside the interval {self}: "
+                "do not write to an array that is being privatized"
+            )
+        return found
+
+    def decode(self, places: Indices | Counts | Sequence[int], *, steps: int = GRID) -> Floats:
+        """Return the numbers that places on the grid stand for; exact at both ends."""
+        share = np.asarray(places, np.float64) / steps
+        return self._low * (1 - share) + self._high * share
+
+    def _refuse(self, numbers: Floats) -> None:
+        inside = (numbers >= self._low) & (numbers <= self._high)
+        position = int(np.argmin(inside))
+        if not math.isfinite(numbers[position]):
+            _refuse_infinite(numbers, position)
+        raise OutOfDomainError(
+            f"value {numbers[position].item()!r} at position {position} is not in the interval {self}: "
+            "remove it, widen the interval, or give clip=True to move such values to the nearest end"
+        )
+
+    def to_json(self) -> list[float]:
+        """Return the JSON form: the two ends."""
+        return [self._low, self._high]
+
+    @cached_property
+    def digest(self) -> str:
+        """A short fingerprint, equal for equal domains."""
+        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IntervalDomain):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self._low, self._high))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenError(f"a domain does not change: make a new one instead of setting {name}")
+
+    def __str__(self) -> str:
+        return f"[{self._low:.15g}, {self._high:.15g}]"
+
+    def __repr__(self) -> str:
+        return f"IntervalDomain({self._low:.15g}, {self._high:.15g})"
+
+    def __reduce__(self) -> Any:
+        return IntervalDomain, (self._low, self._high)
+
+
+IntervalLike: TypeAlias = "IntervalDomain | Sequence[float]"
+"""An interval, or its two ends."""
+
+
+def as_interval(domain: IntervalLike) -> IntervalDomain:
+    """Return the interval for an interval or its two ends.
+
+    Examples
+    --------
+    >>> as_interval((-1, 1))
+    IntervalDomain(-1, 1)
+    """
+    if isinstance(domain, IntervalDomain):
+        return domain
+    if not isinstance(domain, (tuple, list, np.ndarray)) or len(domain) != 2:
+        raise InvalidParameterError(f"an interval is given by its two ends, such as (0, 1), got {domain!r}")
+    return IntervalDomain(domain[0], domain[1])
+
+
+def _check_end(end: float, name: str) -> float:
+    if isinstance(end, (bool, np.bool_)) or not isinstance(end, (int, float, np.number)):
+        raise InvalidParameterError(f"{name} must be a number, got {end!r}")
+    try:
+        number = float(end)
+    except (OverflowError, TypeError):
+        number = math.inf
+    if not math.isfinite(number):
+        raise InvalidParameterError(f"{name} must be finite, got {end!r}")
+    return number + 0.0  # a negative zero becomes zero
+
+
+def _as_numbers(values: Values) -> Floats:
+    array = as_array(values)
+    if array.size == 0:
+        raise InvalidInputError("there are no values: give at least one")
+    if array.dtype.kind in "US":
+        raise OutOfDomainError(
+            f"value {array[0].item()!r} at position 0 is text: an interval has numbers only"
+        )
+    try:
+        return array.astype(np.float64, copy=False)
+    except (OverflowError, TypeError, ValueError):
+        raise OutOfDomainError("a value is too large for a floating-point number: remove it") from None
+
+
+def _refuse_infinite(numbers: Floats, position: int) -> None:
+    value = numbers[position].item()
+    remedy = "drop missing values" if math.isnan(value) else "remove it"
+    raise OutOfDomainError(f"value {value!r} at position {position} is not a finite number: {remedy}")

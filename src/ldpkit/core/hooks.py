@@ -1,0 +1,32 @@
+"""Calls upward: the few places where a lower room asks for what only a higher one has.
+
+Imports point one way through the house. `tally.estimate()` and a memoized mechanism's
+`privatize(people=...)` read best on the lower object, though the work is done above it.
+Each such call has a name here, and nowhere else does a lower room know a higher one.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["HOOKS", "call_up"]
+
+HOOKS = {
+    "estimators": "ldpkit.estimation",
+    "permanent_reports": "ldpkit.protocols.permanent:PermanentReports",
+}
+"""What is asked for, and where it lives: a room of members, or a module and a name in it."""
+
+
+def call_up(name: str) -> Any:
+    """Return what a hook names, importing its module now.
+
+    Examples
+    --------
+    >>> call_up("permanent_reports").__name__
+    'PermanentReports'
+    """
+    module, _, attribute = HOOKS[name].partition(":")
+    found = importlib.import_module(module)
+    return getattr(found, attribute) if attribute else found

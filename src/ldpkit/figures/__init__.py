@@ -1,0 +1,5 @@
+"""Every picture and page, from a result."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,178 @@
+"""Figures about numbers: densities, errors over epsilon, and the noise that AAA adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ldpkit.bench.summary import Mean
+from ldpkit.core.typing import Floats
+from ldpkit.estimation.density import Density, Quantile
+from ldpkit.figures.experiment import label_logs, new_figure
+from ldpkit.mechanisms.adaptive.table import NoiseTable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Curves", "curves_figure", "density_figure", "noise_figure"]
+
+Curves = Mapping[str, Mapping[str, Mapping[float, Mean]]]
+"""For each panel, for each line, a mean at each place."""
+
+_MARKS = "osv^D<>P"
+_TOGETHER = 3  # densities that can be told apart in one panel
+
+
+def density_figure(
+    densities: Sequence[Density], *, truth: Floats | None = None, quantiles: Sequence[Quantile] = ()
+) -> Figure:
+    """Return estimated densities over the true histogram, with quantiles and their intervals.
+
+    Parameters
+    ----------
+    densities : sequence of Density
+        What to draw: up to three in one panel, more of them in a panel each. The first of
+        a panel has a band of two standard errors.
+    truth : array, optional
+        The values, where a simulation knows them; drawn as a histogram in the same bins.
+    quantiles : sequence of Quantile
+        Drawn as vertical lines, their intervals shaded.
+    """
+    panels = [densities] if len(densities) <= _TOGETHER else [[each] for each in densities]
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = new_figure(8 if columns == 1 else 4 * columns, 4.5 if rows == 1 else 2.8 * rows)
+    grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    for axes in grid.ravel()[len(panels) :]:
+        axes.set_axis_off()
+    for axes, shown in zip(grid.ravel(), panels, strict=False):
+        _draw_densities(axes, shown, truth)
+        for index, each in enumerate(quantiles):
+            axes.axvline(each.value, color="C3", linewidth=1, label="quantiles" if index == 0 else None)
+            axes.axvspan(each.low, each.high, color="C3", alpha=0.12, linewidth=0)
+        axes.legend(fontsize=8)
+    first = densities[0]
+    title = (
+        f"n = {first.n:,}, epsilon = {first.made_by['epsilon']:g}; band: scatter alone, ±2 standard errors"
+    )
+    figure.suptitle(title, fontsize=10)
+    return figure
+
+
+def _draw_densities(axes: Any, densities: Sequence[Density], truth: Floats | None) -> None:
+    first = densities[0]
+    if truth is not None:
+        axes.hist(truth, bins=first.edges, density=True, color="0.85", label="values")
+    for index, found in enumerate(densities):
+        label = f"{found.made_by['mechanism']}, {found.made_by['method']}"
+        axes.stairs(found.heights, found.edges, color=f"C{index}", linewidth=1.6, label=label)
+        error = 2 * found.stderr / np.diff(found.edges)
+        if index == 0 and np.isfinite(error).all():
+            axes.stairs(
+                found.heights + error,
+                found.edges,
+                baseline=np.maximum(found.heights - error, 0),
+                color=f"C{index}",
+                alpha=0.2,
+                fill=True,
+            )
+    axes.set_xlim(first.domain.low, first.domain.high)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("value")
+    axes.set_ylabel("density")
+
+
+def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str, title: str) -> Figure:
+    """Return a panel for each key of `curves`: means over a parameter, both axes logarithmic.
+
+    Parameters
+    ----------
+    curves : mapping
+        Panel title, then label of a line, then place and mean; bars are two standard errors.
+    along : str or mapping
+        The name of the horizontal axis, or one for each panel.
+    across, title : str
+        The name of the vertical axis, and what stands above.
+    """
+    columns = min(3, len(curves))
+    rows = -(-len(curves) // columns)
+    figure = new_figure(4.2 * columns, 3.6 * rows)
+    panels: Any = figure.subplots(rows, columns, squeeze=False)
+    for axes in panels.ravel()[len(curves) :]:
+        axes.set_axis_off()
+    explained: set[str] = set()
+    for axes, (name, lines) in zip(panels.ravel(), curves.items(), strict=False):
+        for index, (label, means) in enumerate(lines.items()):
+            places = sorted(means)
+            values = [means[place].value for place in places]
+            errors = [2 * float(np.nan_to_num(means[place].stderr)) for place in places]
+            emphasis = {"linewidth": 2.2, "color": "black"} if label == "aaa" else {"linewidth": 1.1}
+            mark = _MARKS[index % len(_MARKS)]
+            axes.errorbar(places, values, errors, label=label, marker=mark, markersize=3.5, **emphasis)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        places = sorted({place for means in lines.values() for place in means})
+        axes.set_xticks(places, [f"{place:g}" for place in places])
+        axes.minorticks_off()
+        label_logs(axes.yaxis)
+        axes.set_title(name, fontsize=10)
+        axes.set_xlabel(along if isinstance(along, str) else along[name])
+        axes.set_ylabel(across)
+        if set(lines) - explained:
+            axes.legend(fontsize=7)
+            explained = set(lines)
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def noise_figure(tables: Mapping[str, tuple[Floats, NoiseTable]], epsilon: float) -> Figure:
+    """Return the noise that AAA's tables add: the descriptor above, the probability of noise by value below.
+
+    Parameters
+    ----------
+    tables : mapping
+        For each title, a descriptor and its table.
+    epsilon : float
+        Of the tables, for the title.
+    """
+    from matplotlib.colors import LogNorm
+
+    figure = new_figure(4.2 * len(tables), 6)
+    panels: Any = figure.subplots(
+        2, len(tables), squeeze=False, sharex="col", gridspec_kw={"height_ratios": [1, 3]}
+    )
+    image = None
+    for (above, below), (title, (descriptor, table)) in zip(panels.T, tables.items(), strict=True):
+        inputs = np.linspace(-1, 1, table.bins + 1)
+        above.bar(inputs, descriptor, width=2 / table.bins, color="0.6")
+        above.set_title(title, fontsize=10)
+        image = _draw_noise(below, table, LogNorm(1e-4, 1))
+    panels[0, 0].set_ylabel("share")
+    panels[1, 0].set_ylabel("noise a = y - x")
+    if image is not None:
+        figure.colorbar(image, ax=list(panels[1]), label="probability of the noise, given x")
+    figure.suptitle(f"The best unbiased noise at epsilon = {epsilon:g}", fontsize=11)
+    return figure
+
+
+def _draw_noise(axes: Any, table: NoiseTable, norm: Any) -> Any:
+    """Draw the probability of each noise, a column for each input."""
+    outputs, size = np.array(table.outputs), table.bins
+    reach = int(max(outputs[-1], size - outputs[0]))
+    picture = np.zeros((2 * reach + 1, size + 1))
+    for own, row in enumerate(table.rows):
+        weights = np.array(row, float)
+        picture[outputs - own + reach, own] = weights / weights.sum()
+    half = 1 / size
+    axes.set_xlabel("value x")
+    return axes.imshow(
+        np.maximum(picture, norm.vmin),
+        origin="lower",
+        aspect="auto",
+        extent=(-1 - half, 1 + half, -2 * reach / size - half, 2 * reach / size + half),
+        norm=norm,
+        cmap="magma",
+        interpolation="nearest",
+    )

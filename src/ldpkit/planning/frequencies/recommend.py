@@ -1,0 +1,196 @@
+"""Recommend: which protocol, estimator and post-processing, ranked, with what each costs.
+
+Every protocol is simulated on the same people, and every estimator and method sees the
+same simulated collections, so that their differences are not luck. Where an accuracy is
+wanted instead of an epsilon, each combination gets the smallest epsilon that gives it,
+and the smallest wins. An answer that asks nobody is ranked with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+
+from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
+from ldpkit.core.checks import check_counts, check_epsilon, check_whole
+from ldpkit.core.errors import InvalidInputError, LdpkitError
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Counts, Floats
+from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.frequencies.enough import beats, find_enough
+from ldpkit.planning.frequencies.nothing import learn_nothing
+from ldpkit.planning.frequencies.recommendation import NOTHING, Option, Recommendation, option_name
+from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD, Combination, OracleStudy, StudyOutcome
+from ldpkit.planning.ties import difference_stderr, is_tie
+from ldpkit.simulation.metrics import Metric, metric_for
+
+__all__ = ["Option", "Recommendation", "recommend"]
+
+_LARGE_DOMAIN = 100_000
+"""Beyond this many values, what would be enough is looked for with the best combination, and norm_sub."""
+
+
+def recommend(
+    counts: Counts | Sequence[int],
+    metric: str = "mae",
+    *,
+    epsilon: float | None = None,
+    wanted: Constraint | None = None,
+    protocols: Sequence[str] | None = None,
+    repeats: int = 200,
+    rng: RandomSource | None = None,
+    watch: Callable[[Sequence[str]], Iterator[str]] = iter,
+) -> Recommendation:
+    """Rank protocol, estimator and post-processing for some people and a metric.
+
+    Parameters
+    ----------
+    counts : array of int
+        How many people hold each value: a stand-in for those who will be asked.
+    metric : str
+        What to be good at; the metric of `wanted` wins.
+    epsilon : float, optional
+        The budget. Give this or `wanted`.
+    wanted : Constraint, optional
+        The accuracy that is wanted; the smallest epsilon wins.
+    protocols : sequence of str, optional
+        By default all frequency oracles that need no more than an epsilon.
+    repeats : int
+        Simulated collections for each protocol and epsilon.
+    rng : RandomSource, optional
+        Secure by default.
+    watch : callable
+        Wraps the list of protocols, to show progress.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = recommend([600, 300, 80, 20], epsilon=1.0, protocols=["grr", "oue"],
+    ...                   rng=ldpkit.random.seeded(1))
+    >>> found.best.protocol
+    'grr'
+    """
+    people = check_counts(counts, np.size(counts))
+    if (epsilon is None) == (wanted is None):
+        raise InvalidInputError("give either an epsilon or a wanted accuracy: one follows from the other")
+    if len(people) < 2:
+        raise InvalidInputError("there is one value only, so there is nothing to estimate: give two or more")
+    measure = wanted.measure if wanted is not None else metric_for(metric)
+    names = [comparable_protocol(name).name for name in protocols or comparable_protocols()]
+    runs, source = check_whole(repeats, "repeats", least=2), resolve(rng)
+    found: list[tuple[Option, Floats]] = []
+    infeasible: list[str] = []
+    left_out: list[str] = []
+    if epsilon is not None:
+        check_epsilon(epsilon)
+    for name in watch(names):
+        make = partial(comparable_protocol(name), len(people))
+        attack = cache(partial(_attacked, make, people))
+        study = OracleStudy(make, people, measure, runs, source.derive(name))
+        try:
+            outcomes = list(study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)))
+        except LdpkitError as refusal:
+            if protocols is not None:  # what was asked for by name is refused
+                raise
+            left_out.append(f"{name}: {refusal}")
+            continue
+        for outcome in outcomes:
+            if outcome.epsilon is None:
+                infeasible.append(option_name(name, *outcome.combination))
+            else:
+                found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
+    if left_out and len(left_out) == len(names):
+        raise InvalidInputError(f"no protocol can be simulated: {'; '.join(left_out)}")
+    if not found:
+        raise InvalidInputError(
+            f"no combination reaches {wanted} at any epsilon up to {BUDGETS[-1]:g}: "
+            "ask more people or want less"
+        )
+    sign = -1.0 if measure.larger_is_better else 1.0
+    found.sort(key=lambda each: (each[0].epsilon, sign * each[0].error))
+    options = tuple(
+        replace(option, tied=_tie(found[0], (option, values), wanted)) for option, values in found
+    )
+    nothing = _nothing(people, measure)
+    enough = None
+    best = options[0]
+    if epsilon is not None and not beats(
+        found[0][1], nothing.error, larger_is_better=measure.larger_is_better
+    ):
+        able, ways = list(dict.fromkeys(option.protocol for option in options)), None
+        if len(people) > _LARGE_DOMAIN:
+            able = [best.protocol]
+            ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
+        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"), ways=ways)
+    make = partial(comparable_protocol(best.protocol), len(people))
+    told = epsilon_warnings(
+        best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
+    )
+    return Recommendation(
+        measure, options, nothing, wanted, tuple(infeasible), enough, tuple(told), tuple(left_out)
+    )
+
+
+def _tie(best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None) -> bool:
+    """Whether an option cannot be told from the best; what follows one protocol saw the same collections."""
+    (first, these), (second, those) = best, other
+    if first is second:
+        return True
+    if wanted is not None:
+        stderr = math.hypot(first.epsilon_stderr, second.epsilon_stderr)
+        return is_tie(first.epsilon, second.epsilon, stderr, len(these))
+    stderr = difference_stderr(these, those, paired=first.protocol == second.protocol)
+    return is_tie(first.error, second.error, stderr, len(these))
+
+
+def _nothing(people: Counts, metric: Metric) -> Option:
+    """Return what an answer gives that asks nobody."""
+    known = learn_nothing(people, metric)
+    return Option(
+        protocol=NOTHING,
+        estimator=known.answer,
+        method=NO_METHOD,
+        epsilon=0.0,
+        epsilon_stderr=0.0,
+        error=known.error,
+        stderr=0.0,
+        low=known.error,
+        high=known.error,
+        report_bytes=0,
+        device_bytes=0,
+        server_steps=0,
+        attack=float(people.max() / people.sum()),
+    )
+
+
+def _attacked(make: Callable[..., FrequencyOracle], people: Counts, epsilon: float) -> Risk | None:
+    return attack_on(make(epsilon=epsilon), people)
+
+
+def _option(
+    study: OracleStudy, outcome: StudyOutcome, epsilon: float, attack: Callable[[float], Risk | None]
+) -> Option:
+    oracle, values = study.make(epsilon=epsilon), outcome.values
+    low, high = np.quantile(values, [0.025, 0.975])
+    attacked = attack(epsilon)
+    return Option(
+        protocol=oracle.name,
+        estimator=outcome.combination.estimator,
+        method=outcome.combination.method,
+        epsilon=epsilon,
+        epsilon_stderr=outcome.stderr,
+        error=float(values.mean()),
+        stderr=float(values.std(ddof=1)) / math.sqrt(len(values)),
+        low=float(low),
+        high=float(high),
+        report_bytes=oracle.report_bytes,
+        device_bytes=oracle.random_bytes_per_report,
+        server_steps=oracle.support_size or oracle.size,
+        attack=None if attacked is None else attacked.success,
+    )

@@ -1,0 +1,155 @@
+"""How exact a mean of reports is: in the worst case for any values, or for values like these."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+
+from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.typing import Counts, Floats
+from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.numeric.noise import NoiseMechanism
+
+__all__ = ["Spread", "mean_error", "report_variance", "unbiased_mechanisms", "worst_value"]
+
+_CELLS = 128
+
+
+class Spread:
+    """How the values of a stand-in for the people are spread over the interval.
+
+    Parameters
+    ----------
+    domain : IntervalDomain
+        The interval.
+    values : array
+        The values.
+
+    Examples
+    --------
+    >>> spread = Spread(IntervalDomain(0, 10), np.array([0.0, 5.0, 5.0, 10.0]))
+    >>> spread.moments
+    (0.5, 0.375)
+    >>> spread.groups(16)[0].tolist(), spread.groups(16)[1].tolist()
+    ([0, 8, 16], [1, 2, 1])
+    """
+
+    def __init__(self, domain: IntervalDomain, values: Floats) -> None:
+        self.domain = domain
+        self.values = domain.check(values)
+        shares = (self.values - domain.low) / domain.width
+        self.moments = float(shares.mean()), float((shares**2).mean())
+
+    def groups(self, grid: int) -> tuple[Counts, Counts]:
+        """Return places on a grid, and how many values stand there, in at most 129 groups.
+
+        Where there are more places, values in each of 128 cells stand together at their mean.
+        """
+        places = self.domain.encode(self.values, steps=grid).astype(np.int64)
+        found, counts = np.unique(places, return_counts=True)
+        if len(found) <= _CELLS:
+            return found, counts.astype(np.int64)
+        cells = found // max(1, grid // _CELLS)
+        people = np.bincount(cells, weights=counts)
+        sums = np.bincount(cells, weights=found.astype(np.float64) * counts)
+        kept = people > 0
+        return np.rint(sums[kept] / people[kept]).astype(np.int64), people[kept].astype(np.int64)
+
+
+def unbiased_mechanisms() -> list[str]:
+    """Return the numeric mechanisms whose reports are unbiased and that need only an epsilon.
+
+    Examples
+    --------
+    >>> {"duchi", "hm", "laplace", "pm"} <= set(unbiased_mechanisms())
+    True
+    """
+    unit = IntervalDomain(-1.0, 1.0)
+    return [
+        name
+        for name, kind in MECHANISMS.items()
+        if issubclass(kind, NumericMechanism)
+        and name != "aaa"
+        and get(name, unit, epsilon=1.0).line == (0, 1)
+    ]
+
+
+def mean_error(
+    mechanism: NumericMechanism, n: int, probability: float, spread: Spread | None = None
+) -> float:
+    """Return how far off a mean of n reports is at most, with a probability.
+
+    The mean of many reports is normal. Where a report is one of two numbers, means lie as
+    far apart as one changed report moves them; half of that is added to be on the safe side.
+
+    Examples
+    --------
+    >>> round(mean_error(get("laplace", (0, 1), epsilon=1), 20_000, 0.95), 4)
+    0.0196
+    """
+    reach = NormalDist().inv_cdf(0.5 + probability / 2)
+    grain = 0.0
+    if mechanism.cells == 0:
+        least, greatest = mechanism.output_range
+        grain = (greatest - least) / n
+    return reach * math.sqrt(report_variance(mechanism, spread) / n) + grain / 2
+
+
+def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -> float:
+    """Return n times the variance of a mean of n reports, for any values or for some.
+
+    For every mechanism of the package the variance is a parabola over the values, so the
+    worst is at an end or the middle, and the mean over values follows from their moments.
+    That is checked; other mechanisms are computed value by value, in at most 129 groups.
+
+    Examples
+    --------
+    >>> pm = get("pm", (0, 1), epsilon=1)
+    >>> values = np.array([0.1, 0.4, 0.5])
+    >>> average = report_variance(pm, Spread(pm.domain, values))
+    >>> bool(np.isclose(average, pm.variance(values).mean())), average < report_variance(pm)
+    (True, True)
+    """
+    if mechanism.line is None:
+        raise InvalidParameterError(
+            f"{mechanism.name} gives no simple mean: its reports are biased, and not along a line; "
+            f"take one of {', '.join(unbiased_mechanisms())}"
+        )
+    scale = float(mechanism.line[1]) ** 2
+    if isinstance(mechanism, NoiseMechanism):  # the same for every value
+        return float(mechanism.variance(mechanism.domain.low)) / scale
+    if spread is None:
+        return float(mechanism.variance(worst_value(mechanism))) / scale
+    if _is_parabola(mechanism):
+        ends = mechanism.domain.low, mechanism.domain.high
+        at_low, at_middle, at_high = mechanism.variance(np.linspace(*ends, 3)).tolist()
+        first, second = spread.moments
+        bend = 2 * (at_low + at_high) - 4 * at_middle
+        return float(at_low + (at_high - at_low - bend) * first + bend * second) / scale
+    places, counts = spread.groups(mechanism.grid)
+    variances = mechanism.variance(mechanism.domain.decode(places, steps=mechanism.grid))
+    return float(np.average(variances, weights=counts)) / scale
+
+
+def worst_value(mechanism: NumericMechanism) -> float:
+    """Return a value for which the variance of a report is largest.
+
+    Examples
+    --------
+    >>> worst_value(get("duchi", (0, 10), epsilon=1)), worst_value(get("pm", (0, 10), epsilon=1))
+    (5.0, 0.0)
+    """
+    points = 3 if _is_parabola(mechanism) else _CELLS + 1
+    values = np.linspace(mechanism.domain.low, mechanism.domain.high, points)
+    return float(values[np.argmax(mechanism.variance(values))])
+
+
+def _is_parabola(mechanism: NumericMechanism) -> bool:
+    """Whether the variance over the values is the parabola through both ends and the middle."""
+    values = np.linspace(mechanism.domain.low, mechanism.domain.high, 5)
+    low, quarter, middle, _, high = mechanism.variance(values)
+    return math.isclose(quarter, (3 * low + 6 * middle - high) / 8, rel_tol=1e-6)

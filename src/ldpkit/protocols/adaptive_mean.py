@@ -1,0 +1,314 @@
+"""The adaptive mean: some people describe the data, the others report through noise fitted to it.
+
+Everybody reports once, with the whole epsilon. A random share of the people report their
+rounded value through a frequency oracle; its estimate, made consistent, is the descriptor.
+The others report through AAA's table for that descriptor, or through the mechanism that the
+first phase speaks for. It decides only how good the second phase is: the mean is unbiased
+whatever the first phase found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from ldpkit.core.cached import cached_property
+from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
+from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.typing import Floats, Reports, Values
+from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.estimate import Estimate
+from ldpkit.estimation.numeric import NumericEstimate
+from ldpkit.mechanisms.adaptive.compare import choose, grid_variances
+from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.rounding import round_at_random
+from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.tally import Tally
+from ldpkit.protocols.describers import MOST, describing_share
+
+__all__ = ["AdaptiveEstimate", "AdaptiveMean"]
+
+
+@dataclass(frozen=True)
+class AdaptiveEstimate:
+    """An estimated mean, and how it was come by.
+
+    Parameters
+    ----------
+    second : NumericEstimate
+        The estimate of the second phase, about the people of both.
+    n : int
+        How many people took part in both phases together.
+    descriptor : array
+        The distribution that the second phase was fitted to.
+    mechanism : NumericMechanism
+        What the second phase used.
+    """
+
+    second: NumericEstimate
+    n: int
+    descriptor: Floats = field(repr=False)
+    mechanism: NumericMechanism
+
+    @property
+    def mean(self) -> float:
+        """The estimated mean of all people: they were divided at random."""
+        return self.second.mean
+
+    @property
+    def stderr(self) -> float:
+        """Its standard error about the mean of all n: the noise, and the chance of who was in which phase."""
+        return self.second.stderr
+
+    @property
+    def about(self) -> str:
+        """Whose mean the error and the interval are about."""
+        return self.second.about
+
+    @property
+    def bias(self) -> float:
+        """The most that the mean estimate can differ from the truth."""
+        return self.second.bias
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the ends of a confidence interval for the mean of all n."""
+        return self.second.interval(level)
+
+
+class AdaptiveMean:
+    """The two-phase protocol of AAA.
+
+    Parameters
+    ----------
+    domain : IntervalDomain or pair of float
+        The interval of values.
+    epsilon : float
+        The budget of every person; each reports once, in one of the phases.
+    share : float, optional
+        The share of people who describe. It is paid for: their reports do not enter the
+        mean. A tenth is the paper's; by default they are no more than pay, `describing_share`.
+    bins : int
+        The number of cells of the grid.
+    oracle : str
+        The frequency oracle of the first phase; "ss" is better than the paper's "grr".
+    consistency : str
+        The method that turns its estimate into a distribution: "norm_sub", "power_ns", "norm_mul".
+    smoothing : float
+        The part of the descriptor that is uniform, so that nobody's value counts as
+        impossible because the noise of the first phase hid it.
+    choice : {"aaa", "auto"}
+        "auto" lets the first phase choose the second phase's mechanism by expected
+        variance: AAA if its lead over the best of PM, HM, Duchi's and Laplace is more than
+        chance, else that one.
+    noise_range : int, optional
+        As in `AAA`.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> protocol = AdaptiveMean((0, 100), epsilon=2.0, bins=8)
+    >>> ages = np.full(5000, 40.0)
+    >>> estimate = protocol.run(ages, rng=ldpkit.random.seeded(1))
+    >>> abs(estimate.mean - 40) < 4 * estimate.stderr
+    True
+    """
+
+    def __init__(
+        self,
+        domain: IntervalLike,
+        epsilon: float,
+        *,
+        share: float | None = None,
+        bins: int = 16,
+        oracle: str = "grr",
+        consistency: str = "norm_sub",
+        smoothing: float = 0.05,
+        choice: Literal["aaa", "auto"] = "aaa",
+        noise_range: int | None = None,
+    ) -> None:
+        self.domain: IntervalDomain = as_interval(domain)
+        self.epsilon = check_epsilon(epsilon)
+        self.share = None if share is None else check_fraction(share, "share")
+        self.bins = check_whole(bins, "bins")
+        if not 0 <= smoothing <= 1:
+            raise InvalidParameterError(f"smoothing must lie between 0 and 1, got {smoothing}")
+        if choice not in ("aaa", "auto"):
+            raise InvalidParameterError(f"choice must be 'aaa' or 'auto', got {choice!r}")
+        CONSISTENCY.get(consistency)
+        self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
+        self.noise_range = noise_range
+        first = get(oracle, self.bins + 1, epsilon=self.epsilon)
+        if not isinstance(first, FrequencyOracle):
+            raise InvalidParameterError(f"{oracle} is not a frequency oracle: choose one, such as 'grr'")
+        self.oracle: FrequencyOracle = first
+
+    @cached_property
+    def least_people(self) -> int:
+        """The fewest people for two phases: one describer for each grid point."""
+        share = MOST if self.share is None else self.share
+        return max(int(np.ceil((self.bins + 1) / share)), int(np.ceil(2 / (1 - share))))
+
+    def exact_epsilon(self, mechanism: NumericMechanism | None = None) -> float:
+        """Return the epsilon of whoever pays most; everybody reports once, in one of the phases.
+
+        Parameters
+        ----------
+        mechanism : NumericMechanism, optional
+            What the second phase uses, such as `AdaptiveEstimate.mechanism`: then the result
+            is the larger of both phases' realised epsilons. Without it the second phase is
+            not known, and the result is the budget, which neither phase exceeds.
+
+        Examples
+        --------
+        >>> protocol = AdaptiveMean((0, 1), epsilon=2.0, oracle="the")
+        >>> round(protocol.oracle.exact_epsilon(), 3), protocol.exact_epsilon()
+        (1.636, 2.0)
+        """
+        if mechanism is None:
+            return self.epsilon
+        return max(self.oracle.exact_epsilon(), mechanism.exact_epsilon())
+
+    def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each of n people whether they describe; a random set of `share` of them."""
+        people = check_whole(n, "n")
+        share = describing_share(people, self.bins) if self.share is None else self.share
+        if people < self.least_people:
+            raise InvalidInputError(
+                f"{n} people are too few for two phases: a share of {share:g} and {self.bins} bins need "
+                f"{self.least_people}; take fewer bins, or a mechanism such as 'hm' that needs no description"
+            )
+        describes = np.zeros(n, bool)
+        describes[np.argsort(resolve(rng).words(n))[: round(share * n)]] = True
+        return describes
+
+    # --- the first phase ---------------------------------------------------------------
+
+    def describe(self, values: Values, *, rng: RandomSource | None = None, clip: bool = False) -> Reports:
+        """Return the reports of describers: their values, rounded at random, through the oracle."""
+        source = resolve(rng)
+        rounded = round_at_random(self.domain, values, self.bins, source, clip=clip)
+        return self.oracle.first_reports(rounded, rng=source)
+
+    def descriptor(self, tally: Tally) -> Floats:
+        """Return what AAA's table is fitted to: the shares that the first phase found, smoothed."""
+        return self._smoothed(_distribution(self._estimate(tally)))
+
+    def _estimate(self, tally: Tally) -> Estimate:
+        """Return the consistent shares of the grid points, with errors about the whole population."""
+        first = tally.mechanism
+        if not isinstance(first, FrequencyOracle) or first.domain != self.oracle.domain:
+            raise MismatchError(
+                f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
+                f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
+            )
+        found: Estimate = tally.estimate("mi", consistency=self.consistency, population=True)
+        return found
+
+    def _smoothed(self, shares: Floats) -> Floats:
+        return np.asarray((1 - self.smoothing) * shares + self.smoothing / len(shares))
+
+    # --- the second phase --------------------------------------------------------------
+
+    def mechanism(self, tally: Tally) -> NumericMechanism:
+        """Return the mechanism of the second phase from the tally of the first.
+
+        The describers may have reported through another oracle or epsilon than this
+        protocol's, as long as it was on its grid.
+        """
+        estimate = self._estimate(tally)
+        shares = _distribution(estimate)
+        descriptor, name = self._smoothed(shares), "aaa"
+        if self.choice == "auto":
+            variances = grid_variances(descriptor, self.epsilon, noise_range=self.noise_range)
+            name = choose(variances, shares, estimate.stderr)
+        if name == "aaa":
+            return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
+        made: NumericMechanism = get(name, self.domain, epsilon=self.epsilon)
+        return made
+
+    # --- both --------------------------------------------------------------------------
+
+    def run(
+        self,
+        values: Values,
+        *,
+        rng: RandomSource | None = None,
+        clip: bool = False,
+        population: bool = False,
+    ) -> AdaptiveEstimate:
+        """Return the estimated mean of some values, everybody reporting in one of the phases.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Numbers of the interval.
+        rng : RandomSource, optional
+            Secure by default.
+        clip : bool
+            True moves values outside to the nearest end; a warning says how many.
+        population : bool
+            False: the error is about all these people. True: about the population that they
+            were drawn from.
+        """
+        numbers, source = self.domain.take(values, clip=clip), resolve(rng)
+        describes = self.split(len(numbers), rng=source)
+        first = self.oracle.tally(self.describe(numbers[describes], rng=source))
+        mechanism = self.mechanism(first)
+        second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
+        estimate = second.estimate(people=len(numbers), population=population)
+        return AdaptiveEstimate(estimate, len(numbers), self.descriptor(first), mechanism)
+
+    def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:
+        """Draw the estimated means of whole collections, only their aggregates being drawn.
+
+        Given who describes and what everybody rounds to, the oracle's supports and AAA's
+        reports are drawn as counts, with the law that those of `run` have. Every
+        collection has a descriptor of its own, and with it a table to solve for.
+
+        Parameters
+        ----------
+        values : array
+            Numbers of the interval.
+        rng : RandomSource, optional
+            Secure by default.
+        repeats : int
+            How many collections to draw.
+
+        Returns
+        -------
+        array, shape (repeats,)
+            The estimates. Their spread about the mean of the values is the error.
+
+        Examples
+        --------
+        >>> AdaptiveMean((-1, 1), epsilon=4.0, bins=4).simulate([0.1] * 1000, repeats=3).shape
+        (3,)
+        """
+        numbers, source = self.domain.check(values), resolve(rng)
+        return np.array([self._simulate(numbers, source) for _ in range(check_whole(repeats, "repeats"))])
+
+    def _simulate(self, numbers: Floats, source: RandomSource) -> float:
+        describes = self.split(len(numbers), rng=source)
+        points = self.bins + 1
+        rounded = round_at_random(self.domain, numbers, self.bins, source)
+        supports = self.oracle.simulate(np.bincount(rounded[describes], minlength=points), rng=source)[0]
+        mechanism = self.mechanism(Tally(self.oracle, int(describes.sum()), supports))
+        if isinstance(mechanism, AAA):
+            people = np.bincount(rounded[~describes], minlength=points)
+            tally = Tally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
+        else:
+            tally = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
+        return float(tally.estimate().mean)
+
+
+def _distribution(estimate: Estimate) -> Floats:
+    """Return shares that are not negative and sum to one, as not every consistency makes them."""
+    shares = np.clip(estimate.values, 0, None)
+    total = shares.sum()
+    return np.asarray(shares / total) if total > 0 else np.full(len(shares), 1 / len(shares))
