@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.cli.output import Format, show
 from ldpkit.files.reportfile import ReportWriter
 
 ORACLE = ldpkit.OUE(30, epsilon=2.0)
@@ -180,11 +182,58 @@ def test_parts_of_a_file_are_estimated_together(run, collected, tmp_path):
 
 
 def test_a_likelihood_states_its_memory_before_it_takes_it(run, tmp_path):
-    oracle = ldpkit.OLH(1 << 26, epsilon=1.0)
+    oracle = ldpkit.OLH(1 << 18, epsilon=1.0)
     with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
-        writer.write(oracle.privatize(range(100)))
+        writer.write(oracle.privatize(range(25_600)))
     line = run("estimate", tmp_path / "a.ldp", "--method", "mle", code=2).error_line
     assert "takes 800 MiB of memory" in line
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "needed"),
+    [
+        ((1 << 20) + 1, (), 257),
+        (1 << 20, ("--consistency", "power"), 512),
+        (1 << 19, ("--method", "mle"), 512),
+    ],
+)
+def test_an_estimate_states_its_memory_before_it_takes_it(run, tmp_path, size, options, needed):
+    oracle = ldpkit.GRR(size, epsilon=1.0)
+    write(tmp_path / "a.ldp", oracle, [0], 1)
+    line = run("estimate", tmp_path / "a.ldp", *options, code=2).error_line
+    assert f"an estimate of {size} values takes {needed} MiB" in line
+    assert f"set LDPKIT_MEMORY={needed}M" in line
+
+
+def test_rows_are_made_as_they_are_written():
+    """Of all rows at once, a million take a gigabyte."""
+    made = ldpkit.Tally(ldpkit.GRR(30_000, epsilon=1.0), 1, np.eye(1, 30_000, 7, int)[0]).estimate()
+    made.interval()  # what is loaded on first use does not count
+    tracemalloc.start()
+    show(made.rows(), Format.json, about={"n": 1}, file=(lengths := _Lengths()))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lengths.total > 150 * len(made)
+    assert peak < 200 * len(made)
+
+
+class _Lengths(io.StringIO):
+    """Counts what is written to it."""
+
+    total = 0
+
+    def write(self, text):
+        self.total += len(text)
+        return len(text)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2049])
+@pytest.mark.parametrize("about", [None, {"empty": [], "inside": {"epsilon": np.inf}}])
+def test_json_written_in_parts_is_the_json_of_the_whole(count, about):
+    rows = [{"value": f"[]\n{row}", "frequency": row / 2, "inside": {"list": [1, 2]}} for row in range(count)]
+    show(iter(rows), Format.json, about=about, file=(parts := io.StringIO()))
+    whole = rows if about is None else {"empty": [], "inside": {"epsilon": "infinite"}, "rows": rows}
+    assert parts.getvalue() == json.dumps(whole, indent=2) + "\n"
 
 
 def test_a_file_without_reports_is_refused(run, tmp_path):

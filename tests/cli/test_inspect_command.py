@@ -43,6 +43,7 @@ def test_every_fact_is_there(run, file):
         "randomness": "unknown",
         "domain_source": "unknown",
         "devices": None,
+        "outside": None,
         "batches": [ReportFile.open(file).batch],
         "warnings": [],
     }

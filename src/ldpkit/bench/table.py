@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ldpkit.bench.grid import NO_METHOD
-from ldpkit.bench.summary import Mean, Summary
+from ldpkit.bench.summary import FEW, Mean, Summary
 from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["AVERAGE", "WITHOUT", "Scale", "TextTable", "caption_of", "tabulate"]
@@ -104,10 +104,12 @@ def caption_of(summary: Summary) -> str:
     """Return what the numbers and marks of a table are."""
     if summary.repeats == 1:
         return "one collection: without more of them, nobody knows how far luck goes; * best of its row"
-    return (
-        f"mean ±standard error of {summary.repeats} repeats; * best of its row, ~ ties with it: "
-        "the difference is within its noise"
+    noise = (
+        "so few repeats do not tell them apart"
+        if summary.repeats < FEW
+        else "the difference is within its noise"
     )
+    return f"mean ±standard error of {summary.repeats} repeats; * best of its row, ~ ties with it: {noise}"
 
 
 def _columns(summary: Summary) -> Iterator[tuple[str, str | None]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -18,14 +17,16 @@ from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from ldpkit.core.typing import Indices
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["add_to"]
 
+_FOR_A_VALUE = 256  # bytes that counting, estimating and sorting take; as many again that consistency does
 _ROWS = 20  # of a table, unless --top says otherwise
 _EXAMPLES = """
 \b
@@ -106,7 +107,7 @@ def estimate(
     From reports of numbers it estimates their mean and variance.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.core.wholefile import whole_file, whole_text
+    from ldpkit.core.wholefile import whole_file, whole_text_stream
     from ldpkit.estimation.consistency import CONSISTENCY
     from ldpkit.mechanisms.tally import ESTIMATORS
 
@@ -120,7 +121,9 @@ def estimate(
     style = style or _style_of(output)
     diagnostics: Mapping[str, Any] = {}
     hints: list[str] = []
-    tally = None if method == "mle" else count_files(files)
+    rows: Iterable[dict[str, Any]]
+    for_a_value = _FOR_A_VALUE if consistency is None else 2 * _FOR_A_VALUE
+    tally = None if method == "mle" else count_files(files, for_a_value=for_a_value)
     provenance = None if tally is None else tally.provenance
     if tally is not None and is_about_numbers(tally):
         if consistency is not None or simultaneous or top is not None or sort is not None:
@@ -149,16 +152,20 @@ def estimate(
             "population": population,
             **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
         }
-        rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
-        caption = _caption(about, mechanisms, len(rows), len(made))
-        hints = _hints(made, rows, consistency)
+        shown = _shown(made, top, sort, is_table=style is Format.table)
+        rows = made.rows(level, simultaneous=simultaneous, at=shown)
+        if style is Format.table:  # people are whole
+            rows = [{**row, "count": round(row["count"])} for row in rows]
+        caption = _caption(about, mechanisms, len(shown), len(made))
+        hints = _hints(made, shown, consistency)
     if provenance is not None:
         about = {**about, "provenance": origin_facts(provenance)}
         caption = "\n".join([caption, *origin_lines(provenance)])
-    text = io.StringIO()
-    show(rows, style, caption=caption, about=about, file=None if output is None else text)
-    if output is not None:
-        whole_text(output, text.getvalue())
+    if output is None:
+        show(rows, style, caption=caption, about=about)
+    else:
+        with whole_text_stream(output) as text:
+            show(rows, style, caption=caption, about=about, file=text)
     if save_tally is not None and tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
@@ -175,32 +182,26 @@ def _style_of(output: Path | None) -> Format:
     return Format(ending) if ending in ("csv", "json") else Format.table
 
 
-def _rows(
-    made: Estimate, level: float, simultaneous: bool, top: int | None, sort: Sort | None, *, is_table: bool
-) -> list[dict[str, Any]]:
+def _shown(made: Estimate, top: int | None, sort: Sort | None, *, is_table: bool) -> Indices:
+    """Return the indices of the values to show, in their order."""
     import numpy as np
 
-    columns = made.columns(level, simultaneous=simultaneous)
     if sort is None:
         sort = Sort.frequency if is_table else Sort.value
     if top is None:
         top = _ROWS if is_table else len(made)
     frequent = np.argsort(-made.values, kind="stable")[:top]
-    shown = np.sort(frequent) if sort is Sort.value else frequent
-    rows = [{name: column[index] for name, column in columns.items()} for index in shown.tolist()]
-    if is_table:  # people are whole
-        rows = [{**row, "count": round(row["count"])} for row in rows]
-    return rows
+    return np.sort(frequent) if sort is Sort.value else frequent
 
 
-def _hints(made: Estimate, rows: Sequence[Mapping[str, Any]], consistency: str | None) -> list[str]:
+def _hints(made: Estimate, shown: Indices, consistency: str | None) -> list[str]:
     """Return what a reader of these rows should know, beside the caption."""
     hints = [f"warning: {warning}" for warning in made.warnings]
     if consistency is None:
-        shown = [row["frequency"] for row in rows]
+        values = made.values[shown]
         for strange, what in (
-            (min(shown) < 0, "negative values are noise around zero"),
-            (max(shown) > 1, "frequencies above 1 are noise"),
+            (values.min() < 0, "negative values are noise around zero"),
+            (values.max() > 1, "frequencies above 1 are noise"),
         ):
             if strange:
                 hints.append(f"{what}: --consistency norm_sub removes them")

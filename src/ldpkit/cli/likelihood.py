@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["describe", "estimate_likelihood"]
 
+_FOR_A_VALUE = 1024  # bytes that the climb takes for each value of a domain
+
 
 def estimate_likelihood(
     files: list[Path], consistency: str | None, *, population: bool = False
@@ -32,7 +34,7 @@ def estimate_likelihood(
     """
     from ldpkit.estimation.evidence import Evidence
 
-    parts = open_all(files)
+    parts = open_all(files, for_a_value=_FOR_A_VALUE)
     evidence = Evidence.merge([_evidence(path, part) for path, part in zip(files, parts, strict=True)])
     made = evidence.estimate("mle", consistency=consistency, population=population)
     return made, evidence.oracles, evidence.provenance

@@ -18,7 +18,14 @@ from ldpkit.cli.arguments import (
     SeedOption,
     make_numeric,
 )
-from ldpkit.cli.numeric_input import NumericInput, count_numbers, read_numbers, too_biased, what_it_covers
+from ldpkit.cli.numeric_input import (
+    NumericInput,
+    count_numbers,
+    out_of_reach,
+    read_numbers,
+    too_biased,
+    what_it_covers,
+)
 from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.output import Format, FormatOption, note, show
 from ldpkit.cli.randomise import FITTED
@@ -130,8 +137,9 @@ def mean(
         note(caption)
     if numbers is not None:
         note(numbers.near(made.mean, made.stderr))
-    if (warning := too_biased(made)) is not None:
-        note(warning)
+    for warning in (too_biased(made), out_of_reach(made.mean, answer.mechanism.domain)):
+        if warning is not None:
+            note(warning)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ __all__ = [
     "count_numbers",
     "is_about_numbers",
     "number_table",
+    "out_of_reach",
     "read_numbers",
     "too_biased",
     "what_it_covers",
@@ -42,11 +43,14 @@ class NumericInput:
         The interval.
     moved : int
         How many were outside and moved to the nearest end, as the user asked.
+    before : float
+        The mean before any was moved.
     """
 
     values: Floats
     interval: IntervalDomain
     moved: int
+    before: float
 
     def near(self, mean: float, stderr: float) -> str:
         """Return how far an estimate came from the truth, which only a simulation knows."""
@@ -54,7 +58,16 @@ class NumericInput:
         distance = abs(mean - truth) / stderr if stderr else 0.0
         return (
             f"note: simulated here; the mean of the file's {len(self.values)} numbers is {truth:.6g}, "
-            f"{distance:.1f} standard errors from the estimate"
+            f"{distance:.1f} standard errors from the estimate{self.what_moved()}"
+        )
+
+    def what_moved(self) -> str:
+        """Return what moving numbers to the ends did to the mean, as the rest of a sentence."""
+        if not self.moved:
+            return ""
+        return (
+            f"; {self.moved} of them were moved to the nearest end of {self.interval}, "
+            f"before that their mean was {self.before:.6g}"
         )
 
 
@@ -76,8 +89,9 @@ def read_numbers(
     from ldpkit.files.readers import read_cells
 
     cells = read_cells(files[0], column)
-    values, moved = as_numbers(cells.typed(), interval, clip=clip, place=cells)
-    return NumericInput(values, interval, moved)
+    found = cells.typed()
+    values, moved = as_numbers(found, interval, clip=clip, place=cells)
+    return NumericInput(values, interval, moved, float(found.mean()) if moved else float(values.mean()))
 
 
 def count_numbers(files: list[Path], **options: object) -> Tally:
@@ -127,8 +141,8 @@ def number_table(
         f"n={made.n}, {tally.mechanism!r}, exact epsilon {facts['exact_epsilon']!r}\n"
         f"{what_it_covers(made, level)}"
     )
-    if (warning := too_biased(made)) is not None:
-        caption += f"\n{warning}"
+    for warning in (too_biased(made), out_of_reach(made.mean, made.domain)):
+        caption += "" if warning is None else f"\n{warning}"
     return [without_nan(row) for row in made.rows(level)], about, caption
 
 
@@ -145,6 +159,16 @@ def too_biased(made: NumericEstimate | AdaptiveEstimate) -> str | None:
     return (
         "note: no weights of these reports estimate the mean without bias; it is in the interval and "
         "does not vanish with more people: pm and hm have none"
+    )
+
+
+def out_of_reach(mean: float, interval: IntervalDomain) -> str | None:
+    """Return a warning where an estimate lies where no mean can be."""
+    if interval.low <= mean <= interval.high:
+        return None
+    return (
+        f"note: the estimate lies outside the interval {interval}, where no mean can be: this is noise, "
+        "so take more people or a larger epsilon, or the nearest end"
     )
 
 

@@ -19,12 +19,14 @@ def origin_facts(provenance: Provenance) -> dict[str, Any]:
     --------
     >>> from ldpkit.core.provenance import Provenance
     >>> origin_facts(Provenance("secure", "stated"))
-    {'randomness': 'secure', 'domain_source': 'stated', 'devices': None, 'batches': 'unknown', 'warnings': []}
+    {'randomness': 'secure', 'domain_source': 'stated', 'devices': None, 'outside': None, \
+'batches': 'unknown', 'warnings': []}
     """
     return {
         "randomness": provenance.randomness,
         "domain_source": provenance.domain,
         "devices": provenance.devices,
+        "outside": provenance.outside,
         "batches": list(provenance.batches) or "unknown",
         "warnings": provenance.warnings(),
     }
@@ -46,6 +48,7 @@ def origin_lines(provenance: Provenance) -> list[str]:
         f"randomness {provenance.randomness}",
         f"domain {_SOURCES[provenance.domain]}",
         *([] if provenance.devices is None else [f"devices {provenance.devices}"]),
+        *([] if provenance.outside is None else [f"numbers outside {provenance.outside}"]),
         f"batch {', '.join(batches[:_SHOWN]) or 'unknown'}{more}",
     ]
     return [", ".join(told), *(f"warning: {each}" for each in provenance.warnings())]

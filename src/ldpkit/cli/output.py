@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import csv
 import enum
+import io
+import itertools
 import json
 import math
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -19,6 +21,7 @@ from ldpkit.core.numbertext import number_text
 
 __all__ = ["Format", "FormatOption", "note", "show", "show_cells"]
 
+_AT_ONCE = 1024  # rows that are written together
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 
 
@@ -34,7 +37,7 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to print.", 
 
 
 def show(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Iterable[Mapping[str, Any]],
     output: Format,
     *,
     title: str = "",
@@ -47,8 +50,8 @@ def show(
 
     Parameters
     ----------
-    rows : sequence of mappings
-        The records.
+    rows : iterable of mappings
+        The records. CSV and JSON are written as they come: a million of them would take a gigabyte.
     output : Format
         Table, CSV or JSON.
     title, caption : str
@@ -62,17 +65,49 @@ def show(
     """
     target = file or sys.stdout
     if output is Format.json:
-        result = list(rows) if about is None else {**about, "rows": list(rows)}
-        print(json.dumps(_finite(result), indent=2, default=float, allow_nan=False), file=target)
+        _write_json(rows, about, target)
     elif output is Format.csv:
-        writer = csv.DictWriter(target, list(rows[0]) if rows else [], lineterminator="\n")
-        writer.writeheader()
-        on_screen = target.isatty()
-        writer.writerows(
-            {name: csv_cell(_flat(value), on_screen) for name, value in row.items()} for row in rows
-        )
+        _write_csv(rows, target)
     else:
-        _show_table(rows, title, caption, best or {}, target)
+        _show_table(list(rows), title, caption, best or {}, target)
+
+
+def _write_csv(rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
+    on_screen = target.isatty()
+    for number, some in enumerate(_parts(rows)):
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(some[0]) if some else [], lineterminator="\n")
+        if number == 0:
+            writer.writeheader()
+        writer.writerows(
+            {name: csv_cell(_flat(value), on_screen) for name, value in row.items()} for row in some
+        )
+        target.write(text.getvalue())
+
+
+def _write_json(rows: Iterable[Mapping[str, Any]], about: Mapping[str, Any] | None, target: TextIO) -> None:
+    """Write a list of rows, or the object that holds it, as `json.dumps` would write the whole."""
+    head, tail = _json_text([] if about is None else {**about, "rows": []}).rsplit("[]", 1)
+    line = "\n" if about is None else "\n  "
+    between, last = f"{head}[", ""
+    for some in _parts(rows):
+        inside = _json_text(some)[1:-1].rstrip("\n")  # no line break of a JSON text is part of a value
+        target.write(between + inside.replace("\n", line))
+        between, last = ",", line if some else ""
+    target.write(f"{last}]{tail}\n")
+
+
+def _parts(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Yield rows as they come, many at a time, which spares calls of the system; one empty part of none."""
+    coming = iter(rows)
+    some = list(itertools.islice(coming, _AT_ONCE))
+    yield some
+    while some := list(itertools.islice(coming, _AT_ONCE)):
+        yield some
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(_finite(value), indent=2, default=float, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -155,7 +155,8 @@ def _read(
             f"{data} has reports, not numbers: give a file with a number for each person"
         )
     if numbers.moved:
-        note(f"{numbers.moved} of {len(numbers.values)} numbers were moved to the nearest end")
+        truth = float(numbers.values.mean())
+        note(f"the plan is about {len(numbers.values)} numbers with mean {truth:.6g}{numbers.what_moved()}")
     return interval, asked.within, numbers.values, asked.people or len(numbers.values)
 
 

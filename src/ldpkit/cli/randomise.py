@@ -66,12 +66,14 @@ class Work:
     devices: str | None = None
     """What is recorded about devices with memory: "new" or "kept"."""
     domain_source: str = "stated"
+    outside: str | None = None
+    """What is recorded about numbers outside the interval: "moved" or "refused"."""
 
     def provenance(self, rng: RandomSource) -> Provenance:
         """Return what is recorded of how the reports are made."""
         from ldpkit.core.provenance import Provenance
 
-        return Provenance.of(rng, domain=self.domain_source, devices=self.devices)
+        return Provenance.of(rng, domain=self.domain_source, devices=self.devices, outside=self.outside)
 
 
 def randomise_categories(
@@ -116,7 +118,8 @@ def randomise_numbers(
     asked.memory.check(type(mechanism), mechanism.name)
     column, notes = asked.stream(), _Notes()
     numbers = _numbers(column, interval, notes, clip=clip)
-    return Work(mechanism, mechanism.privatize_stream(numbers, rng=asked.rng), notes)
+    chunks = mechanism.privatize_stream(numbers, rng=asked.rng)
+    return Work(mechanism, chunks, notes, outside="moved" if clip else "refused")
 
 
 def _oracle(asked: Request, domain: CategoricalDomain) -> FrequencyOracle:
@@ -141,7 +144,8 @@ def _describe(asked: Request, interval: IntervalDomain, bins: int, *, clip: bool
     (coins,) = asked.rng.spawn(1)
     numbers = _numbers(asked.stream(), interval, notes, clip=clip)
     rounded = (round_at_random(interval, some, bins, coins) for some in numbers)
-    return Work(oracle, asked.memory.stream(oracle, rounded, asked.rng), notes, asked.memory.devices)
+    chunks = asked.memory.stream(oracle, rounded, asked.rng)
+    return Work(oracle, chunks, notes, asked.memory.devices, outside="moved" if clip else "refused")
 
 
 def _numeric(asked: Request, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:

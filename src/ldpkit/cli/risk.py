@@ -187,9 +187,9 @@ def _row(name: str, each: Risk) -> dict[str, Any]:
         "stderr": each.success_stderr,
         "blind": each.blind,
         "gain": each.gain,
-        "squared_error": each.squared_error,
-        "blind_squared_error": each.blind_squared_error,
     }
+    if each.squared_error is not None:
+        row |= {"squared_error": each.squared_error, "blind_squared_error": each.blind_squared_error}
     if each.eta is not None:
         row |= {"precision": each.precision, "recall": each.recall, "f_score": each.f_score}
     return row | {"reports": each.reports, "how": each.how}
@@ -202,4 +202,5 @@ def _caption(found: dict[str, list[Risk]]) -> str:
         "" if first.eta is None else f"; precision, recall, f_score: of 'the value is at most {first.eta:g}'"
     )
     hashing = "; hashing counts as ideal" if any(name in ("olh", "blh") for name in found) else ""
-    return text + about + hashing
+    distance = "; values that are no numbers have no squared error" if first.squared_error is None else ""
+    return text + about + hashing + distance

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ldpkit.cli.arguments import open_collected
 from ldpkit.cli.progress import track
 from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.limits import check_memory
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
@@ -34,9 +35,15 @@ def refuse_twins(files: list[Path]) -> None:
         seen.add(path.resolve())
 
 
-def open_all(files: list[Path]) -> list[ReportFile | Tally]:
-    """Return what files hold; refuse reports that stand in two of them, before any is counted."""
+def open_all(files: list[Path], *, for_a_value: int = 0) -> list[ReportFile | Tally]:
+    """Return what files hold; refuse reports that stand in two of them, before any is counted.
+
+    `for_a_value` is how many bytes the work on them takes for each value of their domain.
+    """
     parts = [open_collected(path) for path in files]
+    values = max(part.mechanism.tally_size for part in parts)
+    length = sum(path.stat().st_size for path in files)
+    check_memory(for_a_value * values, length, f"an estimate of {values} values")
     for later, (path, part) in enumerate(zip(files, parts, strict=True)):
         for earlier in range(later):
             if not set(part.provenance.batches).isdisjoint(parts[earlier].provenance.batches):
@@ -51,12 +58,12 @@ def _refuse_copies(first: Path, held: ReportFile | Tally, path: Path, part: Repo
         raise MismatchError(f"{str(first)!r} and {str(path)!r} hold the same reports: {error}") from None
 
 
-def count_files(files: list[Path]) -> Tally:
+def count_files(files: list[Path], *, for_a_value: int = 0) -> Tally:
     """Return the tally of all files; compare all headers before any report is counted."""
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.tally import Tally
 
-    parts = open_all(files)
+    parts = open_all(files, for_a_value=for_a_value)
     first = parts[0].mechanism
     for path, part in zip(files, parts, strict=True):
         if part.mechanism != first:

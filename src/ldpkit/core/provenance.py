@@ -29,6 +29,7 @@ _BATCH_BYTES = 16
 _RANDOMNESS = ("secure", "unknown", "seeded")
 _DOMAIN = ("stated", "unknown", "data")
 _DEVICES = ("kept", "new", "unknown")
+_OUTSIDE = ("refused", "unknown", "moved")
 
 
 def new_batch() -> str:
@@ -76,6 +77,9 @@ class Provenance:
         mechanisms without memory.
     spans : tuple of Span
         Which reports of which batches these are; empty where it is unknown.
+    outside : {"refused", "unknown", "moved"} or None
+        For mechanisms of numbers: what was done with numbers outside the interval. How
+        many were moved to its ends is not recorded: it would tell of people beyond epsilon.
 
     Examples
     --------
@@ -95,25 +99,38 @@ count a file and its copy or its tally only once
     domain: str = "unknown"
     devices: str | None = None
     spans: tuple[Span, ...] = ()
+    outside: str | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", _DEVICES)):
+        for name, known in (
+            ("randomness", _RANDOMNESS),
+            ("domain", _DOMAIN),
+            ("devices", _DEVICES),
+            ("outside", _OUTSIDE),
+        ):
             word = getattr(self, name)
-            if word not in known and not (name == "devices" and word is None):
+            if word not in known and not (name in ("devices", "outside") and word is None):
                 raise InvalidInputError(f"{name} is one of {', '.join(known)}, got {str(word)[:50]!r}")
         object.__setattr__(self, "spans", _joined(self.spans))
 
     @classmethod
-    def of(cls, rng: RandomSource, *, domain: str = "unknown", devices: str | None = None) -> Provenance:
+    def of(
+        cls,
+        rng: RandomSource,
+        *,
+        domain: str = "unknown",
+        devices: str | None = None,
+        outside: str | None = None,
+    ) -> Provenance:
         """Return the provenance of reports that are made with a source of randomness.
 
         Examples
         --------
         >>> from ldpkit.core import random
         >>> Provenance.of(random.secure(), domain="stated")
-        Provenance(randomness='secure', domain='stated', devices=None, spans=())
+        Provenance(randomness='secure', domain='stated', devices=None, spans=(), outside=None)
         """
-        return cls("secure" if rng.is_secure else "seeded", domain, devices)
+        return cls("secure" if rng.is_secure else "seeded", domain, devices, outside=outside)
 
     def __add__(self, other: Provenance) -> Provenance:
         """Return the provenance of both together; refuse reports that are in both."""
@@ -122,6 +139,7 @@ count a file and its copy or its tally only once
             _worse(_DOMAIN, self.domain, other.domain),
             self.devices if self.devices == other.devices else _worse_devices(self.devices, other.devices),
             (*self.spans, *other.spans),
+            self.outside if self.outside == other.outside else _worse_outside(self.outside, other.outside),
         )
 
     @classmethod
@@ -154,6 +172,11 @@ count a file and its copy or its tally only once
             )
         if self.devices == "new":
             said.append("made by devices that never answered before: asking them again costs more")
+        if self.outside == "moved":
+            said.append(
+                "numbers outside the interval were moved to its nearest end: estimates are about the moved "
+                "ones, and how many there were is not recorded, as that would tell of people"
+            )
         return said
 
     def sign(self, estimate: Result) -> Result:
@@ -169,6 +192,8 @@ count a file and its copy or its tally only once
         made: dict[str, Any] = {"randomness": self.randomness, "domain_source": self.domain}
         if self.devices is not None:
             made["devices"] = self.devices
+        if self.outside is not None:
+            made["outside"] = self.outside
         if self.spans:
             made["spans"] = [[span.batch, span.start, span.stop] for span in self.spans]
         return made
@@ -187,7 +212,7 @@ count a file and its copy or its tally only once
                 "spans are triples of a batch id, the first report and the one behind the last"
             ) from None
         randomness, domain = record.get("randomness", "unknown"), record.get("domain_source", "unknown")
-        return cls(randomness, domain, record.get("devices"), spans)
+        return cls(randomness, domain, record.get("devices"), spans, record.get("outside"))
 
 
 def _worse(order: tuple[str, ...], one: str, other: str) -> str:
@@ -196,6 +221,11 @@ def _worse(order: tuple[str, ...], one: str, other: str) -> str:
 
 def _worse_devices(one: str | None, other: str | None) -> str | None:
     return other if one is None else one if other is None else _worse(_DEVICES, one, other)
+
+
+def _worse_outside(one: str | None, other: str | None) -> str:
+    # Reports of one mechanism are all about numbers, or none is: what is missing was not recorded.
+    return _worse(_OUTSIDE, one or "unknown", other or "unknown")
 
 
 def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:

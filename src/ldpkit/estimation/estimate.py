@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,13 +12,14 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError, OutOfDomainError
-from ldpkit.core.typing import Floats, Label
+from ldpkit.core.typing import Floats, Indices, Label
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.intervals import Region
 from ldpkit.estimation.noise import Noise
 
 __all__ = ["Estimate", "about_whom"]
 
+_AT_ONCE = 4096  # records that are made together
 _BACKENDS = ("polars", "pandas", "pyarrow")
 
 
@@ -158,12 +159,33 @@ class Estimate:
         return {"value": self.labels, **lists, "count": self.counts.tolist()}
 
     def rows(
-        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
+        self,
+        level: float = 0.95,
+        *,
+        simultaneous: bool = False,
+        population: bool | None = None,
+        at: Sequence[int] | Indices | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Yield one record for each value: value, frequency, stderr, low, high, count."""
-        columns = self.columns(level, simultaneous=simultaneous, population=population)
-        for row in zip(*columns.values(), strict=True):
-            yield dict(zip(columns, row, strict=True))
+        """Yield one record for each value: value, frequency, stderr, low, high, count.
+
+        Records are made as they are asked for: a million of them take a gigabyte.
+
+        Parameters
+        ----------
+        level, simultaneous, population
+            As of `interval`.
+        at : sequence of int, optional
+            The indices of the values, in the order of the records; by default all.
+        """
+        low, high = self.interval(level, simultaneous=simultaneous, population=population)
+        numbers = {"frequency": self.values, "stderr": self.stderr, "low": low, "high": high}
+        labels, chosen = self.domain.labels, np.arange(len(self)) if at is None else np.asarray(at, np.intp)
+        for start in range(0, len(chosen), _AT_ONCE):
+            some = chosen[start : start + _AT_ONCE]
+            columns = {name: column[some].tolist() for name, column in numbers.items()}
+            columns["count"] = (self.values[some] * self.n).tolist()
+            for index, *row in zip(some.tolist(), *columns.values(), strict=True):
+                yield {"value": labels[index], **dict(zip(columns, row, strict=True))}
 
     def to_frame(self, backend: str = "auto", *, level: float = 0.95) -> Any:
         """Return the rows as a data frame that narwhals understands.

@@ -31,7 +31,8 @@ def risk_figure(risks: Mapping[str, Sequence[Risk]]) -> Figure:
         For the name of a mechanism, what was found at ascending epsilons.
     """
     first = next(iter(risks.values()))[0]
-    measures = list(_MEASURES)[: 2 if first.eta is None else None]
+    asked = list(_MEASURES)[: 2 if first.eta is None else None]
+    measures = [name for name in asked if name != "squared_error" or first.squared_error is not None]
     figure = new_figure(5 * len(measures), 4)
     panels: Any = figure.subplots(1, len(measures), squeeze=False)[0]
     for axes, measure in zip(panels, measures, strict=True):

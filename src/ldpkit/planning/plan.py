@@ -74,6 +74,9 @@ class Plan:
         The post-processing method that is part of the collection.
     note : str
         What else is to be known, such as how accurate an approximation is.
+    rough : bool
+        Whether the probability was computed by a law that is not good here, so that it
+        decides nothing.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class Plan:
     seconds: float
     consistency: str | None = None
     note: str = ""
+    rough: bool = False
 
     @property
     def feasible(self) -> bool:
@@ -110,9 +114,11 @@ class Plan:
 
     @property
     def holds(self) -> Verdict:
-        """What the evidence says: "yes", "no", or "open" if the interval has room for both."""
+        """What the evidence says: "yes", "no", or "open" if it has room for both, or is rough."""
         if not self.feasible:
             return "no"
+        if self.rough:
+            return "open"
         low, high = self.interval or (self.probability, self.probability)
         if low >= self.wanted:
             return "yes"

@@ -45,8 +45,9 @@ class Risk:
         Its standard error; 0 if it is exact.
     blind : float
         How often the guess is right without any report.
-    squared_error, blind_squared_error : float
-        The mean squared distance of the guess from the value, with and without a report.
+    squared_error, blind_squared_error : float or None
+        The mean squared distance of the guess from the value, with and without a report;
+        None where values are no numbers.
     eta : float or None
         Where the question is whether the value is at most eta:
     precision, recall, f_score : float or None
@@ -63,8 +64,8 @@ class Risk:
     success: float
     success_stderr: float
     blind: float
-    squared_error: float
-    blind_squared_error: float
+    squared_error: float | None
+    blind_squared_error: float | None
     eta: float | None
     precision: float | None
     recall: float | None
@@ -161,6 +162,7 @@ def risk(
         totals, low = _attack(oracle, belief, truth, numbers, limit, count, size, resolve(rng))
         stderr = math.sqrt(max(0.0, totals.success_squares - totals.success**2) / (size - 1))
     blind, blind_error = blind_guess(belief, truth, numbers)
+    has_distances = amounts is not None or _are_numbers(oracle.domain)
     precision = totals.hits / totals.alarms if totals.alarms > 0 else None
     recall = totals.hits / low if low > 0 else None
     return Risk(
@@ -170,8 +172,8 @@ def risk(
         success=totals.success,
         success_stderr=stderr,
         blind=blind,
-        squared_error=totals.squared_error,
-        blind_squared_error=blind_error,
+        squared_error=totals.squared_error if has_distances else None,
+        blind_squared_error=blind_error if has_distances else None,
         eta=None if eta is None else limit,
         precision=None if eta is None else precision,
         recall=None if eta is None else recall,
@@ -280,11 +282,16 @@ def _f_score(precision: float | None, recall: float | None) -> float | None:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
+def _are_numbers(domain: CategoricalDomain) -> bool:
+    return not domain.has_labels or all(
+        isinstance(label, (int, float)) and not isinstance(label, bool) for label in domain.labels
+    )
+
+
 def _amounts(amounts: object, domain: CategoricalDomain) -> Floats:
     labels = list(domain.labels)
     if amounts is None:
-        numeric = all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in labels)
-        return np.asarray(labels if numeric else range(len(labels)), float)
+        return np.asarray(labels if _are_numbers(domain) else range(len(labels)), float)
     array = np.asarray(amounts, float)
     if array.shape != (len(labels),) or not np.isfinite(array).all():
         raise InvalidInputError(f"amounts must be {len(labels)} finite numbers, one for each value")

@@ -25,7 +25,10 @@ def adversary_claims(settings: Settings) -> Iterator[Claim]:
     found = {eta: _risks(eta) for eta in ETAS}
     first = found[ETAS[0]]
     success = {name: [each.success for each in risks] for name, risks in first.items()}
-    error = {name: [each.squared_error for each in risks] for name, risks in first.items()}
+    error = {
+        name: [each.squared_error for each in risks if each.squared_error is not None]
+        for name, risks in first.items()
+    }
     yield _claim("figure 6.1: ASR grows with epsilon", all(map(_grows, success.values())), _ends(success))
     falls = all(_grows([-value for value in line]) for line in error.values())
     yield _claim("figure 6.1: MSE falls with epsilon", falls, _ends(error))
