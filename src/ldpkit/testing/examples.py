@@ -9,6 +9,7 @@ import numpy as np
 from ldpkit.core import random
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = [
@@ -17,8 +18,6 @@ __all__ = [
     "epsilon_parameter",
     "example",
     "good_values",
-    "is_frequency",
-    "is_numeric",
     "relatives",
     "small",
     "variant",
@@ -28,25 +27,9 @@ LARGEST_EPSILON = 20.0
 _SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
 
 
-def is_frequency(mechanism: Any) -> bool:
-    """Whether a mechanism, or a class of them, has categories as values."""
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-
-    kind = mechanism if isinstance(mechanism, type) else type(mechanism)
-    return issubclass(kind, FrequencyOracle)
-
-
-def is_numeric(mechanism: Any) -> bool:
-    """Whether a mechanism, or a class of them, has numbers as values."""
-    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-
-    kind = mechanism if isinstance(mechanism, type) else type(mechanism)
-    return issubclass(kind, NumericMechanism)
-
-
 def epsilon_parameter(mechanism: Any) -> str:
     """Return what a mechanism calls the epsilon of one report: mechanisms in two rounds have two."""
-    return "epsilon_1" if "epsilon_1" in mechanism.parameter_names else "epsilon"
+    return "epsilon_1" if "epsilon_1" in mechanism.required() else "epsilon"
 
 
 def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:

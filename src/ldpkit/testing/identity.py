@@ -10,6 +10,7 @@ from typing import Any
 from ldpkit.core.errors import FrozenError, InvalidParameterError, LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.mechanisms.base import MECHANISMS, from_spec
+from ldpkit.mechanisms.kinds import FREQUENCY, NUMERIC, is_numeric
 from ldpkit.testing.examples import good_values, relatives, small
 from ldpkit.testing.expect import refuses, require
 
@@ -35,6 +36,28 @@ def check_description(mechanism: Any) -> None:
     for name, value in mechanism.parameters().items():
         told = f"{name}={value!r}".removesuffix(".0")
         require(told in text, f"expected {told} in the repr, found {text}")
+
+
+def check_declaration(mechanism: Any) -> None:
+    """Kind, parameters and capabilities are declared, and the declaration is true."""
+    kind = type(mechanism)
+    told, declared = mechanism.parameters(), {each.name for each in kind.declared}
+    require(set(told) <= declared, f"expected declared parameters {sorted(declared)}, found {sorted(told)}")
+    twin = kind.make(mechanism.domain, **kind.check_parameters(told))
+    require(
+        mechanism.can("fitted") or twin == mechanism,
+        f"expected its parameters to make {mechanism!r}, found {twin!r}",
+    )
+    require(mechanism.kind in (FREQUENCY, NUMERIC), f"expected a known kind, found {mechanism.kind!r}")
+    can = {"memoized": hasattr(mechanism, "exact_permanent_epsilon")}
+    if is_numeric(mechanism):
+        line: Any = mechanism.line
+        can |= {"unbiased": line == (0, 1), "linear": line is not None}
+    for capability, found in can.items():
+        require(
+            mechanism.can(capability) == found,
+            f"expected {capability!r} {'' if found else 'not '}among its capabilities, as it behaves",
+        )
 
 
 def check_frozen(mechanism: Any) -> None:
@@ -88,4 +111,11 @@ def check_foreign_specs(mechanism: Any) -> None:
         refuses(InvalidParameterError, from_spec, {**spec, "parameters": parameters})
 
 
-CHECKS = (check_description, check_frozen, check_equality, check_copies, check_foreign_specs)
+CHECKS = (
+    check_description,
+    check_declaration,
+    check_frozen,
+    check_equality,
+    check_copies,
+    check_foreign_specs,
+)

@@ -174,7 +174,7 @@ def check_unbiased(mechanism: Any) -> None:
 def check_simulation(mechanism: Any) -> None:
     """`simulate` has the law of real reports: unbiased, with the stated variance and all covariances."""
     (each,) = cases(mechanism, (9, 0.5))
-    check_simulated_estimates(each, repeats=4000 if each.pure else 800)
+    check_simulated_estimates(each, repeats=4000 if each.can("pure") else 800)
     (each,) = cases(mechanism, (5, 1.0))
     check_simulation_law(each, repeats=1000)
 

@@ -10,7 +10,8 @@ import numpy as np
 from ldpkit.core import random
 from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.random import seeded
-from ldpkit.testing.examples import good_values, is_numeric, small
+from ldpkit.mechanisms.kinds import is_numeric
+from ldpkit.testing.examples import good_values, small
 from ldpkit.testing.expect import UntouchedSource, refuses, require
 
 __all__ = ["CHECKS"]
@@ -50,7 +51,7 @@ def check_secure_default(mechanism: Any) -> None:
 def check_chunks(mechanism: Any) -> None:
     """The reports of `privatize_chunks` are those of `privatize`, from a stream of their own each."""
     subject = small(mechanism)
-    options = {"new_devices": True} if hasattr(subject, "exact_permanent_epsilon") else {}
+    options = {"new_devices": True} if subject.can("memoized") else {}
     each = subject.chunk_size
     if is_numeric(subject):
         values: Any = np.linspace(subject.domain.low, subject.domain.high, each + 17)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.random import seeded
+from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.testing.epsilon import floats, has_public_coins, is_listed, record_array, records
-from ldpkit.testing.examples import cases, is_numeric, variant
+from ldpkit.testing.examples import cases, variant
 from ldpkit.testing.expect import NotApplicableError, require
 from ldpkit.testing.false_alarms import FALSE_ALARM, SAID, fits
 
@@ -18,7 +19,7 @@ __all__ = ["FREQUENCY", "NUMERIC", "PURE", "check_sampler"]
 def check_sampler(mechanism: Any, *, draws: int = 100_000, seed: int = 11) -> None:
     """Reports drawn for each value occur as often as the channel's exact probabilities say."""
     if has_public_coins(mechanism):
-        if not mechanism.pure:
+        if not mechanism.can("pure"):
             raise NotApplicableError(
                 "its coins cannot be listed, and it has no p and q: its moments are checked"
             )

@@ -8,8 +8,9 @@ from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.testing import epsilon, identity, inputs, moments, numeric, randomness, sampler, tallies, wire
-from ldpkit.testing.examples import example, is_frequency, is_numeric
+from ldpkit.testing.examples import example
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = ["Check", "ContractReport", "check_mechanism", "checks_for"]
@@ -84,14 +85,14 @@ def checks_for(mechanism: Mechanism | str) -> tuple[Check, ...]:
     Examples
     --------
     >>> [check.name for check in checks_for("grr")][:3]
-    ['description', 'frozen', 'equality']
-    >>> checks_for("grr")[1].clause
+    ['description', 'declaration', 'frozen']
+    >>> checks_for("grr")[2].clause
     'No attribute can be set or removed.'
     """
     subject = _subject(mechanism)
     runs: tuple[Run, ...] = _EVERY
     if is_frequency(subject):
-        runs += _FREQUENCY + (_PURE if subject.pure else ())
+        runs += _FREQUENCY + (_PURE if subject.can("pure") else ())
     elif is_numeric(subject):
         runs += _NUMERIC
     return tuple(Check(run.__name__.removeprefix("check_"), run) for run in runs)
