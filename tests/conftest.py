@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="load a plugin file first and run the contract suite over its mechanisms too",
     )
+    parser.addoption("--slow", action="store_true", help="run the exhaustive grids too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,6 +41,13 @@ def pytest_configure(config: pytest.Config) -> None:
     # Workers of pytest-xdist get the same options and come here as well.
     for file in config.getoption("plugin"):
         ldpkit.load_plugin(Path(file))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("slow"):
+        left_out = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 class UntouchedSource(ldpkit.random.RandomSource):
