@@ -23,8 +23,8 @@ try:
     (Path(ldpkit.__file__).parent / "probe").touch()
 except OSError:
     print(ldpkit.GRR(3, epsilon=1.0).tally([0, 1, 1]).counts.tolist())
-    from ldpkit.mechanisms.kernels.values import count_values
-    print(type(count_values._cache).__name__)
+    from ldpkit.mechanisms.kernels.values import _count
+    print(type(_count._cache).__name__)
 """
 
 

@@ -16,6 +16,7 @@ from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.capacity.search import bayesian, capri, capri_r
 from ldpkit.planning.capacity.totals import from_collections, from_law
 from ldpkit.planning.laws.totals import law_at
+from slow import slow
 
 AMOUNTS = np.arange(41)
 QUESTION = CapacityQuestion(AMOUNTS, water(), 1_400_000, "fn", at_most=0.1)
@@ -111,7 +112,7 @@ def test_a_watcher_sees_every_trial():
     assert tuple(seen) == plan.trace
 
 
-@pytest.mark.parametrize("protocol", ["grr", "oue"])
+@pytest.mark.parametrize("protocol", ["grr", *slow("oue")])
 def test_bayesian_is_near_the_exact_epsilon(protocol):
     pytest.importorskip("bayes_opt", reason="bayesian-optimization is not installed")
     plan = bayesian(QUESTION, protocol, runs=5000, engine="law", rng=ldpkit.random.seeded(1))

@@ -10,7 +10,7 @@ import pytest
 import ldpkit
 from ldpkit.core.exact import WORD
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
-from mechanisms.chained import PAIRS, make
+from mechanisms.longitudinal.chained import PAIRS, make
 
 ONE_TIME = {"lgrr": "grr", "lsue": "sue", "losue": "oue", "lblh": "blh", "lolh": "olh"}
 

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import ldpkit
 from ldpkit.papers import REPRODUCTIONS, Verdict, compare
 from ldpkit.papers.ibu import (
     chain_claims,
@@ -72,14 +73,14 @@ def test_buckets_are_one_more_than_k_with_the_last_two_joined():
         ("triangular", 14_600 / 3, 2026),
     ],
 )
-def test_samples_have_the_moments_that_the_paper_names(distribution, mean, deviation, seeded):
-    numbers = sample(distribution, 100_000, seeded(1).generator())
+def test_samples_have_the_moments_that_the_paper_names(distribution, mean, deviation):
+    numbers = sample(distribution, 100_000, ldpkit.random.seeded(1).generator())
     assert abs(numbers.mean() - mean) < 5 * deviation / math.sqrt(100_000), "one time in 1.7 million"
     assert numbers.std() == pytest.approx(deviation, rel=0.03)
 
 
-def test_the_substitute_for_incomes_is_as_documented(seeded):
-    incomes = sample(REAL, 100_000, seeded(1).generator())
+def test_the_substitute_for_incomes_is_as_documented():
+    incomes = sample(REAL, 100_000, ldpkit.random.seeded(1).generator())
     assert incomes.min() >= 200
     assert incomes.max() <= 750_000
     assert (incomes % 100 == 0).all()

@@ -8,7 +8,7 @@ import pytest
 import ldpkit
 from contract.checks import SAID, z_limit
 from ldpkit.core.exact import WORD
-from mechanisms.chained import PAIRS, every_name, make
+from mechanisms.longitudinal.chained import PAIRS, every_name, make
 
 seeded = ldpkit.random.seeded
 

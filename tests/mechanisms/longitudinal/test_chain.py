@@ -16,7 +16,7 @@ from ldpkit.core.exact import log_up
 from ldpkit.mechanisms.longitudinal.chain import least_noise
 from ldpkit.mechanisms.longitudinal.lhashing import LongitudinalHashing
 from ldpkit.mechanisms.longitudinal.lunary import LongitudinalUnary
-from mechanisms.chained import PAIRS, every_name, make, multiply, products
+from mechanisms.longitudinal.chained import PAIRS, every_name, make, multiply, products
 
 seeded = ldpkit.random.seeded
 

@@ -12,6 +12,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.bayes.climb import Rules
 from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
+from slow import slow
 
 E = np.e
 
@@ -76,7 +77,7 @@ def test_the_accelerated_iteration_converges_to_the_limit(accelerate, size, n, s
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon"), [("oue", 1.0), ("olh", 0.5), ("ss", 2.0), ("grr", 1.0), ("sue", 4.0)]
+    ("name", "epsilon"), [("olh", 0.5), ("grr", 1.0), *slow(("oue", 1.0), ("ss", 2.0), ("sue", 4.0))]
 )
 def test_scoring_finds_the_limit_where_most_values_are_at_zero(name, epsilon):
     oracle, counts = supports_of(name, 1024, 10**5, epsilon)

@@ -18,7 +18,7 @@ from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.longitudinal.histories import sequences
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import device_loss, sequence_epsilon
-from mechanisms.chained import products
+from mechanisms.longitudinal.chained import products
 
 NAMES = [name for name, kind in MECHANISMS.items() if issubclass(kind, MemoizedOracle)]
 LENGTHS = (1, 2, 3, 4)
