@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 
 import ldpkit
+from costs import Costs
 
 # A plugin is loaded on request only: importing it for its doctests would register it.
 collect_ignore = ["contract/example_plugin.py"]
@@ -32,12 +33,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="load a plugin file first and run the contract suite over its mechanisms too",
     )
+    parser.addoption("--slow", action="store_true", help="run the exhaustive grids too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Costs())
     # Workers of pytest-xdist get the same options and come here as well.
     for file in config.getoption("plugin"):
         ldpkit.load_plugin(Path(file))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("slow"):
+        left_out = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 class UntouchedSource(ldpkit.random.RandomSource):
