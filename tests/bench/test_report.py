@@ -8,7 +8,8 @@ import pytest
 
 from ldpkit.bench.grid import Experiment
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.figures.experiment import overview, save_figure
+from ldpkit.figures.canvas import save_figure
+from ldpkit.figures.experiment import overview
 from ldpkit.figures.experiment_page import write_report
 
 

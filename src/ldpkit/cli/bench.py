@@ -204,7 +204,8 @@ def bench(
     rows = _run(experiment, output, resume=resume, force=force)
     _print(experiment, rows, result_format, data)
     if figure is not None:
-        from ldpkit.figures.experiment import overview, save_figure
+        from ldpkit.figures.canvas import save_figure
+        from ldpkit.figures.experiment import overview
 
         save_figure(overview(experiment, rows), figure)
         note(f"wrote {figure}")

@@ -51,7 +51,7 @@ def bench_numbers(task: Task, options: NumericOptions) -> None:
     """Compare numeric mechanisms and print, write or draw what came out."""
     from ldpkit.bench.numeric_data import load_numbers
     from ldpkit.bench.numeric_experiment import METRICS, NumericExperiment
-    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.canvas import save_figure
 
     if options.style not in ("table", "csv", "json"):
         raise InvalidParameterError(f"numbers are printed as table, csv or json, got {options.style!r}")

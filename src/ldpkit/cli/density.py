@@ -107,7 +107,7 @@ def density(
     if (warning := _narrow(smooth)) is not None:
         note(warning)
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.numeric import density_figure
 
         truth = None if numbers is None else numbers.values
@@ -150,7 +150,7 @@ def _print(
     if clipped:
         caption += f", {clipped} values clipped"
     caption += "\nstderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
-    facts = [vars(each) for each in quantiles]
+    facts = [row for each in quantiles for row in each.rows()]
     about = {
         "n": tally.n,
         "mechanism": mechanism.name,

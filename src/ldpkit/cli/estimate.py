@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -177,16 +177,12 @@ def _style_of(output: Path | None) -> Format:
 def _rows(
     made: Estimate, level: float, simultaneous: bool, top: int | None, sort: Sort | None, *, is_table: bool
 ) -> list[dict[str, Any]]:
-    import numpy as np
-
-    columns = made.columns(level, simultaneous=simultaneous)
     if sort is None:
         sort = Sort.frequency if is_table else Sort.value
-    if top is None:
-        top = _ROWS if is_table else len(made)
-    frequent = np.argsort(-made.values, kind="stable")[:top]
-    shown = np.sort(frequent) if sort is Sort.value else frequent
-    rows = [{name: column[index] for name, column in columns.items()} for index in shown.tolist()]
+    if top is None and is_table:
+        top = _ROWS
+    order: Literal["value", "frequency"] = "frequency" if sort is Sort.frequency else "value"
+    rows = made.with_level(level, simultaneous=simultaneous).rows(top, sort=order)
     if is_table:  # people are whole
         rows = [{**row, "count": round(row["count"])} for row in rows]
     return rows
@@ -194,7 +190,7 @@ def _rows(
 
 def _hints(made: Estimate, rows: Sequence[Mapping[str, Any]], consistency: str | None) -> list[str]:
     """Return what a reader of these rows should know, beside the caption."""
-    hints = [f"warning: {warning}" for warning in made.warnings]
+    hints = [f"warning: {warning}" for warning in made.diagnostics.get("warnings", ())]
     if consistency is None:
         shown = [row["frequency"] for row in rows]
         for strange, what in (

@@ -231,7 +231,7 @@ def budget(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.plan import budget_figure
 
         drawn = budget_figure([question for question, _ in asked], plans, source.derive("figure"))

@@ -160,8 +160,8 @@ def capacity(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.capacity import capacity_figure
-        from ldpkit.figures.experiment import save_figure
 
         save_figure(capacity_figure(asked, plans), figure)
         note(f"wrote {figure}")

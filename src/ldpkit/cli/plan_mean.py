@@ -100,7 +100,7 @@ def plan_mean_budget(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.plan import mean_figure
 
         save_figure(mean_figure(questions, plans), figure)

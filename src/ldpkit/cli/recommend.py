@@ -128,7 +128,7 @@ def recommend(
     for warning in found.warnings:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.recommendation import draw
 
         save_figure(draw(found, top), figure)

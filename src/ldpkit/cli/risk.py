@@ -105,7 +105,7 @@ def risk(
         ((only,),) = found.values()
         print("\n".join(in_words(only)))
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.risk import risk_figure
 
         save_figure(risk_figure(found), figure)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.figures.experiment import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, new_figure
 from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.laws.totals import law_at

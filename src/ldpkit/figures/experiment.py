@@ -2,63 +2,23 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldpkit.bench.grid import Cell, Experiment, Row
 from ldpkit.bench.summary import Summary
-from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.numbertext import number_text
-from ldpkit.core.wholefile import whole_file
+from ldpkit.figures.canvas import new_figure
 from ldpkit.simulation.metrics import metric_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "check_figure_path",
-    "curves",
-    "heat_map",
-    "label_logs",
-    "new_figure",
-    "overview",
-    "save_figure",
-    "truth_against_estimate",
-]
+__all__ = ["curves", "heat_map", "overview", "truth_against_estimate"]
 
-_SUFFIXES = (".png", ".svg", ".pdf")
 _MOST_VALUES = 200  # more points than this hide each other
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that needs no display."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
-    matplotlib.rcParams["svg.hashsalt"] = "ldpkit"  # the same figure gives the same file
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def check_figure_path(path: Path) -> Path:
-    """Return a path whose suffix names a figure format, or refuse it."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise InvalidParameterError(f"a figure is written as .png, .svg or .pdf, got {str(path)!r}")
-    return path
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of its suffix, whole or not at all."""
-    kind = check_figure_path(path).suffix.lower().removeprefix(".")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-    with whole_file(path) as stream:
-        stream.write(drawn.getbuffer())
 
 
 def heat_map(axes: Any, summary: Summary) -> None:
@@ -151,12 +111,3 @@ def overview(experiment: Experiment, rows: Sequence[Row]) -> Figure:
     if several:
         curves(panels[2], rows, metric)
     return figure
-
-
-def label_logs(axis: Any) -> None:
-    """Write plain numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(NullFormatter())

@@ -13,7 +13,8 @@ from ldpkit.bench.grid import Experiment, Row
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import AVERAGE, WITHOUT, Scale, caption_of
 from ldpkit.core.numbertext import number_text
-from ldpkit.figures.experiment import curves, heat_map, new_figure, truth_against_estimate
+from ldpkit.figures.canvas import new_figure
+from ldpkit.figures.experiment import curves, heat_map, truth_against_estimate
 from ldpkit.simulation.metrics import metric_for
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile
-from ldpkit.figures.experiment import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, new_figure
 from ldpkit.mechanisms.adaptive.table import NoiseTable
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
-from ldpkit.figures.experiment import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, new_figure
 from ldpkit.planning.frequencies.question import Question
 from ldpkit.planning.mean.question import MeanQuestion
 from ldpkit.planning.plan import Plan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.figures.experiment import new_figure
+from ldpkit.figures.canvas import new_figure
 from ldpkit.planning.frequencies.recommendation import Recommendation
 
 if TYPE_CHECKING:

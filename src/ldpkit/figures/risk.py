@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.adversary import Risk
-from ldpkit.figures.experiment import new_figure
+from ldpkit.figures.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -43,7 +43,7 @@ def adversary_claims(settings: Settings) -> Iterator[Claim]:
     )
     yield _informed()
     if settings.folder is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.risk import risk_figure
 
         for eta in ETAS:

@@ -169,7 +169,8 @@ def _without_data(table: Ldp3Table, error: LdpkitError) -> Iterator[Claim]:
 
 
 def _draw(table: Ldp3Table, experiment: Experiment, rows: Sequence[Row], settings: Settings) -> None:
-    from ldpkit.figures.experiment import overview, save_figure
+    from ldpkit.figures.canvas import save_figure
+    from ldpkit.figures.experiment import overview
 
     if settings.folder is not None:
         settings.folder.mkdir(parents=True, exist_ok=True)
