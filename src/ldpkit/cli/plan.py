@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -315,7 +316,7 @@ def _verify(
     from ldpkit.planning.frequencies.budget import verify
 
     checks = (
-        {"protocol": plan.protocol, "method": plan.method, **check.row()}
+        {"protocol": plan.protocol, "method": plan.method, **asdict(check)}
         for (question, name), plan in zip(asked, plans, strict=True)
         for check in verify(question, plan, rng=source.derive(f"verify {question.protocol} {name}"))
     )
@@ -324,11 +325,11 @@ def _verify(
 
 
 def _show(plans: list[Plan], output: Format, about: dict[str, Any], consistency: str | None) -> None:
-    rows = [plan.row() for plan in plans]
+    rows = [row for plan in plans for row in plan.rows()]
     if output is not Format.table:
         everything = about | {
             "consistency": consistency,
-            "trace": [row for plan in plans for row in plan.rows()],
+            "trace": [row for plan in plans for row in plan.tried()],
         }
         show(rows, output, about=everything)
         return

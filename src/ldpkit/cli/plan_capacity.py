@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -143,7 +144,7 @@ def capacity(
         checks = [row for plan in plans for row in _verify(asked, plan, source)]
         about["verified"] = checks
     if output is not Format.table:
-        about["trace"] = [row for plan in plans for row in plan.rows()]
+        about["trace"] = [row for plan in plans for row in plan.tried()]
     else:
         rows = _told(rows)
     show(rows, output, title=str(asked), caption=_caption(question, capped), about=about)
@@ -278,7 +279,7 @@ def _verify(question: CapacityQuestion, plan: Plan, source: RandomSource) -> Ite
     if plan.epsilon is not None:
         rng = source.derive(f"verify {plan.protocol}")
         for check in verify(question, plan.protocol, plan.epsilon, rng=rng):
-            yield {"outcome": question.outcome.value, **check.row()}
+            yield {"outcome": question.outcome.value, **asdict(check)}
 
 
 def _about(question: CapacityQuestion, capped: Capped | None) -> dict[str, Any]:

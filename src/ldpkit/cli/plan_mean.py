@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +192,7 @@ def _verify(questions: list[MeanQuestion], plans: list[Plan], source: RandomSour
     from ldpkit.planning.mean.question import verify_mean
 
     checks = (
-        check.row()
+        asdict(check)
         for question, plan in zip(questions, plans, strict=True)
         for check in verify_mean(question, plan, rng=source.derive(f"verify {question.mechanism}"))
     )
@@ -201,9 +201,9 @@ def _verify(questions: list[MeanQuestion], plans: list[Plan], source: RandomSour
 
 
 def _show(plans: list[Plan], question: MeanQuestion, output: Format, about: dict[str, Any]) -> None:
-    rows = [plan.row() for plan in plans]
+    rows = [row for plan in plans for row in plan.rows()]
     if output is not Format.table:
-        trace = [row for plan in plans for row in plan.rows()]
+        trace = [row for plan in plans for row in plan.tried()]
         show(rows, output, about=about | {"scope": question.scope, "trace": trace})
         return
     shown = [

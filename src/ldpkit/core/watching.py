@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
-__all__ = ["Watch", "collect", "unwatched"]
+__all__ = ["Watch", "collect", "unwatched", "watching"]
 
 Item = TypeVar("Item")
 
@@ -36,9 +37,18 @@ def collect(items: Iterable[Item], total: int | None, label: str, watch: Watch =
     reading: 2 of 2
     ['a', 'b']
     """
+    with watching(items, total, label, watch) as watched:
+        return list(watched)
+
+
+@contextmanager
+def watching(
+    items: Iterable[Item], total: int | None, label: str, watch: Watch = unwatched
+) -> Generator[Iterator[Item], None, None]:
+    """Let items be watched while they are worked on; close what watches, also where the work fails."""
     watched = watch(items, total, label)
     try:
-        return list(watched)
+        yield watched
     finally:
         close = getattr(watched, "close", None)
         if close is not None:
