@@ -233,10 +233,11 @@ def budget(
         note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.plan import budget_figure
+        from ldpkit.planning.frequencies.plans import BudgetPlans
 
-        drawn = budget_figure([question for question, _ in asked], plans, source.derive("figure"))
-        save_figure(drawn, figure)
+        asked_for = tuple(question for question, _ in asked)
+        found = BudgetPlans(plans=tuple(plans), questions=asked_for, data=dataset.name)
+        save_figure(found.figure(), figure)
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)

@@ -162,9 +162,10 @@ def capacity(
         note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.capacity import capacity_figure
+        from ldpkit.planning.capacity.plans import CapacityPlans
 
-        save_figure(capacity_figure(asked, plans), figure)
+        drawn = CapacityPlans(plans=tuple(plans), question=question, capped=capped).figure()
+        save_figure(drawn, figure)
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)

@@ -101,9 +101,9 @@ def plan_mean_budget(
         note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.plan import mean_figure
+        from ldpkit.planning.mean.plans import MeanPlans
 
-        save_figure(mean_figure(questions, plans), figure)
+        save_figure(MeanPlans(plans=tuple(plans), questions=tuple(questions)).figure(), figure)
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)

@@ -127,9 +127,8 @@ def recommend(
         note(f"warning: {warning}")
     if figure is not None:
         from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.recommendation import draw
 
-        save_figure(draw(found, top), figure)
+        save_figure(found.figure(), figure)
         note(f"wrote {figure}")
 
 

@@ -92,7 +92,10 @@ class Table:
 
     def __str__(self) -> str:
         lines = list(text_table(self.header, self.rows, right=self.right, width=_WIDTH)) if self.rows else []
-        return "\n".join([*filter(None, [self.title]), *lines, *filter(None, [self.caption])])
+        above, below = (
+            [cell_text(line) for line in text.split("\n") if line] for text in (self.title, self.caption)
+        )
+        return "\n".join([*above, *lines, *below])
 
 
 def cell_text(value: Any) -> str:

@@ -27,10 +27,25 @@ DRAWN = {
     "adaptive mean": "ldpkit.figures.estimates:draw_mean",
     "density": "ldpkit.figures.estimates:draw_density",
     "quantile": "ldpkit.figures.estimates:draw_quantile",
+    "plan": "ldpkit.figures.plan:draw_plan",
+    "plan budget": "ldpkit.figures.plan:draw_budget",
+    "plan mean": "ldpkit.figures.plan:draw_mean_plans",
+    "plan capacity": "ldpkit.figures.capacity:draw_capacity",
+    "recommendation": "ldpkit.figures.recommendation:draw_recommendation",
+    "mean recommendation": "ldpkit.figures.recommendation:draw_mean_recommendation",
+    "risk": "ldpkit.figures.risk:draw_risk",
+    "risks": "ldpkit.figures.risk:draw_risks",
+    "audit": "ldpkit.figures.audit:draw_audit",
+    "benchmark": "ldpkit.figures.experiment:draw_benchmark",
+    "numeric benchmark": "ldpkit.figures.numeric:draw_numeric_benchmark",
 }
 """For each kind of result, what draws its main picture on given axes."""
 
-WHOLE: dict[str, str] = {}
+WHOLE = {
+    "risks": "ldpkit.figures.risk:risks_figure",
+    "benchmark": "ldpkit.figures.experiment:overview",
+    "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",
+}
 """For kinds with more to see than one pair of axes shows, what makes the whole figure."""
 
 _SIZE = (9.0, 5.5)
