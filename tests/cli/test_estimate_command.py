@@ -210,7 +210,7 @@ def test_rows_are_made_as_they_are_written():
     made = ldpkit.Tally(ldpkit.GRR(30_000, epsilon=1.0), 1, np.eye(1, 30_000, 7, int)[0]).estimate()
     made.interval()  # what is loaded on first use does not count
     tracemalloc.start()
-    show(made.rows(), Format.json, about={"n": 1}, file=(lengths := _Lengths()))
+    show(made.iter_rows(), Format.json, about={"n": 1}, file=(lengths := _Lengths()))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert lengths.total > 150 * len(made)

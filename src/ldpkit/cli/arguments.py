@@ -333,7 +333,7 @@ def check_outputs(
 def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
     """Refuse a figure that could not be drawn or written, before any work is done."""
     if figure is not None:
-        from ldpkit.figures.experiment import check_figure_path
+        from ldpkit.figures.canvas import check_figure_path
 
         check_figure_path(figure)
         check_output(figure, force=force, inputs=inputs)

@@ -139,7 +139,7 @@ def _watch(step: str) -> None:
 def _show(found: Audit, output: Format) -> None:
     from ldpkit.assurance.audit.audit import NOT_PROMISED
 
-    about = {name: value for name, value in found.to_dict().items() if name != "checks"}
+    about = found.about()
     rows = [
         {"check": check.name, "outcome": check.outcome, "epsilon": check.epsilon, "finding": check.finding}
         for check in found.checks

@@ -143,6 +143,7 @@ def bench(
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
+    from ldpkit.bench.benchmark import Benchmark
     from ldpkit.bench.grid import NO_METHOD, Experiment
     from ldpkit.bench.results import format_of
     from ldpkit.core.errors import InvalidParameterError
@@ -204,17 +205,18 @@ def bench(
     )
     rows = _run(experiment, output, resume=resume, force=force)
     _print(experiment, rows, result_format, data)
+    found = Benchmark(experiment, tuple(rows), data)
     if figure is not None:
-        from ldpkit.figures.experiment import overview, save_figure
+        from ldpkit.figures.canvas import save_figure
 
-        save_figure(overview(experiment, rows), figure)
+        save_figure(found.figure(), figure)
         note(f"wrote {figure}")
     if report is not None:
         from ldpkit.core.wholefile import whole_text
-        from ldpkit.figures.experiment_page import write_report
+        from ldpkit.figures.experiment_page import benchmark_page
 
         command = shlex.join(["ldpkit", *sys.argv[1:]])
-        whole_text(report, write_report(experiment, rows, data=data, command=command))
+        whole_text(report, benchmark_page(found, command=command))
         note(f"wrote {report}")
 
 

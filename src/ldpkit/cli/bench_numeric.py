@@ -17,8 +17,6 @@ from ldpkit.core.errors import InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.figure import Figure
-
     from ldpkit.bench.numeric_data import NumericData
     from ldpkit.bench.numeric_experiment import NumericExperiment, NumericRow, Task
 
@@ -49,9 +47,10 @@ class NumericOptions:
 
 def bench_numbers(task: Task, options: NumericOptions) -> None:
     """Compare numeric mechanisms and print, write or draw what came out."""
+    from ldpkit.bench.numeric_benchmark import NumericBenchmark
     from ldpkit.bench.numeric_data import load_numbers
     from ldpkit.bench.numeric_experiment import METRICS, NumericExperiment
-    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.canvas import save_figure
 
     if options.style not in ("table", "csv", "json"):
         raise InvalidParameterError(f"numbers are printed as table, csv or json, got {options.style!r}")
@@ -84,7 +83,7 @@ def bench_numbers(task: Task, options: NumericOptions) -> None:
         _write(options.output, rows)
     _print(experiment, rows, metrics, Format(options.style))
     if options.figure is not None:
-        save_figure(_figure(experiment, rows, metrics[0]), options.figure)
+        save_figure(NumericBenchmark(experiment, tuple(rows), tuple(metrics)).figure(), options.figure)
         note(f"wrote {options.figure}")
 
 
@@ -136,25 +135,3 @@ def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[
 def _people(data: Sequence[NumericData]) -> str:
     counts = sorted({numbers.n for numbers in data})
     return " or ".join(f"{count:,}" for count in counts) + " people"
-
-
-def _figure(experiment: NumericExperiment, rows: list[NumericRow], metric: str) -> Figure:
-    """Return the densities of the first collection, or the errors of a mean over epsilon."""
-    from ldpkit.bench.numeric_experiment import NumericSummary
-    from ldpkit.figures.numeric import curves_figure, density_figure
-
-    if experiment.task == "density":
-        first = experiment.cells()[: len(experiment.mechanisms)]
-        truth = experiment.numbers(first[0].data).values
-        return density_figure([experiment.density(cell) for cell in first], truth=truth)
-    summary = NumericSummary(rows, metric)
-    curves = {
-        numbers.name: {
-            name: {epsilon: summary.mean(numbers.name, epsilon, name) for epsilon in experiment.epsilons}
-            for name in summary.mechanisms()
-        }
-        for numbers in experiment.data
-    }
-    return curves_figure(
-        curves, along="epsilon", across=metric, title=f"Error of the mean, {_people(experiment.data)}"
-    )

@@ -107,11 +107,13 @@ def density(
     if (warning := _narrow(smooth)) is not None:
         note(warning)
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.numeric import density_figure
+        from ldpkit.figures.canvas import new_figure, save_figure
+        from ldpkit.figures.estimates import draw_density
 
+        drawn = new_figure(8, 4.5)
         truth = None if numbers is None else numbers.values
-        save_figure(density_figure([found], truth=truth, quantiles=quantiles), figure)
+        draw_density(drawn.subplots(), found.with_quantiles(quantiles), truth=truth)
+        save_figure(drawn, figure)
         note(f"wrote {figure}")
 
 
@@ -150,7 +152,7 @@ def _print(
     if clipped:
         caption += f", {clipped} values clipped"
     caption += "\nstderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
-    facts = [vars(each) for each in quantiles]
+    facts = [row for each in quantiles for row in each.rows()]
     about = {
         "n": tally.n,
         "mechanism": mechanism.name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -152,8 +152,13 @@ def estimate(
             "population": population,
             **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
         }
-        shown = _shown(made, top, sort, is_table=style is Format.table)
-        rows = made.rows(level, simultaneous=simultaneous, at=shown)
+        made = made.with_level(level, simultaneous=simultaneous)
+        is_table = style is Format.table
+        shown_rows = _ROWS if top is None and is_table else top
+        by_frequency = sort is Sort.frequency or (sort is None and is_table)
+        order: Literal["value", "frequency"] = "frequency" if by_frequency else "value"
+        shown = made.order(shown_rows, sort=order)
+        rows = made.iter_rows(shown_rows, sort=order)
         if style is Format.table:  # people are whole
             rows = [{**row, "count": round(row["count"])} for row in rows]
         caption = _caption(about, mechanisms, len(shown), len(made))
@@ -182,21 +187,9 @@ def _style_of(output: Path | None) -> Format:
     return Format(ending) if ending in ("csv", "json") else Format.table
 
 
-def _shown(made: Estimate, top: int | None, sort: Sort | None, *, is_table: bool) -> Indices:
-    """Return the indices of the values to show, in their order."""
-    import numpy as np
-
-    if sort is None:
-        sort = Sort.frequency if is_table else Sort.value
-    if top is None:
-        top = _ROWS if is_table else len(made)
-    frequent = np.argsort(-made.values, kind="stable")[:top]
-    return np.sort(frequent) if sort is Sort.value else frequent
-
-
 def _hints(made: Estimate, shown: Indices, consistency: str | None) -> list[str]:
     """Return what a reader of these rows should know, beside the caption."""
-    hints = [f"warning: {warning}" for warning in made.warnings]
+    hints = [f"warning: {warning}" for warning in made.diagnostics.get("warnings", ())]
     if consistency is None:
         values = made.values[shown]
         for strange, what in (

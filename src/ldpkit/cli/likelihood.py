@@ -42,11 +42,7 @@ def estimate_likelihood(
 
 def describe(mechanism: Mechanism) -> dict[str, Any]:
     """Return what made some reports, for the reader of a result."""
-    return {
-        "mechanism": mechanism.name,
-        "parameters": mechanism.parameters(),
-        **mechanism.epsilons(),
-    }
+    return mechanism.describe()
 
 
 def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:

@@ -74,7 +74,7 @@ def longitudinal(
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
-    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.longitudinal import Exposure
 
     check_figure(figure, force=force)

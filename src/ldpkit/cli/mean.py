@@ -127,7 +127,7 @@ def mean(
         "level": level,
         "interval": answer.mechanism.domain.to_json(),
         "population": population,
-        "about": made.about,
+        "about": made.whose,
         "bias": made.bias,
         **answer.about,
     }

@@ -134,7 +134,7 @@ def number_table(
         "method": method or tally.mechanism.default_estimator,
         "level": level,
         "population": population,
-        "about": made.about,
+        "about": made.whose,
         "bias": made.bias,
     }
     caption = (
@@ -143,13 +143,13 @@ def number_table(
     )
     for warning in (too_biased(made), out_of_reach(made.mean, made.domain)):
         caption += "" if warning is None else f"\n{warning}"
-    return [without_nan(row) for row in made.rows(level)], about, caption
+    return [without_nan(row) for row in made.with_level(level).rows()], about, caption
 
 
 def what_it_covers(made: NumericEstimate | AdaptiveEstimate, level: float) -> str:
     """Return what an interval is about, in a sentence for a caption."""
     bias = f", up to {made.bias:.3g} of bias included" if made.bias else ""
-    return f"{100 * level:g}% interval for the mean of {made.about}{bias}"
+    return f"{100 * level:g}% interval for the mean of {made.whose}{bias}"
 
 
 def too_biased(made: NumericEstimate | AdaptiveEstimate) -> str | None:

@@ -8,7 +8,6 @@ import enum
 import io
 import itertools
 import json
-import math
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,8 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from ldpkit.cli.safetext import csv_cell, visible
-from ldpkit.core.numbertext import number_text
+from ldpkit.core.results import finite
+from ldpkit.core.tables import cell_text, flat
 
 __all__ = ["Format", "FormatOption", "note", "show", "show_cells"]
 
@@ -80,7 +80,7 @@ def _write_csv(rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
         if number == 0:
             writer.writeheader()
         writer.writerows(
-            {name: csv_cell(_flat(value), on_screen) for name, value in row.items()} for row in some
+            {name: csv_cell(flat(value), on_screen) for name, value in row.items()} for row in some
         )
         target.write(text.getvalue())
 
@@ -107,16 +107,7 @@ def _parts(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]
 
 
 def _json_text(value: Any) -> str:
-    return json.dumps(_finite(value), indent=2, default=float, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    """Return the same with numbers that JSON has no word for as text: an epsilon may be infinite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else "infinite" if value > 0 else "-infinite"
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return json.dumps(finite(value), indent=2, default=float, allow_nan=False)
 
 
 def _show_table(
@@ -124,7 +115,7 @@ def _show_table(
 ) -> None:
     header = list(rows[0]) if rows else []
     cells = [
-        [_cell(value) + ("*" if best.get(index) == name else "") for name, value in row.items()]
+        [cell_text(value) + ("*" if best.get(index) == name else "") for name, value in row.items()]
         for index, row in enumerate(rows)
     ]
     right = [_is_numeric([row[name] for row in rows]) for name in header]
@@ -153,7 +144,7 @@ def show_cells(
     file : text file, optional
         Where to print, by default standard output.
     """
-    from ldpkit.cli.texttable import text_table, wrapped
+    from ldpkit.core.texttable import text_table, wrapped
 
     target = file or sys.stdout
     width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
@@ -167,21 +158,6 @@ def show_cells(
 
 def _is_numeric(values: Sequence[Any]) -> bool:
     return all(value is None or isinstance(value, (int, float)) for value in values)
-
-
-def _cell(value: Any) -> str:
-    """Return a value as short text that cannot steer the terminal, as a label could."""
-    if isinstance(value, float):
-        return number_text(value)
-    text = "" if value is None else str(_flat(value))
-    return text if text.isprintable() else repr(text)[1:-1]
-
-
-def _flat(value: Any) -> Any:
-    """Return lists and mappings as text for one cell."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}={item}" for name, item in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
 def note(message: str) -> None:

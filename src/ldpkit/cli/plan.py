@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -231,11 +232,12 @@ def budget(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.plan import budget_figure
+        from ldpkit.figures.canvas import save_figure
+        from ldpkit.planning.frequencies.plans import BudgetPlans
 
-        drawn = budget_figure([question for question, _ in asked], plans, source.derive("figure"))
-        save_figure(drawn, figure)
+        asked_for = tuple(question for question, _ in asked)
+        found = BudgetPlans(plans=tuple(plans), questions=asked_for, data=dataset.name)
+        save_figure(found.figure(), figure)
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)
@@ -315,7 +317,7 @@ def _verify(
     from ldpkit.planning.frequencies.budget import verify
 
     checks = (
-        {"protocol": plan.protocol, "method": plan.method, **check.row()}
+        {"protocol": plan.protocol, "method": plan.method, **asdict(check)}
         for (question, name), plan in zip(asked, plans, strict=True)
         for check in verify(question, plan, rng=source.derive(f"verify {question.protocol} {name}"))
     )
@@ -324,11 +326,11 @@ def _verify(
 
 
 def _show(plans: list[Plan], output: Format, about: dict[str, Any], consistency: str | None) -> None:
-    rows = [plan.row() for plan in plans]
+    rows = [row for plan in plans for row in plan.rows()]
     if output is not Format.table:
         everything = about | {
             "consistency": consistency,
-            "trace": [row for plan in plans for row in plan.rows()],
+            "trace": [row for plan in plans for row in plan.tried()],
         }
         show(rows, output, about=everything)
         return
@@ -342,5 +344,6 @@ def _show(plans: list[Plan], output: Format, about: dict[str, Any], consistency:
         output,
         title=f"The smallest epsilon for {about['goal']}{after}",
         caption=f"{about['data']}: {about['people']:,} people, {about['values']:,} values. "
-        "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, or the law is rough",
+        "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, "
+        "or the law is rough",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -143,7 +144,7 @@ def capacity(
         checks = [row for plan in plans for row in _verify(asked, plan, source)]
         about["verified"] = checks
     if output is not Format.table:
-        about["trace"] = [row for plan in plans for row in plan.rows()]
+        about["trace"] = [row for plan in plans for row in plan.tried()]
     else:
         rows = _told(rows)
     show(rows, output, title=str(asked), caption=_caption(question, capped), about=about)
@@ -160,10 +161,11 @@ def capacity(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.capacity import capacity_figure
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
+        from ldpkit.planning.capacity.plans import CapacityPlans
 
-        save_figure(capacity_figure(asked, plans), figure)
+        drawn = CapacityPlans(plans=tuple(plans), question=question, capped=capped).figure()
+        save_figure(drawn, figure)
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)
@@ -278,7 +280,7 @@ def _verify(question: CapacityQuestion, plan: Plan, source: RandomSource) -> Ite
     if plan.epsilon is not None:
         rng = source.derive(f"verify {plan.protocol}")
         for check in verify(question, plan.protocol, plan.epsilon, rng=rng):
-            yield {"outcome": question.outcome.value, **check.row()}
+            yield {"outcome": question.outcome.value, **asdict(check)}
 
 
 def _about(question: CapacityQuestion, capped: Capped | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +100,10 @@ def plan_mean_budget(
     for warning in told:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.plan import mean_figure
+        from ldpkit.figures.canvas import save_figure
+        from ldpkit.planning.mean.plans import MeanPlans
 
-        save_figure(mean_figure(questions, plans), figure)
+        save_figure(MeanPlans(plans=tuple(plans), questions=tuple(questions)).figure(), figure)
         note(f"wrote {figure}")
     if not any(plan.feasible for plan in plans):
         raise typer.Exit(1)
@@ -193,7 +193,7 @@ def _verify(questions: list[MeanQuestion], plans: list[Plan], source: RandomSour
     from ldpkit.planning.mean.question import verify_mean
 
     checks = (
-        check.row()
+        asdict(check)
         for question, plan in zip(questions, plans, strict=True)
         for check in verify_mean(question, plan, rng=source.derive(f"verify {question.mechanism}"))
     )
@@ -202,9 +202,9 @@ def _verify(questions: list[MeanQuestion], plans: list[Plan], source: RandomSour
 
 
 def _show(plans: list[Plan], question: MeanQuestion, output: Format, about: dict[str, Any]) -> None:
-    rows = [plan.row() for plan in plans]
+    rows = [row for plan in plans for row in plan.rows()]
     if output is not Format.table:
-        trace = [row for plan in plans for row in plan.rows()]
+        trace = [row for plan in plans for row in plan.tried()]
         show(rows, output, about=about | {"scope": question.scope, "trace": trace})
         return
     shown = [

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from contextlib import closing
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,8 +15,6 @@ from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from ldpkit.core.typing import Counts
     from ldpkit.planning.constraint import Constraint
     from ldpkit.planning.frequencies.recommendation import Recommendation
@@ -98,6 +95,7 @@ def recommend(
         _recommend_mean(low, high, people, epsilon, within, chance, output)
         return
     check_figure(figure, force=force, inputs=[data])
+    from ldpkit.cli.progress import track
     from ldpkit.core import random
     from ldpkit.planning.frequencies.recommend import recommend as rank
     from ldpkit.simulation.datasets import load
@@ -117,10 +115,10 @@ def recommend(
         metric,
         epsilon=epsilon,
         wanted=wanted,
-        protocols=None if names == ["all"] else names,
+        protocols=names,
         repeats=repeats,
         rng=random.seeded(seed),
-        watch=_watch,
+        watch=track,
     )
     _show(found, output, top, data, counts, epsilon)
     for reason in found.reasons():
@@ -128,10 +126,9 @@ def recommend(
     for warning in found.warnings:
         note(f"warning: {warning}")
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.recommendation import draw
+        from ldpkit.figures.canvas import save_figure
 
-        save_figure(draw(found, top), figure)
+        save_figure(found.figure(), figure)
         note(f"wrote {figure}")
 
 
@@ -163,10 +160,10 @@ def _show(
             "reasons": list(found.reasons()),
             "warnings": list(found.warnings),
         }
-        show([option.row() for option in options], output, about=about)
+        show([asdict(option) for option in options], output, about=about)
         return
     shown = options[:top] if found.nothing in options[:top] else (*options[:top], found.nothing)
-    rows = [option.row() for option in shown]
+    rows = [asdict(option) for option in shown]
     for row in rows:
         del row["tied"]
         if found.wanted is None:
@@ -183,13 +180,6 @@ def _show(
         caption="; ".join([tie, *_LEGEND]),
         best=best,
     )
-
-
-def _watch(names: Sequence[str]) -> Generator[str, None, None]:
-    from ldpkit.cli.progress import track
-
-    with closing(track(names, len(names), "simulating")) as watched:
-        yield from watched
 
 
 def _constraint(
@@ -231,7 +221,7 @@ def _recommend_mean(
         "report_bytes": 0,
     }
     useless = epsilon is not None and options[0].within >= nothing["within"]
-    rows: list[dict[str, Any]] = [option.row() for option in options]
+    rows: list[dict[str, Any]] = [asdict(option) for option in options]
     rows = [nothing, *rows] if useless else [*rows, nothing]
     told = mean_warnings(domain, within)
     told += epsilon_warnings(options[0].epsilon, subject=options[0].mechanism)

@@ -105,10 +105,11 @@ def risk(
         ((only,),) = found.values()
         print("\n".join(in_words(only)))
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.risk import risk_figure
+        from ldpkit.assurance.adversary.compare import Risks
+        from ldpkit.figures.canvas import save_figure
 
-        save_figure(risk_figure(found), figure)
+        drawn = Risks(tuple(each for risks in found.values() for each in risks), len(values)).figure()
+        save_figure(drawn, figure)
         note(f"wrote {figure}")
 
 
