@@ -19,7 +19,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ldpkit.core.typing import Indices
+    from ldpkit.core.typing import Counts
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.mechanisms.base import Mechanism
 
@@ -181,7 +181,7 @@ def _style_of(output: Path | None) -> Format:
     return Format(ending) if ending in ("csv", "json") else Format.table
 
 
-def _shown(made: Estimate, top: int | None, sort: Sort | None, *, is_table: bool) -> Indices:
+def _shown(made: Estimate, top: int | None, sort: Sort | None, *, is_table: bool) -> Counts:
     """Return the indices of the values to show, in their order."""
     import numpy as np
 
@@ -189,11 +189,11 @@ def _shown(made: Estimate, top: int | None, sort: Sort | None, *, is_table: bool
         sort = Sort.frequency if is_table else Sort.value
     if top is None:
         top = _ROWS if is_table else len(made)
-    frequent = np.argsort(-made.values, kind="stable")[:top]
+    frequent: Counts = np.argsort(-made.values, kind="stable")[:top]
     return np.sort(frequent) if sort is Sort.value else frequent
 
 
-def _hints(made: Estimate, shown: Indices, consistency: str | None) -> list[str]:
+def _hints(made: Estimate, shown: Counts, consistency: str | None) -> list[str]:
     """Return what a reader of these rows should know, beside the caption."""
     hints = [f"warning: {warning}" for warning in made.warnings]
     if consistency is None:

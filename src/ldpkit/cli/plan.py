@@ -342,5 +342,6 @@ def _show(plans: list[Plan], output: Format, about: dict[str, Any], consistency:
         output,
         title=f"The smallest epsilon for {about['goal']}{after}",
         caption=f"{about['data']}: {about['people']:,} people, {about['values']:,} values. "
-        "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, or the law is rough",
+        "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, "
+        "or the law is rough",
     )

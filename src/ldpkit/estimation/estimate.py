@@ -12,7 +12,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError, OutOfDomainError
-from ldpkit.core.typing import Floats, Indices, Label
+from ldpkit.core.typing import Counts, Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.intervals import Region
 from ldpkit.estimation.noise import Noise
@@ -164,7 +164,7 @@ class Estimate:
         *,
         simultaneous: bool = False,
         population: bool | None = None,
-        at: Sequence[int] | Indices | None = None,
+        at: Sequence[int] | Counts | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Yield one record for each value: value, frequency, stderr, low, high, count.
 
