@@ -19,7 +19,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ldpkit.core.typing import Indices
+    from ldpkit.core.typing import Counts
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.tally import FrequencyTally
@@ -187,7 +187,7 @@ def _style_of(output: Path | None) -> Format:
     return Format(ending) if ending in ("csv", "json") else Format.table
 
 
-def _hints(made: Estimate, shown: Indices, consistency: str | None) -> list[str]:
+def _hints(made: Estimate, shown: Counts, consistency: str | None) -> list[str]:
     """Return what a reader of these rows should know, beside the caption."""
     hints = [f"warning: {warning}" for warning in made.diagnostics.get("warnings", ())]
     if consistency is None:

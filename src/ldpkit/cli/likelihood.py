@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,5 +56,4 @@ def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:
         raise InvalidInputError(
             f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --method out"
         )
-    with contextlib.closing(track(part.reports(), part.blocks, f"reading {path.name}")) as chunks:
-        return Evidence.from_file(part, chunks)
+    return Evidence.from_file(part, lambda passing: track(passing, part.blocks, f"reading {path.name}"))

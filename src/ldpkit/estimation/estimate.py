@@ -15,7 +15,7 @@ from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
-from ldpkit.core.typing import Floats, Indices, Label
+from ldpkit.core.typing import Counts, Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.intervals import Region
 from ldpkit.estimation.noise import Noise
@@ -233,10 +233,10 @@ class Estimate(Result):
             for index, *row in zip(some.tolist(), *columns.values(), strict=True):
                 yield {"value": labels[index], **dict(zip(columns, row, strict=True))}
 
-    def order(self, top: int | None = None, *, sort: Order = "value") -> Indices:
+    def order(self, top: int | None = None, *, sort: Order = "value") -> Counts:
         """Return the indices of the values that `rows` shows, in their order."""
         frequent = np.argsort(-self.values, kind="stable")[:top]
-        return (frequent if sort == "frequency" else np.sort(frequent)).astype(np.uint32)
+        return frequent if sort == "frequency" else np.sort(frequent)
 
     def about(self) -> dict[str, Any]:
         """Return what made the reports, how they were read, and what the intervals cover."""

@@ -30,7 +30,7 @@ from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
-    from ldpkit.files.reportfile import ReportFile
+    from ldpkit.files.reportfile import ReportFile, Watch
 
 __all__ = ["Evidence", "Part"]
 
@@ -151,22 +151,22 @@ class Evidence:
         return cls((Part.of(_likely(oracle), reports),), provenance)
 
     @classmethod
-    def from_file(cls, file: ReportFile, chunks: Iterable[Reports] | None = None) -> Evidence:
+    def from_file(cls, file: ReportFile, watch: Watch | None = None) -> Evidence:
         """Return the evidence in a report file, which knows how its reports were made.
 
         Parameters
         ----------
         file : ReportFile
             Reports of a frequency oracle.
-        chunks : iterable of arrays, optional
-            The file's own `reports()`, if somebody wants to watch them pass.
+        watch : callable, optional
+            As of `ReportFile.tally`.
         """
         oracle = _likely(file.mechanism)
         if oracle.support_size == 1:
-            return cls.from_tally(file.tally(chunks))
+            return cls.from_tally(file.tally(watch))
         needed = file.n * ((oracle.size + 7) // 8)
         check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
-        parts = [Part.of(oracle, reports) for reports in (file.reports() if chunks is None else chunks)]
+        parts = [Part.of(oracle, reports) for reports in file.watched(watch)]
         if not parts:
             raise InvalidInputError(f"{str(file.path)!r} has no reports to estimate from")
         return replace(cls.merge([cls((part,)) for part in parts]), provenance=file.provenance)

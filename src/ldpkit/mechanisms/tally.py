@@ -180,13 +180,7 @@ class Tally:
 
     def _estimate(self, method: str | None, consistency: str | None, options: dict[str, Any]) -> Any:
         estimator = ESTIMATORS.get(method or self.mechanism.default_estimator)
-        try:
-            estimate = self.provenance.sign(estimator(self, **options))
-        except (np.linalg.LinAlgError, OverflowError) as error:
-            raise InvalidInputError(
-                f"{self!r} on {self.mechanism.domain} is too extreme to be estimated ({error}): "
-                "check the counts and the ends of the domain"
-            ) from error
+        estimate = self.provenance.sign(estimator(self, **options))
         if consistency is None:
             return estimate
         if not hasattr(estimate, "consistent"):

@@ -193,10 +193,15 @@ def audit(
     listed = enumerate_channel(mechanism, resolve(rng))
     tell("attacking the sampler")
     attacked = attack(mechanism, reports=count, rng=rng)
+    remembered = None
+    if is_memoized(mechanism):
+        tell("attacking devices that keep their permanent reports")
+        remembered = attack(mechanism, reports=count, rng=rng, kept=True)
     checks = (
         _check_integers(mechanism, exact),
         _check_channel(listed),
         _check_attack(mechanism, attacked, exact),
+        *([] if remembered is None else [_check_attack(mechanism, remembered, exact, "attack on memory")]),
         *_check_size(mechanism, exact),
         *_check_provenance(provenance),
     )
@@ -235,12 +240,12 @@ def _check_channel(listed: Enumeration) -> Check:
     return Check("channel", "pass" if keeps else "fail", finding, listed.epsilon)
 
 
-def _check_attack(mechanism: Mechanism, attacked: Attack, exact: float) -> Check:
+def _check_attack(mechanism: Mechanism, attacked: Attack, exact: float, name: str = "attack") -> Check:
     limit = min(mechanism.epsilon, exact)
     if attacked.epsilon > limit:
         finding = f"{attacked.sentence()} That is more than the {limit:.6g} promised."
-        return Check("attack", "fail", finding, attacked.epsilon)
-    return Check("attack", "pass", attacked.sentence(), attacked.epsilon)
+        return Check(name, "fail", finding, attacked.epsilon)
+    return Check(name, "pass", attacked.sentence(), attacked.epsilon)
 
 
 def _check_size(mechanism: Mechanism, exact: float) -> list[Check]:

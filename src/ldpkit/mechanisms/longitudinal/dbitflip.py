@@ -29,6 +29,7 @@ from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 __all__ = ["DBitFlip"]
 
 _SCORE = 1024
+_MOST_BITS = (1 << 26) - 1  # with one more they are the values of the largest domain
 
 
 class _Bits(SUE):
@@ -93,6 +94,10 @@ class DBitFlip(MemoizedOracle):
         chosen = self.size if d is None else check_whole(d, "d")
         if chosen > self.size:
             raise InvalidParameterError(f"d must be at most the {self.size} values of the domain, got {d}")
+        if chosen > _MOST_BITS:
+            raise InvalidParameterError(
+                f"d must be at most 2**26 - 1, got {chosen}: one bit more stands for 'none of these'; give d"
+            )
         self._freeze(d=chosen)
 
     def sibling(self, size: int) -> Self:
