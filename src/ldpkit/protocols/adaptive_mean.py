@@ -26,11 +26,12 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.adaptive.compare import choose, grid_variances
 from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.adaptive.rounding import round_at_random
-from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class, is_frequency, numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.describers import MOST, describing_share
+from ldpkit.protocols.ledger import Ledger, Promise, Report, Shares
 
 __all__ = ["AdaptiveEstimate", "AdaptiveMean"]
 
@@ -143,10 +144,7 @@ class AdaptiveMean:
         CONSISTENCY.get(consistency)
         self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
         self.noise_range = noise_range
-        first = get(oracle, self.bins + 1, epsilon=self.epsilon)
-        if not isinstance(first, FrequencyOracle):
-            raise InvalidParameterError(f"{oracle} is not a frequency oracle: choose one, such as 'grr'")
-        self.oracle: FrequencyOracle = first
+        self.oracle: FrequencyOracle = frequency_class(oracle).make(self.bins + 1, epsilon=self.epsilon)
 
     @cached_property
     def least_people(self) -> int:
@@ -170,9 +168,14 @@ class AdaptiveMean:
         >>> round(protocol.oracle.exact_epsilon(), 3), protocol.exact_epsilon()
         (1.636, 2.0)
         """
-        if mechanism is None:
-            return self.epsilon
-        return max(self.oracle.exact_epsilon(), mechanism.exact_epsilon())
+        cost = Ledger((self.record(mechanism),)).cost()
+        assert cost is not None
+        return cost.epsilon
+
+    def record(self, mechanism: NumericMechanism | None = None) -> Shares:
+        """Return what a person reports, for a ledger: in the first phase or in the second, never in both."""
+        second = Promise(self.epsilon) if mechanism is None else Report(mechanism)
+        return Shares((Report(self.oracle), second))
 
     def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each of n people whether they describe; a random set of `share` of them."""
@@ -202,7 +205,7 @@ class AdaptiveMean:
     def _estimate(self, tally: Tally) -> Estimate:
         """Return the consistent shares of the grid points, with errors about the whole population."""
         first = tally.mechanism
-        if not isinstance(first, FrequencyOracle) or first.domain != self.oracle.domain:
+        if not is_frequency(first) or first.domain != self.oracle.domain:
             raise MismatchError(
                 f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
                 f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
@@ -229,8 +232,7 @@ class AdaptiveMean:
             name = choose(variances, shares, estimate.stderr)
         if name == "aaa":
             return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
-        made: NumericMechanism = get(name, self.domain, epsilon=self.epsilon)
-        return made
+        return numeric_class(name).make(self.domain, epsilon=self.epsilon)
 
     # --- both --------------------------------------------------------------------------
 

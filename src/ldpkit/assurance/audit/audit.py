@@ -16,6 +16,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
 __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 
@@ -246,7 +247,8 @@ def _words(mechanism: Mechanism, exact: float) -> list[str]:
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:
     """Return what it costs a person to answer more than once."""
     if not isinstance(mechanism, MemoizedOracle):
-        ten, hundred = f"{10 * exact:.4g}", f"{100 * exact:.4g}"
+        costs = [Ledger((Rounds(Report(mechanism), answers),)).cost() for answers in (10, 100)]
+        ten, hundred = (f"{cost.epsilon:.4g}" for cost in costs if cost is not None)
         return [f"Who answers t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
     for_ever, instant = mechanism.exact_permanent_epsilon(), mechanism.exact_instant_epsilon()
     changing = "infinity from the second report on" if instant == math.inf else f"up to {instant:.4g} each"
