@@ -20,6 +20,7 @@ from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
 from costs import Costs
+from forked import run_forked
 
 if TYPE_CHECKING:
     from sybil import Example
@@ -57,7 +58,7 @@ def _run(command: str, expected: str, folder: Path) -> str | None:
     environment = {**os.environ, "PATH": path, "COLUMNS": "110", "NO_COLOR": "1"}
     words = shlex.split(command) if not set(command) & set("|&;<>$*`\n") else []
     if words[:1] == ["ldpkit"] and hasattr(os, "fork"):
-        done = _fork(words, folder, environment)
+        done = run_forked(words[1:], folder, environment)
     else:
         done = subprocess.run(
             ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -67,39 +68,6 @@ def _run(command: str, expected: str, folder: Path) -> str | None:
     if expected.strip() and not doctest.OutputChecker().check_output(expected, done.stdout, _OPTIONS):
         return f"{command!r} printed\n{done.stdout}\ninstead of\n{expected}"
     return None
-
-
-def _fork(words: list[str], folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a child that has imported everything: most of a new process is imports."""
-    import numba  # noqa: F401
-
-    from ldpkit.cli import main
-
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = os.fork()
-        if not child:
-            code = 70
-            try:
-                os.environ.clear()
-                os.environ.update(environment)
-                os.chdir(folder)
-                for number, file in ((1, out), (2, err)):
-                    os.dup2(file.fileno(), number)
-                null = os.open(os.devnull, os.O_RDONLY)
-                os.dup2(null, 0)
-                sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
-                sys.argv = words
-                main.main()
-            except SystemExit as end:
-                code = end.code if isinstance(end.code, int) else int(end.code is not None)
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        for file in (out, err):
-            file.seek(0)
-        return subprocess.CompletedProcess(words, code, out.read().decode(), err.read().decode())
 
 
 def _enter(namespace: dict[str, Any]) -> None:
