@@ -1,11 +1,10 @@
 """`ldpkit bench` from the outside."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from forked import run_forked
 from ldpkit.bench.grid import Experiment
 
 PLUGIN = '''
@@ -56,8 +55,7 @@ def test_a_plugin_takes_part_everywhere(tmp_path):
     (tmp_path / "mine.py").write_text(PLUGIN)
     options = ["-p", "all", "-m", "all", "-u", "first_error", "--plugin", "mine.py"]
     files = ["--report", "page.html", "-o", "rows.csv"]
-    command = [sys.executable, "-m", "ldpkit", *SMALL, *options, *files]  # a plugin stays with its process
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run_forked([*SMALL, *options, *files], tmp_path)  # a plugin stays with its process
     assert done.returncode == 0, done.stderr
     rows = (tmp_path / "rows.csv").read_text()
     assert "twin" in rows

@@ -15,6 +15,11 @@ from ldpkit.core.stopping import Stopped
 from ldpkit.files.reportfile import ReportWriter
 from slow import slow
 
+HEARD = """
+import signal  # nohup ignores SIGHUP, a shell SIGINT in the background, and children inherit that
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
 SLOW_WRITE = """
 import time
 from ldpkit.files.reportfile import ReportWriter
@@ -57,11 +62,8 @@ main()
 
 def stopped(script, number, arguments, folder):
     """Run a command until it says that it is ready, send it a signal, and return how it ended."""
-    heard = (
-        "import signal\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup ignores it, also for children
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", heard + script, *map(str, arguments)],
+        [sys.executable, "-c", HEARD + script, *map(str, arguments)],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

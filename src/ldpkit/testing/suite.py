@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
-from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.testing import epsilon, identity, inputs, moments, numeric, randomness, sampler, tallies, wire
 from ldpkit.testing.examples import example
@@ -89,11 +89,11 @@ def checks_for(mechanism: Mechanism | str) -> tuple[Check, ...]:
     >>> checks_for("grr")[2].clause
     'No attribute can be set or removed.'
     """
-    subject = _subject(mechanism)
+    kind: type[Mechanism] = MECHANISMS.get(mechanism) if isinstance(mechanism, str) else type(mechanism)
     runs: tuple[Run, ...] = _EVERY
-    if is_frequency(subject):
-        runs += _FREQUENCY + (_PURE if subject.can("pure") else ())
-    elif is_numeric(subject):
+    if is_frequency(kind):
+        runs += _FREQUENCY + (_PURE if kind.can("pure") else ())
+    elif is_numeric(kind):
         runs += _NUMERIC
     return tuple(Check(run.__name__.removeprefix("check_"), run) for run in runs)
 

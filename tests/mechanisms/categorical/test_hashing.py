@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.checks import check_hash_pairs
+from contract.hash_checks import check_hash_pairs
 from contract.scripted import ScriptedSource
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import from_spec

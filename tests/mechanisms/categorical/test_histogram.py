@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldpkit
-from contract.checks import SAID, z_limit
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, log_up
 from ldpkit.mechanisms.categorical.grid_laplace import GridLaplace
+from ldpkit.testing.false_alarms import SAID, z_limit
 
 seeded = ldpkit.random.seeded
 

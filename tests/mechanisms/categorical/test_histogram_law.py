@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.checks import FALSE_ALARM, SAID
 from contract.scripted import ScriptedSource
 from ldpkit.core.exact import WORD, log_up
 from ldpkit.mechanisms.categorical.grid_laplace import GridLaplace
 from ldpkit.mechanisms.categorical.histogram import SHE
+from ldpkit.testing.false_alarms import FALSE_ALARM, SAID
 from slow import slow
 
 GUIDE_CELLS = 1 << 12

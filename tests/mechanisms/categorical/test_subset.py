@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.checks import fits
 from contract.scripted import ScriptedSource
 from ldpkit.core.errors import FileFormatError
 from ldpkit.core.exact import exp_bounds
+from ldpkit.testing.false_alarms import fits
 
 SPARE = 1024
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.checks import SAID, z_limit
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
+from ldpkit.testing.false_alarms import SAID, z_limit
 from slow import slow
 
 seeded = ldpkit.random.seeded

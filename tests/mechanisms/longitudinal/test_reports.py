@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.checks import SAID, z_limit
 from ldpkit.core.exact import WORD
+from ldpkit.testing.false_alarms import SAID, z_limit
 from mechanisms.longitudinal.chained import PAIRS, every_name, make
 
 seeded = ldpkit.random.seeded
