@@ -27,8 +27,9 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
 from ldpkit.mechanisms.numeric.noise import NoiseMechanism
 from ldpkit.planning.capacity.question import CapacityQuestion, as_exact
-from ldpkit.planning.laws.report_sums import Bits, NoiseSum, ReportSum, Sets
+from ldpkit.planning.laws.report_sums import Bits, NoiseSum, ReportSum
 from ldpkit.planning.laws.saddle import saddle_point
+from ldpkit.planning.laws.set_sums import Sets
 
 __all__ = [
     "EstimatedTotal",
