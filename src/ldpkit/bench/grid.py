@@ -20,7 +20,6 @@ from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import frequency_class
@@ -155,7 +154,7 @@ class Experiment:
         source = random.seeded(self.seed).derive(cell.label)
         oracle = self.oracle(cell)
         supports = engine(self.engine)(oracle, self.counts, source, self.repeats, self.threads)
-        return invert(oracle, supports, int(self.counts.sum()))
+        return oracle.unbiased(supports, int(self.counts.sum()))
 
     def processed(self, cell: Cell, method: str, estimates: Floats) -> Floats:
         """Return a cell's estimates after a method."""

@@ -290,11 +290,11 @@ def _takes_number(parameter: inspect.Parameter) -> bool:
 def open_collected(path: Path) -> ReportFile | Tally:
     """Return what a file holds: reports or, if it begins with LDPT, a tally."""
     from ldpkit.files.reportfile import ReportFile
-    from ldpkit.mechanisms.tally import Tally
+    from ldpkit.mechanisms.tally import MAGIC, Tally
 
     if path.is_file():
         with path.open("rb") as stream:
-            if stream.read(4) == b"LDPT":
+            if stream.read(4) == MAGIC:
                 try:
                     return Tally.from_bytes(path.read_bytes())
                 except FileFormatError as error:

@@ -19,10 +19,13 @@ __all__ = ["count_files", "is_collected", "open_all", "refuse_twins"]
 
 def is_collected(path: Path) -> bool:
     """Whether a file begins as report files or tallies do."""
+    from ldpkit.files import reportparts
+    from ldpkit.mechanisms import tally
+
     if not path.is_file():
         return False
     with path.open("rb") as stream:
-        return stream.read(4) in (b"LDPR", b"LDPT")
+        return stream.read(4) in (reportparts.MAGIC, tally.MAGIC)
 
 
 def refuse_twins(files: list[Path]) -> None:

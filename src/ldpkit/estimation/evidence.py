@@ -19,6 +19,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.hooks import call_up
 from ldpkit.core.limits import check_memory
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Bytes, Counts, Reports
@@ -255,9 +256,7 @@ class Evidence:
         """
         if method != "mle":
             return self.tally().estimate(method, consistency=consistency, **options)
-        from ldpkit.estimation.bayes.mle import maximum_likelihood
-
-        estimate = self.provenance.sign(maximum_likelihood(self, **options))
+        estimate: Estimate = self.provenance.sign(call_up("maximum_likelihood")(self, **options))
         return estimate if consistency is None else estimate.consistent(consistency)
 
     def __repr__(self) -> str:

@@ -7,27 +7,12 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
-__all__ = ["describe", "invert", "matrix_inversion"]
-
-
-def invert(oracle: FrequencyOracle, supports: Counts, n: int) -> Floats:
-    """Return unbiased frequencies from support counts, for one collection or a batch.
-
-    Examples
-    --------
-    >>> import ldpkit, numpy as np
-    >>> oracle = ldpkit.GRR(2, epsilon=20)
-    >>> invert(oracle, np.array([[30, 70]]), 100).round(6).tolist()
-    [[0.3, 0.7]]
-    """
-    return oracle.unbiased(supports, n)
+__all__ = ["describe", "matrix_inversion"]
 
 
 def describe(tally: Tally, method: str) -> dict[str, Any]:
@@ -50,7 +35,7 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
     oracle = frequency_oracle(tally.mechanism)
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
-    values = invert(oracle, tally.counts, tally.n)
+    values = oracle.unbiased(tally.counts, tally.n)
     variance = oracle.variance(np.clip(values, 0, 1), tally.n, population=population)
     return Estimate(
         values=values,

@@ -36,14 +36,15 @@ if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.numeric import NumericEstimate
 
-__all__ = ["ESTIMATORS", "FrequencyTally", "NumericTally", "Tally"]
+__all__ = ["ESTIMATORS", "MAGIC", "FrequencyTally", "NumericTally", "Tally"]
 
 AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density"
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
 """Estimators by name: functions from a tally to an estimate."""
 
-_MAGIC = b"LDPT"
+MAGIC = b"LDPT"
+"""How the bytes of a tally begin."""
 _VERSION = 1
 _HEAD = struct.Struct("<4sHI")  # magic, version, length of the JSON header
 _TAIL = struct.Struct("<I")  # CRC-32 of all before it
@@ -191,13 +192,13 @@ class Tally:
         """Return a portable form with a version and a checksum."""
         made = {} if self.provenance == UNKNOWN else {"provenance": self.provenance.to_json()}
         header = json.dumps({**self.mechanism.spec(), "n": self.n, **made}).encode()
-        body = _HEAD.pack(_MAGIC, _VERSION, len(header)) + header + self.counts.astype("<i8").tobytes()
+        body = _HEAD.pack(MAGIC, _VERSION, len(header)) + header + self.counts.astype("<i8").tobytes()
         return body + _TAIL.pack(zlib.crc32(body))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         """Return the tally of a portable form; refuse damaged or foreign bytes."""
-        if len(data) < _HEAD.size + _TAIL.size or data[:4] != _MAGIC:
+        if len(data) < _HEAD.size + _TAIL.size or data[:4] != MAGIC:
             raise FileFormatError("not a tally: it does not begin with LDPT", offset=0)
         _, version, length = _HEAD.unpack_from(data)
         if version != _VERSION:

@@ -212,10 +212,6 @@ class FrequencyOracle(Mechanism):
         indices, source = self.domain.encode(values), resolve(rng)
         return (self._randomise(chunk, stream) for chunk, stream in self.chunks(indices, source))
 
-    def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
-        """Yield the reports of `first_reports` in chunks."""
-        return self.privatize_chunks(values, rng=rng)
-
     def privatize_stream(
         self, pieces: Iterable[Values], *, rng: RandomSource | None = None
     ) -> Iterator[Reports]:

@@ -11,7 +11,6 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
@@ -99,7 +98,7 @@ class Question:
     def estimates(self, oracle: FrequencyOracle, runs: int, source: RandomSource) -> Floats:
         """Return the estimates of simulated collections, shape (runs, k)."""
         supports = oracle.simulate(self.counts, rng=source, repeats=runs)
-        estimates = invert(oracle, supports, self.n)
+        estimates = oracle.unbiased(supports, self.n)
         if self.consistency is None:
             return estimates
         return CONSISTENCY.get(self.consistency)(estimates, Noise.of(oracle, self.n))

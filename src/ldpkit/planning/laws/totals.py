@@ -24,8 +24,9 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import FREQUENCY, NUMERIC, is_frequency, is_numeric, single_epsilon_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.planning.capacity.question import CapacityQuestion, as_exact
-from ldpkit.planning.laws.report_sums import Bits, NoiseSum, ReportSum, Sets
+from ldpkit.planning.laws.report_sums import Bits, NoiseSum, ReportSum
 from ldpkit.planning.laws.saddle import saddle_point
+from ldpkit.planning.laws.set_sums import Sets
 
 __all__ = [
     "EstimatedTotal",
