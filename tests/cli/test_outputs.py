@@ -11,15 +11,15 @@ import pytest
 SMALL = ("bench", "-d", "zipf:k=8,n=2000", "-r", 2, "-p", "grr", "-m", "none")
 PLAN = ("plan", "budget", "-d", "zipf:k=8,n=20000", "-p", "grr", "-u", "mae", "--at-most", 0.05)
 CASES = {
-    "bench --out": (*SMALL, "-o", "out.csv"),
-    "bench --report": (*SMALL, "--report", "out.csv"),
+    "bench --output": (*SMALL, "-o", "out.csv"),
+    "bench --report": (*SMALL, "--report", "out.html"),
     "bench --figure": (*SMALL, "--figure", "out.png"),
     "bench mean": ("bench", "--task", "mean", "-d", "gaussian:n=50", "-p", "pm", "-r", 2, "-o", "out.csv"),
     "prepare": ("datasets", "prepare", "values", "values.txt", "-o", "out.csv"),
     "plan": (*PLAN, "--figure", "out.png"),
     "recommend": ("recommend", "-d", "zipf:k=8,n=900", "-e", 1, "-p", "grr", "-r", 2, "--figure", "out.png"),
-    "longitudinal": ("longitudinal", "--reports", 5, "--repeats", 20, "--figure", "out.png"),
-    "risk": ("risk", "-m", "grr", "-e", 1, "--domain", 4, "--figure", "out.png"),
+    "longitudinal": ("longitudinal", "--reports", 5, "--devices", 20, "--figure", "out.png"),
+    "risk": ("risk", "-p", "grr", "-e", 1, "--domain", 4, "--figure", "out.png"),
     "density": ("density", "ages.txt", "--low", 0, "--high", 99, "-e", 1, "--seed", 1, "--figure", "out.png"),
 }
 
@@ -74,7 +74,7 @@ def test_an_input_is_never_overwritten(run, folder):
 
 
 def test_two_outputs_have_two_names(run):
-    line = run(*SMALL, "--report", "x.svg", "--figure", "./x.svg", code=2).error_line
+    line = run(*SMALL, "-o", "x.csv", "--report", "./x.csv", code=2).error_line
     assert "is both --report and --figure" in line
 
 

@@ -93,7 +93,7 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("-u", "mae"), "--metric is for categories"),
         (("--at-most", 0.1), "--at-most is for categories"),
         (("--at-least", 0.1), "--at-least is for categories"),
-        (("-m", "bs"), "--method is for categories"),
+        (("--search", "bs"), "--search is for categories"),
         (("--consistency", "norm_sub"), "--consistency is for categories"),
         (("--parameter", "g=6"), "--parameter is for categories"),
         (("--tolerance", 0.1), "--tolerance is for categories"),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ldpkit.cli.output import Format, note, show
+from ldpkit.cli.printing import Format, note, show
 from ldpkit.cli.safetext import visible
 from ldpkit.files.readers import read_counts
 
@@ -81,7 +81,7 @@ def test_what_looks_like_markup_in_a_file_name_is_text(run, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a[").mkdir()
     (tmp_path / "a[/b].txt").write_text("x\ny\n")
-    assert run("bench", "-d", "a[/b].txt", "-r", 2, "-p", "grr", "-m", "none").out.startswith("a[/b].txt: 2 ")
+    assert run("bench", "-d", "a[/b].txt", "-r", 2, "-p", "grr", "-p", "none").out.startswith("a[/b].txt: 2 ")
     (tmp_path / "c[bold].txt").write_text("1\n2\n")
     options = ("--task", "mean", "--low", 0, "--high", 4, "-r", 2, "-p", "pm")
     assert "c[bold]" in run("bench", "-d", "c[bold].txt", *options).out
@@ -89,7 +89,7 @@ def test_what_looks_like_markup_in_a_file_name_is_text(run, tmp_path, monkeypatc
 
 def test_a_label_that_is_no_text_can_be_written(run, tmp_path):
     (tmp_path / "values.txt").write_text("b\nb\n")
-    arguments = ("-m", "grr", "-e", 1, "--domain", "a\udcff,b", "-o", tmp_path / "a.ldp")
+    arguments = ("-p", "grr", "-e", 1, "--domain", "a\udcff,b", "-o", tmp_path / "a.ldp")
     run("privatize", tmp_path / "values.txt", *arguments)
     run("estimate", tmp_path / "a.ldp", "-o", tmp_path / "a.csv")
     assert "\na\\udcff," in (tmp_path / "a.csv").read_text()

@@ -223,7 +223,7 @@ def _probabilities(oracle: FrequencyOracle) -> tuple[Fraction, Fraction]:
         return oracle.bit_probabilities
     raise InvalidParameterError(
         f"the law of a total is not known for {oracle!r}, which is no pure protocol: "
-        "plan by simulation, with the method capri"
+        "plan by simulation, with the search capri"
     )
 
 
