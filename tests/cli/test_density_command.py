@@ -90,12 +90,15 @@ def test_it_says_what_intervals_cover_and_warns_of_a_wide_interval(run, hills, t
         (INTERVAL, "a mechanism needs its privacy budget"),
         (("--low", 1, "--high", 0, "-e", 1), "low must be below high"),
         (("--low", 0, "--high", 0.5, "-e", 1), "with --clip"),
-        ((*INTERVAL, "-e", 1, "--estimator", "magic"), "unknown method 'magic': choose from ems, em, inversion"),
+        (
+            (*INTERVAL, "-e", 1, "--estimator", "magic"),
+            "unknown estimator 'magic': choose from em, ems, inversion",
+        ),
         ((*INTERVAL, "-e", 1, "--quantile", "2"), "a quantile lies strictly between 0 and 1, got 2"),
         ((*INTERVAL, "-e", 1, "--quantile", "half"), "a quantile must be a number, got 'half'"),
         ((*INTERVAL, "-e", 1, "-p", "duchi"), "tell nothing but the mean: use sw"),
         ((*INTERVAL, "-e", 1, "-p", "auto"), "unknown mechanism 'auto'"),
-        ((*INTERVAL, "-e", 1, "--figure", "f.txt"), "a figure is written as .png, .svg or .pdf"),
+        ((*INTERVAL, "-e", 1, "--figure", "f.txt"), "--figure is written as .png, .svg or .pdf"),
     ],
 )
 def test_mistakes_are_one_line(run, hills, arguments, message):

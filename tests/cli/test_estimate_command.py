@@ -199,8 +199,11 @@ def test_outputs_are_not_overwritten(run, collected, tmp_path):
     assert "add --force" in run("estimate", first, "-o", tmp_path / "out.csv", code=2).error_line
     assert "add --force" in run("estimate", first, "--save-tally", tmp_path / "out.csv", code=2).error_line
     assert (tmp_path / "out.csv").read_text() == "precious"
-    assert "is also the input" in run("estimate", first, second, "-o", second, "--force", code=2).error_line
-    same = ("-o", tmp_path / "x", "--save-tally", tmp_path / "x")
+    assert (
+        "is also the input"
+        in run("estimate", first, second, "--save-tally", second, "--force", code=2).error_line
+    )
+    same = ("-o", tmp_path / "x.csv", "--save-tally", tmp_path / "x.csv")
     assert "choose two names" in run("estimate", first, *same, code=2).error_line
     run("estimate", first, "-o", tmp_path / "out.csv", "--force")
     assert (tmp_path / "out.csv").read_text() != "precious"

@@ -194,7 +194,7 @@ def test_clipping_is_asked_for_and_counted(run, ages, tmp_path):
     assert row["clipped"] == outside
     options = ("--low", 0, "--high", 50, "--clip", "-p", "pm", "-e", 1)
     made = run("privatize", ages, *options, "-o", tmp_path / "a.ldp")
-    assert f"{outside} of 2000 values were outside and were moved to the nearest end" in made.err
+    assert f"{outside:,} of 2,000 values were outside and were moved to the nearest end" in made.err
 
 
 @pytest.mark.parametrize("command", ["mean", "privatize"])

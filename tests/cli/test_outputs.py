@@ -64,18 +64,14 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(run, folder, case):
 
 def test_an_input_is_never_overwritten(run, folder):
     (folder / "link.csv").hardlink_to(folder / "values.txt")
+    (folder / "link.html").hardlink_to(folder / "values.txt")
     for words in (
         ("datasets", "prepare", "values", "values.txt", "-o", "link.csv"),
-        ("bench", "-d", "values.txt", "--report", "link.csv"),
+        ("bench", "-d", "values.txt", "--report", "link.html"),
         ("bench", "-d", "values.txt", "-o", "link.csv"),
     ):
         assert "is also the input" in run(*words, "--force", code=2).error_line
     assert (folder / "values.txt").read_text() == "a\nb\n"
-
-
-def test_two_outputs_have_two_names(run):
-    line = run(*SMALL, "-o", "x.csv", "--report", "./x.csv", code=2).error_line
-    assert "is both --report and --figure" in line
 
 
 def test_a_plugin_that_ends_the_process_is_refused(run, folder):

@@ -134,7 +134,7 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--at-most", 0.1, "--search", "analytic", "--consistency", "norm_sub"), "use sequential"),
         (("--at-most", 0.1, "--eps-min", 3, "--eps-max", 2), "below the largest"),
         (("--at-most", 0.1, "--eps-max", 30), "between 0.001 and 20"),
-        (("--at-most", 0.1, "--figure", "plan.txt"), "a figure is written as"),
+        (("--at-most", 0.1, "--figure", "plan.txt"), "--figure is written as"),
         (("--at-most", 0.1, "-d", "missing.csv"), "missing.csv"),
         (("--at-most", 0.1, "--seed", -1), "seed"),
     ],

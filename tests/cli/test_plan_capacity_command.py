@@ -61,7 +61,9 @@ def test_verify_prints_both_epsilons(run, city):
 def test_numeric_mechanisms_are_searched_and_verified_too(run, city):
     options = ("-p", "duchi,pm", "--verify", "--format", "json")
     found = {
-        method: json.loads(run("plan", "capacity", "-d", city, *LIMIT, *options, "--search", method, "--runs", 4000).out)
+        method: json.loads(
+            run("plan", "capacity", "-d", city, *LIMIT, *options, "--search", method, "--runs", 4000).out
+        )
         for method in ("exact", "capri")
     }
     for exact, searched in zip(found["exact"]["rows"], found["capri"]["rows"], strict=True):
@@ -73,14 +75,18 @@ def test_numeric_mechanisms_are_searched_and_verified_too(run, city):
 
 
 def test_outliers(run, city):
-    answer = json.loads(run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9, "--format", "json").out)
+    answer = json.loads(
+        run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9, "--format", "json").out
+    )
     assert answer["outliers"]["lost"] > 0
     assert "which loses" in run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9).out
 
 
 def test_figure(run, city, tmp_path):
     for options in ((), ("-p", "grr,oue")):
-        result = run("plan", "capacity", "-d", city, *LIMIT, *options, "--figure", tmp_path / "plan.svg", "--force")
+        result = run(
+            "plan", "capacity", "-d", city, *LIMIT, *options, "--figure", tmp_path / "plan.svg", "--force"
+        )
         assert "wrote" in result.err
         assert (tmp_path / "plan.svg").read_text().startswith("<?xml")
 
@@ -97,7 +103,9 @@ def test_other_inputs(run, tmp_path):
 
 
 def test_a_mean_is_estimated_by_numeric_mechanisms(run, city):
-    (row,) = json.loads(run("plan", "capacity", "-d", city, *LIMIT, "-p", "duchi", "--format", "json").out)["rows"]
+    (row,) = json.loads(run("plan", "capacity", "-d", city, *LIMIT, "-p", "duchi", "--format", "json").out)[
+        "rows"
+    ]
     assert row["holds"] == "yes"
     assert "normal" in row["note"]
 

@@ -205,7 +205,7 @@ def test_further_parameters_reach_the_mechanism_and_the_file(run, numbers, targe
     [
         ([], "with_parameters needs rounds: give it with --parameter rounds=..."),
         (["--parameter", "rounds"], "the parameter 'rounds' has no value: write NAME=VALUE"),
-        (["--parameter", "rounds=x"], "the parameter 'rounds' must be a number, got 'x'"),
+        (["--parameter", "rounds=x"], "rounds must be a whole number, got 'x'"),
         (["--parameter", "rounds=1", "--parameter", "rounds=2"], "'rounds' is given twice"),
         (["--parameter", "epsilon=1"], "epsilon is given twice"),
         (

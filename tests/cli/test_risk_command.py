@@ -88,7 +88,7 @@ def test_figure(run, tmp_path, options):
     ("arguments", "message"),
     [
         ((), "give --domain, or --data"),
-        (("--domain", 3, "-d", "zipf:k=3,n=9"), "not both"),
+        (("--domain", 3, "-d", "zipf:k=3,n=9"), "the data have their own values: leave out --domain"),
         (("--domain", 3, "-e", "x"), "epsilon must be a number, got 'x'"),
         (("--domain", 3, "-e", -1), "epsilon must be positive"),
         (("--domain", 3, "-p", "nix"), "unknown mechanism 'nix'"),

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from ldpkit.cli.printing import Format, note, show
+from ldpkit.cli.options import Format
+from ldpkit.cli.printing import note, show
 from ldpkit.cli.safetext import visible
 from ldpkit.files.readers import read_counts
 
@@ -81,7 +82,7 @@ def test_what_looks_like_markup_in_a_file_name_is_text(run, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a[").mkdir()
     (tmp_path / "a[/b].txt").write_text("x\ny\n")
-    assert run("bench", "-d", "a[/b].txt", "-r", 2, "-p", "grr", "-p", "none").out.startswith("a[/b].txt: 2 ")
+    assert run("bench", "-d", "a[/b].txt", "-r", 2, "-p", "grr", "-m", "none").out.startswith("a[/b].txt: 2 ")
     (tmp_path / "c[bold].txt").write_text("1\n2\n")
     options = ("--task", "mean", "--low", 0, "--high", 4, "-r", 2, "-p", "pm")
     assert "c[bold]" in run("bench", "-d", "c[bold].txt", *options).out

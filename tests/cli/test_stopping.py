@@ -96,7 +96,7 @@ def test_sigterm_keeps_what_ctrl_c_keeps(tmp_path, run, monkeypatch):
         "-p",
         "grr",
         "oue",
-        "-p",
+        "-m",
         "none",
         "-o",
         "rows.csv",
