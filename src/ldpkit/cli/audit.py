@@ -24,12 +24,11 @@ from ldpkit.cli.options import (
 )
 from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
-from ldpkit.cli.printing import note, say, show
+from ldpkit.cli.printing import note, present
 from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ldpkit.assurance.audit import Audit
     from ldpkit.core.provenance import Provenance
     from ldpkit.mechanisms.base import Mechanism
 
@@ -104,7 +103,7 @@ def audit(
         audited, provenance = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter)), None
     rng = None if seed is None else seeded(seed)
     found = examine(audited, provenance=provenance, reports=reports, rng=rng, watch=_watch)
-    _show(found, output)
+    present(found, output)
     if report is not None:
         from ldpkit.figures.audit_page import audit_page
 
@@ -129,29 +128,3 @@ def _watch(step: str) -> None:
     """Say on a terminal what is going on; the attack takes some seconds."""
     if sys.stderr.isatty():
         note(f"{step}...")
-
-
-def _show(found: Audit, output: Format) -> None:
-    from ldpkit.assurance.audit.audit import NOT_PROMISED
-
-    about = {name: value for name, value in found.to_dict().items() if name != "checks"}
-    rows = [
-        {"check": check.name, "outcome": check.outcome, "epsilon": check.epsilon, "finding": check.finding}
-        for check in found.checks
-    ]
-    verdict = "PASSED" if found.passed else "FAILED"
-    show(
-        rows,
-        output,
-        title=f"{found.mechanism!r}: {verdict}",
-        about=about if output is Format.json else None,
-    )
-    if output is Format.table:
-        for title, sentences in (
-            ("What it means to a person", found.words),
-            ("What more than one report costs", found.lifetime),
-            ("What is not promised", NOT_PROMISED),
-        ):
-            say(f"\n{title}")
-            for sentence in sentences:
-                say(f"- {sentence}")
