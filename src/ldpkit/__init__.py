@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.errors import LdpkitError
+    from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
     from ldpkit.core.results import Result
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
+    from ldpkit.mechanisms.categorical.matrix import MatrixMechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
@@ -113,12 +115,14 @@ __all__ = [
     "Laplace",
     "LdpkitError",
     "MeanRecommendation",
+    "MatrixMechanism",
     "Mechanism",
     "NumericEstimate",
     "NumericMechanism",
     "Plan",
     "Plans",
     "PrivacyLoss",
+    "Parameter",
     "Provenance",
     "Quantile",
     "Recommendation",
@@ -162,6 +166,7 @@ _HOMES = {
     "core.domains.categorical": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
     "core.results": ("Result",),
@@ -184,6 +189,7 @@ _HOMES = {
     "mechanisms.longitudinal.lgrr": ("LGRR",),
     "mechanisms.longitudinal.lhashing": ("LBLH", "LOLH"),
     "mechanisms.longitudinal.lunary": ("LOSUE", "LOUE", "LSOUE", "LSUE"),
+    "mechanisms.categorical.matrix": ("MatrixMechanism",),
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),

@@ -30,7 +30,7 @@ def read(path):
 
 
 def only_row(result):
-    (row,) = json.loads(result.out)["rows"]
+    row, _ = json.loads(result.out)["rows"]
     return row
 
 
@@ -131,7 +131,7 @@ def test_what_reports_do_not_tell_is_null(run, ages, tmp_path):
 
 def test_inspect_shows_the_interval(run, ages, tmp_path):
     run("privatize", ages, *INTERVAL, "-p", "laplace", "-e", 1, "-o", tmp_path / "a.ldp")
-    (facts,) = json.loads(run("inspect", tmp_path / "a.ldp", "--format", "json").out)
+    (facts,) = json.loads(run("inspect", tmp_path / "a.ldp", "--format", "json").out)["rows"]
     assert facts["domain"] == [0, 100]
     assert facts["domain_size"] is None
     table = run("inspect", tmp_path / "a.ldp").out

@@ -24,11 +24,12 @@ from ldpkit.cli.options import (
 )
 from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
-from ldpkit.cli.printing import note, present
+from ldpkit.cli.printing import note, present, say, show_table
 from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from ldpkit.assurance.audit import Audit
     from ldpkit.core.provenance import Provenance
     from ldpkit.mechanisms.base import Mechanism
 
@@ -103,7 +104,7 @@ def audit(
         audited, provenance = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter)), None
     rng = None if seed is None else seeded(seed)
     found = examine(audited, provenance=provenance, reports=reports, rng=rng, watch=_watch)
-    present(found, output)
+    _show(found, output)
     if report is not None:
         from ldpkit.figures.audit_page import audit_page
 
@@ -122,6 +123,17 @@ def _of_file(file: Path, **options: object) -> tuple[Mechanism, Provenance]:
     refuse_options(f"{str(file)!r} is a file and says itself what made it", **options)
     found = open_collected(file)
     return found.mechanism, found.provenance
+
+
+def _show(found: Audit, output: Format) -> None:
+    """Print the checks, and under headings what a person should read beside them."""
+    if output is not Format.table:
+        present(found, output)
+        return
+    for table in found.tables():
+        show_table(table)
+    for heading, sentences in found.sections().values():
+        say("\n".join([f"\n{heading}", *(f"- {sentence}" for sentence in sentences)]))
 
 
 def _watch(step: str) -> None:

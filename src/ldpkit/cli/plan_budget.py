@@ -36,6 +36,7 @@ from ldpkit.cli.plan_options import (
     ProbabilityOption,
     VerifyOption,
     WithinOption,
+    check_bound,
     conclude,
 )
 from ldpkit.cli.progress import watched
@@ -149,6 +150,7 @@ def budget(
     searches = split(search or ["sequential"])
     if "bayes" in searches:
         check_extra("bayes_opt")
+    check_bound(at_most, at_least)
     if at_most is None and at_least is None:
         raise _no_bound(metric or "mae")
     people_asked = load_people(data or DEFAULT_DATA, column, missing)

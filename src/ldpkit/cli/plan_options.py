@@ -10,6 +10,7 @@ import typer
 from ldpkit.cli.options import Format
 from ldpkit.cli.outputs import save_drawn
 from ldpkit.cli.printing import present
+from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.planning.plans import Plans
@@ -21,6 +22,7 @@ __all__ = [
     "ProbabilityOption",
     "VerifyOption",
     "WithinOption",
+    "check_bound",
     "conclude",
 ]
 
@@ -58,6 +60,12 @@ WithinOption = Annotated[
 VerifyOption = Annotated[
     bool, typer.Option("--verify", help="Simulate 20,000 new collections at epsilon and at 0.9 times it.")
 ]
+
+
+def check_bound(at_most: float | None, at_least: float | None) -> None:
+    """Refuse two bounds: a metric has one good side."""
+    if at_most is not None and at_least is not None:
+        raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
 
 
 def conclude(found: Plans, output: Format, figure: Path | None) -> None:

@@ -32,6 +32,7 @@ from ldpkit.cli.plan_options import (
     MetricOption,
     ProbabilityOption,
     WithinOption,
+    check_bound,
 )
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.progress import watched
@@ -109,6 +110,7 @@ def recommend(
     from ldpkit.core import random
     from ldpkit.planning.frequencies.recommend import recommend as rank
 
+    check_bound(at_most, at_least)
     bounded = at_most is not None or at_least is not None
     if (epsilon is None) == (not bounded):
         raise InvalidParameterError("give either --epsilon, or the accuracy with --at-most or --at-least")
