@@ -267,7 +267,7 @@ def test_a_seed_is_told_for_ever(tmp_path):
 def test_a_plan_says_what_was_left_out_and_what_cannot_be():
     found = ldpkit.plan.budget(PEOPLE, "all", at_most=1e-9, search="analytic", epsilon_max=1.0)
     assert not found.feasible
-    assert any(note.startswith("left out: ") for note in found.notes())
+    assert any(note.startswith("left out of 'all': ") for note in found.notes())
     assert any("infeasible" in note for note in found.notes())
     assert "infeasible" in found.tables()[0].rows[0]
     assert all(row["epsilon"] is None for row in found.rows())

@@ -15,7 +15,7 @@ from ldpkit.core.tables import Table
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.mechanisms.kinds import FREQUENCY, select
-from ldpkit.planning.plans import ALL, listed
+from ldpkit.planning.plans import ALL, left_out_note, listed
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
 from ldpkit.simulation.metrics import metric_for
 
@@ -37,11 +37,14 @@ class Benchmark(Result):
         Every number: the tidy table.
     data : str
         What the people are called.
+    left_out : tuple of str
+        What could not be compared, and why, where all were asked for.
     """
 
     experiment: Experiment
     measured: tuple[Row, ...]
     data: str
+    left_out: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "benchmark"
 
@@ -92,14 +95,16 @@ class Benchmark(Result):
             "engine": made.engine,
             "seed": made.seed,
             "best": best,
+            "left_out": list(self.left_out),
         }
 
     def notes(self) -> list[str]:
-        """Return which combination is best for every metric and epsilon."""
-        return [
+        """Return what was left out, and which combination is best for every metric and epsilon."""
+        best = [
             f"{metric_for(each.metric).title} at epsilon {each.epsilon:g}, best: {each.best_in_words()}"
             for each in self.summaries()
         ]
+        return [*left_out_note(self.left_out), *best]
 
     def tables(self, top: int | None = None) -> list[Table]:
         """Return the paper's table, protocol by method, for every metric and epsilon."""
@@ -156,10 +161,11 @@ def frequencies(
     """
     people = as_dataset(data, column=column)
     names, chosen = listed(protocols), listed(methods)
+    able = select(FREQUENCY, single_epsilon=True)
     experiment = Experiment(
         people.counts,
         [epsilon] if isinstance(epsilon, (int, float)) else epsilon,
-        select(FREQUENCY, single_epsilon=True).names if names == [ALL] else names,
+        able.names if names == [ALL] else names,
         [NO_METHOD, *CONSISTENCY] if chosen == [ALL] else chosen,
         listed(metrics),
         repeats=repeats,
@@ -168,4 +174,5 @@ def frequencies(
         threads=threads or os.cpu_count() or 1,
     )
     cells = collect(experiment.run(), len(experiment.cells()), "simulating", watch)
-    return Benchmark(experiment, tuple(row for cell in cells for row in cell.rows), people.name)
+    left_out = able.reasons(FREQUENCY) if names == [ALL] else ()
+    return Benchmark(experiment, tuple(row for cell in cells for row in cell.rows), people.name, left_out)

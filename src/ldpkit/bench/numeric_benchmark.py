@@ -23,7 +23,8 @@ from ldpkit.core.results import Result
 from ldpkit.core.tables import Table, cell_text
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.estimation.density import ALGORITHMS
-from ldpkit.planning.plans import ALL, listed
+from ldpkit.mechanisms.kinds import NUMERIC, select
+from ldpkit.planning.plans import ALL, left_out_note, listed
 
 __all__ = ["DENSITY_DATA", "MEAN_DATA", "NumericBenchmark", "density", "mean"]
 
@@ -46,11 +47,14 @@ class NumericBenchmark(Result):
         Every number: the tidy table.
     metrics : tuple of str
         What is told of it.
+    left_out : tuple of str
+        What could not be compared, and why, where all were asked for.
     """
 
     experiment: NumericExperiment
     measured: tuple[NumericRow, ...]
     metrics: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "numeric benchmark"
 
@@ -96,7 +100,12 @@ class NumericBenchmark(Result):
             "repeats": made.repeats,
             "seed": made.seed,
             "best": best,
+            "left_out": list(self.left_out),
         }
+
+    def notes(self) -> list[str]:
+        """Return what was left out."""
+        return left_out_note(self.left_out)
 
     def tables(self, top: int | None = None) -> list[Table]:
         """Return data and epsilon by mechanism, for every metric."""
@@ -146,8 +155,13 @@ def mean(
     >>> found.summary().best("uniform", 1.0)
     'pm'
     """
-    chosen = listed(mechanisms)
-    return _compare("mean", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch)
+    able = select(NUMERIC, single_epsilon=True)
+    every = listed(mechanisms) == [ALL]
+    chosen = [*able.names, "auto"] if every else listed(mechanisms)
+    left_out = able.reasons(NUMERIC) if every else ()
+    return _compare(
+        "mean", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch, left_out
+    )
 
 
 def density(
@@ -182,13 +196,18 @@ def density(
     >>> found.summary().best("bimodal", 2.0)
     'sw+ems'
     """
+    able = select(NUMERIC, single_epsilon=True, without=("fitted",))
+    every = listed(mechanisms) == [ALL]
     algorithms = list(ALGORITHMS) if listed(methods) == [ALL] else listed(methods)
     chosen = [
         label if "+" in label else f"{label}+{algorithm}"
-        for label in listed(mechanisms)
+        for label in (able.names if every else listed(mechanisms))
         for algorithm in algorithms
     ]
-    return _compare("density", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch)
+    left_out = able.reasons(NUMERIC) if every else ()
+    return _compare(
+        "density", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch, left_out
+    )
 
 
 def _compare(
@@ -201,6 +220,7 @@ def _compare(
     seed: int,
     file: tuple[str | None, float | None, float | None],
     watch: Watch,
+    left_out: tuple[str, ...],
 ) -> NumericBenchmark:
     for metric in listed(metrics):
         if metric not in METRICS[task]:
@@ -215,4 +235,5 @@ def _compare(
     budgets = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
     experiment = NumericExperiment(people, budgets, mechanisms, task, repeats, seed)
     cells = collect(experiment.run(), len(experiment.cells()), "simulating", watch)
-    return NumericBenchmark(experiment, tuple(row for cell in cells for row in cell), tuple(listed(metrics)))
+    rows = tuple(row for cell in cells for row in cell)
+    return NumericBenchmark(experiment, rows, tuple(listed(metrics)), left_out)

@@ -93,18 +93,21 @@ class Result(abc.ABC):
         chosen
             What `rows` takes, such as `top`.
         """
+        return {**self.envelope(), "rows": finite(self.rows(**chosen))}
+
+    def envelope(self) -> dict[str, Any]:
+        """Return `to_dict` without rows, for who writes very many as they come."""
         from ldpkit import __version__
 
-        values = (
-            __version__,
-            self.kind,
+        told: tuple[Any, ...] = (
             self.title,
             self.caption,
             self.about(),
-            self.rows(**chosen),
+            [],
             self.notes(),
             list(self.warnings),
         )
+        values = (__version__, self.kind, *told)
         return {name: finite(value) for name, value in zip(ENVELOPE, values, strict=True)}
 
     def to_json(self, **chosen: Any) -> str:

@@ -256,7 +256,7 @@ class Estimate(Result):
         """Return what a reader should know who looks at single numbers."""
         told = []
         if "consistency" not in self.made_by:
-            remedy = 'consistent("norm_sub") removes them'
+            remedy = "the consistency method norm_sub removes them"
             if (self.values < 0).any():
                 told.append(f"negative values are noise around zero: {remedy}")
             if (self.values > 1).any():

@@ -17,7 +17,7 @@ from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.margins import Margin
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["NumericEstimate", "bias_notes", "interval_caption"]
+__all__ = ["NumericEstimate", "bias_notes", "interval_caption", "noise_notes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,8 +126,8 @@ class NumericEstimate(Result):
         return tuple(self.provenance.warnings())
 
     def notes(self) -> list[str]:
-        """Return what a reader should know of the bias, where it matters."""
-        return bias_notes(self.bias, self.stderr)
+        """Return what a reader should know: of the bias, where it matters, and of what is only noise."""
+        return [*bias_notes(self.bias, self.stderr), *noise_notes(self.mean, self.domain)]
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each statistic: statistic, value, stderr, low, high."""
@@ -188,3 +188,11 @@ def bias_notes(bias: float, stderr: float) -> list[str]:
             "does not vanish with more people: pm and hm have none"
         )
     ]
+
+
+def noise_notes(mean: float, interval: IntervalDomain) -> list[str]:
+    """Return what to say of an estimate that lies where no mean can be."""
+    if interval.low <= mean <= interval.high:
+        return []
+    told = f"the estimate lies outside the interval {interval}, where no mean can be: this is noise, "
+    return [told + "so take more people or a larger epsilon, or the nearest end"]

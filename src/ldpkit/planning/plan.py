@@ -134,7 +134,10 @@ class Plan(Result):
     @property
     def caption(self) -> str:
         """What the columns mean."""
-        return "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both"
+        return (
+            "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, "
+            "or the law is rough"
+        )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return the one record of the answer."""

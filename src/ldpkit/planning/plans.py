@@ -11,7 +11,7 @@ from ldpkit.core.tables import Table
 from ldpkit.planning.plan import Plan
 from ldpkit.planning.verification import Verification
 
-__all__ = ["ALL", "Plans", "listed"]
+__all__ = ["ALL", "Plans", "left_out_note", "listed"]
 
 ALL = "all"
 """Everything that can do the job; what cannot is left out, and said."""
@@ -29,11 +29,14 @@ class Plans(Result):
         What independent simulations say of them; None if they were not asked.
     warnings : tuple of str
         What a user must know of the answers before collecting.
+    left_out : tuple of str
+        What could not be asked, and why, where all were asked for.
     """
 
     plans: tuple[Plan, ...]
     checks: tuple[Verification, ...] | None = field(default=None)
     warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def feasible(self) -> bool:
@@ -53,15 +56,19 @@ class Plans(Result):
     def facts(self) -> dict[str, Any]:
         """Return what the kinds of plans have in common beside their question."""
         checks = None if self.checks is None else self.check_rows()
-        return {"verified": checks, "trace": [row for plan in self.plans for row in plan.tried()]}
+        return {
+            "left_out": list(self.left_out),
+            "verified": checks,
+            "trace": [row for plan in self.plans for row in plan.tried()],
+        }
 
     def check_rows(self) -> list[dict[str, Any]]:
         """Return one record for each check."""
         return [asdict(check) for check in self.checks or ()]
 
     def notes(self) -> list[str]:
-        """Return which plans have no answer."""
-        return [note for plan in self.plans for note in plan.notes()]
+        """Return what was left out, and which plans have no answer."""
+        return [*left_out_note(self.left_out), *(note for plan in self.plans for note in plan.notes())]
 
     def tables(self, top: int | None = TOP) -> list[Table]:
         """Return the plans, and below them what verified them."""
@@ -78,6 +85,17 @@ class Plans(Result):
             title = "Independent simulation at epsilon and at 0.9 times it"
             tables.append(Table.of(self.check_rows(), title=title, caption=edge))
         return tables
+
+
+def left_out_note(reasons: Sequence[str]) -> list[str]:
+    """Return the note that tells what "all" left out, if anything.
+
+    Examples
+    --------
+    >>> left_out_note(["lgrr needs epsilon_inf and epsilon_1"]), left_out_note([])
+    (["left out of 'all': lgrr needs epsilon_inf and epsilon_1"], [])
+    """
+    return [f"left out of 'all': {'; '.join(reasons)}"] if reasons else []
 
 
 def listed(names: str | Iterable[str]) -> Sequence[str]:

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
 from ldpkit.core.numbertext import number_text
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, unwatched
+from ldpkit.mechanisms.kinds import select
 from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, exact
 from ldpkit.planning.capacity.outliers import Capped, cap_at_quantile
@@ -25,7 +26,7 @@ from ldpkit.planning.capacity.search import RUNS, bayesian, capri, capri_r
 from ldpkit.planning.capacity.verify import verify
 from ldpkit.planning.laws.totals import law_at, mechanism_at
 from ldpkit.planning.plan import Plan, Trial
-from ldpkit.planning.plans import Plans, listed
+from ldpkit.planning.plans import ALL, Plans, listed
 from ldpkit.planning.verification import Verification
 from ldpkit.simulation.datasets import Dataset, load_amounts
 
@@ -180,7 +181,7 @@ def capacity(
     outcome : {"tp", "fp", "tn", "fn"}
         What is bounded: a true or false positive (capacity exceeded), a true or false negative.
     protocols : str or sequence of str
-        Frequency oracles, or numeric mechanisms for n times the mean.
+        Frequency oracles, numeric mechanisms for n times the mean, or "all".
     at_most, at_least : float, optional
         The bound of its probability: mistakes from above, right decisions from below.
     search : {"exact", "capri", "capri_r", "bayes"}
@@ -224,16 +225,25 @@ def capacity(
     if search == "capri_r":
         options["delta"] = delta
     source = seeded(0) if rng is None else rng
-    plans = []
-    for name in listed(protocols):
+    able, every = select(single_epsilon=True, without=("fitted",)), listed(protocols) == [ALL]
+    plans, left_out = [], list(able.reasons() if every else ())
+    for name in able.names if every else listed(protocols):
         if search != "exact":
             options |= {"rng": source.derive(f"plan {name}"), "watch": _watching(watch, name)}
-        plans.append(SEARCHES[search](asked, name, **options))
+        try:
+            plans.append(SEARCHES[search](asked, name, **options))
+        except LdpkitError as refusal:
+            if not every:  # what was asked for by name is refused
+                raise
+            left_out.append(f"{name}: {refusal}")
+    if not plans:
+        raise InvalidParameterError(f"nothing is left to plan with: {'; '.join(left_out)}")
     checks = tuple(_verified(asked, plans, source)) if verified else None
     return CapacityPlans(
         plans=tuple(plans),
         checks=checks,
         warnings=tuple(_warnings(asked, plans)),
+        left_out=tuple(left_out),
         question=question,
         capped=capped,
     )

@@ -38,13 +38,10 @@ class BudgetPlans(Plans):
         What was asked, one for each plan.
     data : str
         Who stood in for the people.
-    left_out : tuple of str
-        What could not be asked, and why, where all were asked for.
     """
 
     questions: tuple[Question, ...]
     data: str
-    left_out: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "plan budget"
 
@@ -69,13 +66,8 @@ class BudgetPlans(Plans):
             "values": len(first.counts),
             "goal": str(first.constraint),
             "consistency": first.consistency,
-            "left_out": list(self.left_out),
             **self.facts(),
         }
-
-    def notes(self) -> list[str]:
-        """Return what was left out, and which plans have no answer."""
-        return [*(f"left out: {reason}" for reason in self.left_out), *super().notes()]
 
 
 def budget(
@@ -143,10 +135,11 @@ def budget(
         raise InvalidParameterError(f"how good must {metric} be? give {side}")
     names, searches = listed(protocols), listed(search)
     some_will_do = names == [ALL] or searches == [ALL]
+    able = select(FREQUENCY, single_epsilon=True)
     people = as_dataset(data, column=column)
     questions = [
         Question(people.counts, name, constraint, consistency, epsilon_min, epsilon_max)
-        for name in (select(FREQUENCY, single_epsilon=True).names if names == [ALL] else names)
+        for name in (able.names if names == [ALL] else names)
     ]
     options = dict(parameters or {})
     pairs = [
@@ -170,7 +163,7 @@ def budget(
         warnings=tuple(_warnings(asked, plans)),
         questions=tuple(question for question, _ in asked),
         data=people.name,
-        left_out=tuple(left_out),
+        left_out=(*(able.reasons(FREQUENCY) if names == [ALL] else ()), *left_out),
     )
 
 

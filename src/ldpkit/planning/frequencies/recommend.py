@@ -99,14 +99,15 @@ def recommend(
         raise InvalidInputError("give either an epsilon or a wanted accuracy: one follows from the other")
     measure = wanted.measure if wanted is not None else metric_for(metric)
     every = listed(protocols) == [ALL]
+    able = select(FREQUENCY, single_epsilon=True)
     names = [
         frequency_class(name, single_epsilon=True).name
-        for name in (select(FREQUENCY, single_epsilon=True).names if every else listed(protocols))
+        for name in (able.names if every else listed(protocols))
     ]
     runs, source = check_whole(repeats, "repeats", least=2), seeded(0) if rng is None else rng
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
-    left_out: list[str] = []
+    left_out = list(able.reasons(FREQUENCY)) if every else []
     if epsilon is not None:
         check_epsilon(epsilon)
     with watching(names, len(names), "simulating", watch) as watched:
@@ -126,7 +127,7 @@ def recommend(
                     infeasible.append(option_name(name, *outcome.combination))
                 else:
                     found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
-    if left_out and len(left_out) == len(names):
+    if every and not found and not infeasible:
         raise InvalidInputError(f"no protocol can be simulated: {'; '.join(left_out)}")
     if not found:
         raise InvalidInputError(
@@ -144,11 +145,11 @@ def recommend(
     if epsilon is not None and not beats(
         found[0][1], nothing.error, larger_is_better=measure.larger_is_better
     ):
-        able, ways = list(dict.fromkeys(option.protocol for option in options)), None
+        trying, ways = list(dict.fromkeys(option.protocol for option in options)), None
         if len(people) > _LARGE_DOMAIN:
-            able = [best.protocol]
+            trying = [best.protocol]
             ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
-        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"), ways=ways)
+        enough = find_enough(people, measure, trying, best.epsilon, source.derive("enough"), ways=ways)
     make = partial(frequency_class(best.protocol, single_epsilon=True).make, len(people))
     told = epsilon_warnings(
         best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)

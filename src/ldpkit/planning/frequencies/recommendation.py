@@ -14,6 +14,7 @@ from ldpkit.core.tables import Table
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import Enough
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD
+from ldpkit.planning.plans import left_out_note
 from ldpkit.planning.ties import is_equal
 from ldpkit.simulation.metrics import Metric
 
@@ -235,8 +236,7 @@ class Recommendation(Result):
                 f"Where bytes count, {short.name} sends {short.report_bytes} instead of "
                 f"{fewest}: {self._compared(short)}."
             )
-        for each in self.left_out:
-            yield f"Left out: {each}."
+        yield from left_out_note(self.left_out)
         for each in self.infeasible:
             yield f"{each} does not reach the wanted accuracy at any epsilon up to {BUDGETS[-1]:g}."
 

@@ -12,10 +12,9 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Values
 from ldpkit.core.watching import Watch, collect, unwatched
-from ldpkit.mechanisms.base import MECHANISMS
+from ldpkit.mechanisms.kinds import NUMERIC, Selection, numeric_class, select
 from ldpkit.planning.mean.mechanisms import TOLERANCE, mean_warnings
 from ldpkit.planning.mean.question import MeanQuestion, plan_mean, verify_mean
-from ldpkit.planning.mean.variance import unbiased_mechanisms
 from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan
 from ldpkit.planning.plans import ALL, Plans, listed
 from ldpkit.planning.verification import Verification
@@ -144,21 +143,33 @@ def mean(
     told = mean_warnings(interval, within)
     for plan in plans:
         told += epsilon_warnings(plan.epsilon, subject=plan.protocol)
-    return MeanPlans(plans=tuple(plans), checks=checks, warnings=tuple(told), questions=tuple(questions))
+    left_out = _able().reasons(NUMERIC) if listed(mechanisms) == [ALL] else ()
+    return MeanPlans(
+        plans=tuple(plans),
+        checks=checks,
+        warnings=tuple(told),
+        left_out=left_out,
+        questions=tuple(questions),
+    )
 
 
 def _names(mechanisms: str | Sequence[str]) -> list[str]:
     """Return the mechanisms by their names, each once; those whose error is not known are refused."""
-    known = unbiased_mechanisms()
+    able = _able()
     if listed(mechanisms) == [ALL]:
-        return known
-    names = list(dict.fromkeys(MECHANISMS.get(name).name for name in listed(mechanisms)))
+        return able.names
+    names = list(dict.fromkeys(numeric_class(name).name for name in listed(mechanisms)))
     for name in names:
-        if name not in known:
+        if name not in able.names:
             raise InvalidParameterError(
-                f"the error of a mean by {name} is not known beforehand: take some of {', '.join(known)}"
+                f"the error of a mean by {name} is not known beforehand, as it {able.left_out[name]}: "
+                f"take some of {', '.join(able.names)}"
             )
     return names
+
+
+def _able() -> Selection:
+    return select(NUMERIC, "unbiased", single_epsilon=True, without=("fitted",))
 
 
 def _verified(

@@ -120,7 +120,10 @@ class MeanRecommendation(Result):
             lead = f"These {len(names)} tie, {', '.join(names)}: they {verb}"
         what = "the smallest epsilon" if self.by_epsilon else "the smallest error"
         told = f"{lead} {what}: epsilon {best.epsilon:.3g}, within {number_text(best.within, 3)}."
-        hint = "Where values are concentrated and epsilon is large, AdaptiveMean may do better."
+        hint = (
+            "Where values are concentrated and epsilon is large, AdaptiveMean (ldpkit mean -p auto) may do "
+            "better."
+        )
         return [*([] if self.teaches else self._useless()), told, hint]
 
     def _useless(self) -> list[str]:
