@@ -79,7 +79,7 @@ def test_outliers(run, city):
     answer = json.loads(
         run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9, "--format", "json").out
     )
-    assert answer["outliers"]["lost"] > 0
+    assert answer["about"]["outliers"]["lost"] > 0
     assert "which loses" in run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9).out
 
 

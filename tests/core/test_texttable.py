@@ -95,8 +95,8 @@ def test_show_says_what_stands_above_and_below():
     show(rows, Format.table, title="above", caption="below", file=target)
     assert target.getvalue().splitlines() == [
         "above",
-        "name        error",
-        "─────────────────",
+        "name       error",
+        "────────────────",
         "a         0.1235",
         r"b\x1b[1m",
         "below",

@@ -51,7 +51,8 @@ Example:
 _GRID_EXAMPLES = """
 \b
 Example:
-  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 --columns 15 -o cells.csv
+  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 \\
+    --columns 15 -o cells.csv
 """
 
 _VALUES_EXAMPLES = """

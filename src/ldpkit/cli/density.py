@@ -39,7 +39,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit density ages.csv --low 0 --high 120 --epsilon 1
-  ldpkit density ages.csv --low 0 --high 120 --epsilon 2 --bins 64 --figure ages.png
+  ldpkit density ages.csv --low 0 --high 120 -e 2 --bins 64 --figure ages.png
   ldpkit density north.ldp south.ldp --quantile 0.1,0.5,0.9 --format json
 """
 
@@ -101,6 +101,9 @@ def density(
     quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
     found = estimate_density(tally, bins=bins, algorithm=estimator).with_quantiles(quantiles, smooth)
     present(found, output)
+    if output is Format.csv:
+        for each in quantiles:
+            note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
     if figure is not None:
         from ldpkit.figures.canvas import new_figure, save_figure
         from ldpkit.figures.estimates import draw_density

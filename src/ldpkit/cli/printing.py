@@ -91,6 +91,9 @@ def present(result: Result, output: Format, *, file: TextIO | None = None, **cho
             if number:
                 print(file=target)
             show_table(table, file=target)
+        if file is not None:  # who reads the file later must know
+            for warning in result.warnings:
+                say(f"warning: {warning}", file=file)
     if output is Format.csv or (file is not None and output is Format.table):
         note(result.caption)
     for each in result.notes():

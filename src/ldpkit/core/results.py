@@ -99,15 +99,8 @@ class Result(abc.ABC):
         """Return `to_dict` without rows, for who writes very many as they come."""
         from ldpkit import __version__
 
-        told: tuple[Any, ...] = (
-            self.title,
-            self.caption,
-            self.about(),
-            [],
-            self.notes(),
-            list(self.warnings),
-        )
-        values = (__version__, self.kind, *told)
+        told = (self.title, self.caption, self.about())
+        values: tuple[Any, ...] = (__version__, self.kind, *told, [], self.notes(), list(self.warnings))
         return {name: finite(value) for name, value in zip(ENVELOPE, values, strict=True)}
 
     def to_json(self, **chosen: Any) -> str:
