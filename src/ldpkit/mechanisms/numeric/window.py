@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -95,6 +96,8 @@ class Window:
 class WindowMechanism(NumericMechanism):
     """A mechanism that is a window and nothing else."""
 
+    capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear"}
+
     @property
     @abc.abstractmethod
     def width_ratio(self) -> Fraction:
@@ -138,6 +141,8 @@ class Truncated(WindowMechanism):
     realised epsilon is that of the window. Only on a grid so small that no cell stays,
     the atoms alone decide.
     """
+
+    capabilities = NumericMechanism.capabilities
 
     @property
     @abc.abstractmethod
