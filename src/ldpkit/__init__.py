@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ldpkit.assurance.audit import Audit, audit
+    from ldpkit.assurance.joint import guarantee
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
+    from ldpkit.mechanisms.joint.adversary import Adversary
+    from ldpkit.mechanisms.joint.group_count import GroupCount
+    from ldpkit.mechanisms.joint.jrr import JRR
     from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
     from ldpkit.mechanisms.longitudinal.lgrr import LGRR
     from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
@@ -67,6 +71,7 @@ __all__ = [
     "BLH",
     "GRR",
     "HM",
+    "JRR",
     "LBLH",
     "LGRR",
     "LOLH",
@@ -83,6 +88,7 @@ __all__ = [
     "SW",
     "THE",
     "AdaptiveMean",
+    "Adversary",
     "Audit",
     "BoundedLaplace",
     "CategoricalDomain",
@@ -97,6 +103,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GroupCount",
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
@@ -118,6 +125,7 @@ __all__ = [
     "device_loss",
     "errors",
     "get",
+    "guarantee",
     "load_plugin",
     "list_mechanisms",
     "random",
@@ -130,6 +138,7 @@ __all__ = [
 # command line's --help load nothing that they do not need.
 _HOMES = {
     "assurance.audit": ("Audit", "audit"),
+    "assurance.joint": ("guarantee",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
@@ -146,6 +155,9 @@ _HOMES = {
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),
+    "mechanisms.joint.adversary": ("Adversary",),
+    "mechanisms.joint.group_count": ("GroupCount",),
+    "mechanisms.joint.jrr": ("JRR",),
     "mechanisms.longitudinal.dbitflip": ("DBitFlip",),
     "mechanisms.longitudinal.lgrr": ("LGRR",),
     "mechanisms.longitudinal.lhashing": ("LBLH", "LOLH"),

@@ -12,6 +12,7 @@ from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import is_paired
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["describe", "invert", "matrix_inversion"]
@@ -32,7 +33,9 @@ def invert(oracle: FrequencyOracle, supports: Counts, n: int) -> Floats:
 
 def describe(tally: Tally, method: str) -> dict[str, Any]:
     """Return how an estimate was made, for the reader of its repr and files."""
-    return {"mechanism": tally.mechanism.name, **tally.mechanism.parameters(), "method": method}
+    oracle = tally.mechanism
+    promise = {"promise": oracle.promise()} if is_paired(oracle) else {}  # it depends on who reads it
+    return {"mechanism": oracle.name, **oracle.parameters(), "method": method, **promise}
 
 
 @ESTIMATORS.register("mi")

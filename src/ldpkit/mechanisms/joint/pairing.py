@@ -66,11 +66,11 @@ def check_pairs(pairs: Values, n: int) -> Indices:
     """
     array = np.asarray(pairs)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"pairs are rows of two positions, got shape {array.shape} of {array.dtype}"
-        )
+        raise InvalidInputError(f"pairs are rows of two positions, got shape {array.shape} of {array.dtype}")
     if array.size and (array.min() < 0 or array.max() >= n):
-        raise InvalidInputError(f"a pair has a position from 0 to {n - 1}, got {array.min()} to {array.max()}")
+        raise InvalidInputError(
+            f"a pair has a position from 0 to {n - 1}, got {array.min()} to {array.max()}"
+        )
     flat = array.ravel().astype(np.uint32)
     people, times = np.unique(flat, return_counts=True)
     if (times > 1).any():

@@ -165,7 +165,17 @@ class PairTable:
 
     def epsilon(self) -> float:
         """Return the epsilon towards who knows the partner and whether its report is true, rounded up."""
-        return self.epsilon_given(Fraction(0), Fraction(1))
+        worst = self.worst_ratio()
+        return math.inf if worst is None else log_up(worst)
+
+    def worst_ratio(self) -> Fraction | None:
+        """Return how much likelier a report can be under one value than another, to who knows the partner."""
+        ratios = [
+            (self.size - 1) * first / second if first and second else None
+            for first, second in ((self.neither, self.one), (self.one, self.both))
+        ]
+        found = [max(ratio, 1 / ratio) for ratio in ratios if ratio is not None]
+        return max(found) if len(found) == len(ratios) else None
 
     def epsilon_given(self, *chances: Fraction) -> float:
         """Return the epsilon towards who holds the partner to be truthful with one of some probabilities."""
@@ -201,4 +211,3 @@ def log_ratio_up(first: Fraction, second: Fraction) -> float:
     if not first or not second:
         return math.inf
     return log_up(max(first / second, second / first))
-

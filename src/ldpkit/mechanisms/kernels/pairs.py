@@ -51,11 +51,12 @@ def shuffle(words, spare, out):
 def pair_up(words, both, out):
     """Write the words of both partners: one that is shared, and the complement of it moved on by `both`.
 
-    At both = 0 the second is exactly the complement of the first.
+    At both = 0 the second is exactly the complement of the first. A pair has a row of words.
     """
     for i in range(words.shape[0]):
-        out[2 * i] = words[i]
-        out[2 * i + 1] = ~(words[i] + both)
+        for j in range(words.shape[1]):
+            out[i, 0, j] = words[i, j]
+            out[i, 1, j] = ~(words[i, j] + both)
 
 
 @compiled()
