@@ -24,6 +24,7 @@ from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.response import masses, places
+from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -213,7 +214,7 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
 def numeric_mechanism(tally: Tally) -> NumericMechanism:
     """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
     mechanism = tally.mechanism
-    if not isinstance(mechanism, NumericMechanism):
+    if not is_numeric(mechanism):
         raise InvalidInputError(
             f"this needs reports of a numeric mechanism, got {mechanism!r}: "
             f'estimate with "{mechanism.default_estimator}"'

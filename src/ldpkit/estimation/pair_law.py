@@ -153,7 +153,9 @@ def pairs_characteristic(kinds: list[Complex], pairs: int, holders: int) -> Comp
         second = pairs * (pairs - 1) * falling / (n * (n - 1) * (n - 2) * (n - 3))
         spread = second + mean - mean**2
         main = holders * one + (pairs - holders) * none + mean * turn
-        near = main.real > _NEGLIGIBLE  # elsewhere the expansion would not hold, and nothing is left to correct
+        near = (
+            main.real > _NEGLIGIBLE
+        )  # elsewhere the expansion would not hold, and nothing is left to correct
         return np.where(near, np.exp(main + np.where(near, spread * turn**2 / 2, 0)), 0)
     least, most = max(0, holders - pairs), holders // 2
     total = np.zeros(len(two), complex)

@@ -69,7 +69,9 @@ class GroupCount(Mechanism):
 
     name = "group_count"
     title = "Joint count of a group by the truncated geometric"
-    citation = "Ghosh, Roughgarden, Sundararajan: Universally utility-maximizing privacy mechanisms. STOC 2009"
+    citation = (
+        "Ghosh, Roughgarden, Sundararajan: Universally utility-maximizing privacy mechanisms. STOC 2009"
+    )
     kind = "group"
     declared: ClassVar[tuple[Parameter, ...]] = (
         Parameter("size", int, "how many people make a group", least=2, most=_LARGEST),
