@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli import plan_capacity
+from ldpkit.cli import plan_capacity, plan_pairs
 from ldpkit.cli.arguments import (
     ClipOption,
     FigureOption,
@@ -53,6 +53,7 @@ def add_to(app: typer.Typer) -> None:
     plan = make_group(help="Choose the budget before collecting.", no_args_is_help=True)
     plan.command("budget", cls=ManyValuesCommand, epilog=_EXAMPLES)(budget)
     plan_capacity.add_to(plan)
+    plan_pairs.add_to(plan)
     app.add_typer(plan, name="plan")
 
 

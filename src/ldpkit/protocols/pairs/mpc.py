@@ -70,7 +70,11 @@ def run_locally(table: PairTable, pairs: int, *, parties: int = PARTIES) -> tupl
     command += [f"-M{parties}", f"-B{port}", "--no-log"]
     running = [
         subprocess.Popen(
-            [*command, f"-I{index}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ, text=True
+            [*command, f"-I{index}"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ,
+            text=True,
         )
         for index in range(parties)
     ]

@@ -126,7 +126,7 @@ class _CappedCoins(PairSampler):
 
     def learned(self) -> dict[str, float]:
         most = log_up(Fraction(WORD - self.flip, self.flip))
-        return {"collector": self.table.epsilon_alone(), "partner": most, **{self.shown: most}}
+        return {"collector": self.table.epsilon_alone(), "partner": most, self.shown: most}
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,7 @@ class OpenCoins(_CappedCoins):
 
     @property
     def statement(self) -> str:
+        """Who must be trusted with what, in a sentence."""
         return (
             "both partners see both coins; what a partner can learn is held down by the local flip alone, "
             f"to epsilon {self.cap:g}, whatever it knows"
@@ -166,6 +167,7 @@ class Dealer(_CappedCoins):
 
     @property
     def statement(self) -> str:
+        """Who must be trusted with what, in a sentence."""
         return (
             "a dealer draws the coins and sends each partner its own; should it show them to the collector, "
             f"the local flip still holds what is learned down to epsilon {self.cap:g}"

@@ -46,9 +46,7 @@ class CoinParty:
         return below_2 if first else below_1 + below_3 - below_2
 
 
-def share_coins(
-    thresholds: Sequence[int], draw: Draw, *, modulus: int = WORD
-) -> tuple[CoinParty, CoinParty]:
+def share_coins(thresholds: Sequence[int], draw: Draw, *, modulus: int = WORD) -> tuple[CoinParty, CoinParty]:
     """Run the coin protocol of two partners and return both, each with its coin and its view.
 
     Parameters
@@ -72,7 +70,9 @@ def share_coins(
     """
     first, second = CoinParty(draw()), CoinParty(draw())
     for threshold in thresholds:
-        for party, share in zip((first, second), _compare(first, second, threshold, draw, modulus), strict=True):
+        for party, share in zip(
+            (first, second), _compare(first, second, threshold, draw, modulus), strict=True
+        ):
             party.shares.append(share)
     # Selective opening: each sends its share of the other's coin, and nothing else.
     first.received, second.received = second.of_own_coin(True), first.of_own_coin(False)
@@ -126,7 +126,9 @@ def group_by_keys(n: int, draw: Draw, *, modulus: int = WORD) -> list[GroupingPa
     True
     """
     if n < 2 or modulus < n:
-        raise InvalidParameterError(f"grouping needs two people or more and as many keys, got {n} and {modulus}")
+        raise InvalidParameterError(
+            f"grouping needs two people or more and as many keys, got {n} and {modulus}"
+        )
     while True:
         people = [GroupingParty(name, draw()) for name in range(n)]
         _deal(people, [(each.key, each.name) for each in people], draw, modulus)
@@ -164,9 +166,7 @@ def sorting_network(n: int) -> Iterator[tuple[int, int]]:
         p *= 2
 
 
-def _deal(
-    people: list[GroupingParty], items: Sequence[tuple[int, int]], draw: Draw, modulus: int
-) -> None:
+def _deal(people: list[GroupingParty], items: Sequence[tuple[int, int]], draw: Draw, modulus: int) -> None:
     """Give everybody fresh additive shares of a list of keys and names."""
     for each in people:
         each.shares = []
