@@ -50,7 +50,7 @@ def trade_figure(question: PairQuestion) -> Figure:
     axes.annotate(
         f"the thesis' choice, rho {thesis.rho:.2f}: a partner can learn the value (epsilon infinite)",
         (_FARTHEST, thesis.ratio),
-        (-4, 4),
+        (-4, -12),
         textcoords="offset points",
         ha="right",
         color="C3",
@@ -62,7 +62,7 @@ def trade_figure(question: PairQuestion) -> Figure:
         [each / plain[0] for each in plain],
         "--",
         color="C1",
-        label="everybody alone (RR) at the epsilon below: always less noise",
+        label="everybody alone (RR) at the epsilon on the axis: always less noise",
     )
     axes.plot(alone, 1.0, "s", color="black", label=f"RR at epsilon {alone:g}")
     axes.plot(alone, plan["group"].ratio, "D", color="C2", label=f"joint count of two at epsilon {alone:g}")
