@@ -111,7 +111,7 @@ def test_prepare_transactions(run, tmp_path):
     with pytest.raises(InvalidInputError, match="exists: choose another name or add --force"):
         run("prepare", "transactions", str(file), "--top", "2", "-o", str(out))
     run("prepare", "transactions", str(file), "--top", "2", "-o", str(out), "--force")
-    with pytest.raises(InvalidInputError, match="is also the input"):
+    with pytest.raises(InvalidInputError, match="is written as"):
         run("prepare", "transactions", str(file), "--top", "2", "-o", str(file), "--force")
     assert file.read_text() == "1 2 2\n1\n9\n1 7\n"
     printed = run("prepare", "transactions", "-", "--top", "2", "--delimiter", "|", stdin="a|b|a\nb\n")

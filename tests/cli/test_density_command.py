@@ -45,13 +45,13 @@ def test_it_is_what_the_library_finds(run, hills):
     mechanism = ldpkit.get("sw", (0, 1), epsilon=1.0)
     tally = mechanism.tally(mechanism.privatize(np.loadtxt(hills), rng=ldpkit.random.seeded(9)))
     for method in ("ems", "em", "inversion"):
-        options = ("-e", 1, "--bins", 6, "--method", method, "--seed", 9, "--format", "json")
+        options = ("-e", 1, "--bins", 6, "--estimator", method, "--seed", 9, "--format", "json")
         masses = [row["mass"] for row in json.loads(run("density", hills, *INTERVAL, *options).out)["rows"]]
         assert masses == pytest.approx(tally.estimate().density(6, method).masses.tolist())
 
 
 def test_from_report_files(run, hills, tmp_path):
-    run("privatize", hills, *INTERVAL, "-m", "sw", "-e", 1, "-o", tmp_path / "a.ldp", "--seed", 9)
+    run("privatize", hills, *INTERVAL, "-p", "sw", "-e", 1, "-o", tmp_path / "a.ldp", "--seed", 9)
     options = ("--bins", 6, "--quantile", "0.1,0.9", "--format", "json")
     from_reports = json.loads(run("density", tmp_path / "a.ldp", *options).out)
     simulated = json.loads(run("density", hills, *INTERVAL, "-e", 1, "--seed", 9, *options).out)
@@ -90,12 +90,15 @@ def test_it_says_what_intervals_cover_and_warns_of_a_wide_interval(run, hills, t
         (INTERVAL, "a mechanism needs its privacy budget"),
         (("--low", 1, "--high", 0, "-e", 1), "low must be below high"),
         (("--low", 0, "--high", 0.5, "-e", 1), "with --clip"),
-        ((*INTERVAL, "-e", 1, "--method", "magic"), "unknown method 'magic': choose from ems, em, inversion"),
+        (
+            (*INTERVAL, "-e", 1, "--estimator", "magic"),
+            "unknown estimator 'magic': choose from em, ems, inversion",
+        ),
         ((*INTERVAL, "-e", 1, "--quantile", "2"), "a quantile lies strictly between 0 and 1, got 2"),
         ((*INTERVAL, "-e", 1, "--quantile", "half"), "a quantile must be a number, got 'half'"),
-        ((*INTERVAL, "-e", 1, "-m", "duchi"), "tell nothing but the mean: use sw"),
-        ((*INTERVAL, "-e", 1, "-m", "auto"), "unknown mechanism 'auto'"),
-        ((*INTERVAL, "-e", 1, "--figure", "f.txt"), "a figure is written as .png, .svg or .pdf"),
+        ((*INTERVAL, "-e", 1, "-p", "duchi"), "tell nothing but the mean: use sw"),
+        ((*INTERVAL, "-e", 1, "-p", "auto"), "unknown mechanism 'auto'"),
+        ((*INTERVAL, "-e", 1, "--figure", "f.txt"), "--figure is written as .png, .svg or .pdf"),
     ],
 )
 def test_mistakes_are_one_line(run, hills, arguments, message):

@@ -114,7 +114,7 @@ def test_labels_that_look_like_markup_are_shown_as_they_are(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "mii"], "unknown estimator 'mii': did you mean mi?"),
+        (["--estimator", "mii"], "unknown estimator 'mii': did you mean mi?"),
         (["--consistency", "norm_subb"], "unknown consistency method 'norm_subb': did you mean norm_sub"),
         (["--level", "1.5"], "level must lie strictly between 0 and 1, got 1.5"),
         (["--level", "nan"], "level must lie strictly between 0 and 1, got nan"),
@@ -154,11 +154,11 @@ def test_a_copy_is_refused_by_its_batch(run, tmp_path, method):
     copy.write_bytes(first.read_bytes())
     run("estimate", first, "--save-tally", tally)
     for twin in (copy, tally):
-        line = run("estimate", first, twin, "--method", method, code=2).error_line
+        line = run("estimate", first, twin, "--estimator", method, code=2).error_line
         assert f"'{first}' and '{twin}' hold the same reports: reports 0 to 59 of batch " in line
         assert "count a file and its copy or its tally only once" in line
     write(copy, oracle, [0, 1, 2] * 20, 1)  # the same values again are other people, as far as a file tells
-    assert json.loads(run("estimate", tally, copy, "--method", method, "--format", "json").out)["n"] == 120
+    assert json.loads(run("estimate", tally, copy, "--estimator", method, "--format", "json").out)["n"] == 120
 
 
 def test_copies_of_numbers_are_refused(run, tmp_path):
@@ -183,7 +183,7 @@ def test_a_likelihood_states_its_memory_before_it_takes_it(run, tmp_path):
     oracle = ldpkit.OLH(1 << 26, epsilon=1.0)
     with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
         writer.write(oracle.privatize(range(100)))
-    line = run("estimate", tmp_path / "a.ldp", "--method", "mle", code=2).error_line
+    line = run("estimate", tmp_path / "a.ldp", "--estimator", "mle", code=2).error_line
     assert "takes 800 MiB of memory" in line
 
 
@@ -199,8 +199,11 @@ def test_outputs_are_not_overwritten(run, collected, tmp_path):
     assert "add --force" in run("estimate", first, "-o", tmp_path / "out.csv", code=2).error_line
     assert "add --force" in run("estimate", first, "--save-tally", tmp_path / "out.csv", code=2).error_line
     assert (tmp_path / "out.csv").read_text() == "precious"
-    assert "is also the input" in run("estimate", first, second, "-o", second, "--force", code=2).error_line
-    same = ("-o", tmp_path / "x", "--save-tally", tmp_path / "x")
+    assert (
+        "is also the input"
+        in run("estimate", first, second, "--save-tally", second, "--force", code=2).error_line
+    )
+    same = ("-o", tmp_path / "x.csv", "--save-tally", tmp_path / "x.csv")
     assert "choose two names" in run("estimate", first, *same, code=2).error_line
     run("estimate", first, "-o", tmp_path / "out.csv", "--force")
     assert (tmp_path / "out.csv").read_text() != "precious"
@@ -220,12 +223,12 @@ def test_maximum_likelihood_pools_mechanisms_and_epsilons(run, tmp_path):
         with ldpkit.ReportWriter(path, oracle) as writer:
             writer.write(oracle.privatize([0, 1, 1, 3] * 500, rng=ldpkit.random.seeded(1)))
     refused = run("estimate", *paths, code=2)
-    assert "--method mle pools them" in refused.error_line
-    result = json.loads(run("estimate", *paths, "--method", "mle", "--format", "json").out)
+    assert "--estimator mle pools them" in refused.error_line
+    result = json.loads(run("estimate", *paths, "--estimator", "mle", "--format", "json").out)
     assert (result["n"], [each["mechanism"] for each in result["mechanisms"]]) == (4000, ["oue", "olh"])
     assert result["diagnostics"]["converged"]
     assert sum(row["frequency"] for row in result["rows"]) == pytest.approx(1)
-    saved = run("estimate", *paths, "--method", "mle", "--save-tally", tmp_path / "a.tally", code=2)
+    saved = run("estimate", *paths, "--estimator", "mle", "--save-tally", tmp_path / "a.tally", code=2)
     assert "--save-tally" in saved.error_line
 
 
@@ -269,6 +272,6 @@ def test_pooled_people_of_two_populations_are_warned_about(run, tmp_path):
     paths = [tmp_path / "oue.ldp", tmp_path / "olh.ldp"]
     for oracle, path, value in zip(oracles, paths, (0, 1), strict=True):
         write(path, oracle, [value] * 1000, 1)
-    apart = run("estimate", *paths, "--method", "mle")
+    apart = run("estimate", *paths, "--estimator", "mle")
     assert "taking it that one population answered all mechanisms" in " ".join(apart.out.split())
     assert "warning: these are not people of one population" in apart.err

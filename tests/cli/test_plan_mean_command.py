@@ -70,7 +70,7 @@ def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> Non
 def test_numbers_outside_are_refused_or_moved(run: Run, ages: Path) -> None:
     asked = ("plan", "budget", "-d", ages, "--column", "age", "--low", 20, "--high", 90, "--within", 2)
     assert "--clip" in run(*asked, code=2).error_line
-    assert "of 3000 numbers were moved" in run(*asked, "--clip").err
+    assert "of 3,000 values were outside and were moved" in run(*asked, "--clip").err
 
 
 def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:
@@ -90,14 +90,14 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-u", "mae"), "--metric is for categories"),
-        (("--at-most", 0.1), "--at-most is for categories"),
-        (("--at-least", 0.1), "--at-least is for categories"),
-        (("-m", "bs"), "--method is for categories"),
-        (("--consistency", "norm_sub"), "--consistency is for categories"),
-        (("--parameter", "g=6"), "--parameter is for categories"),
-        (("--tolerance", 0.1), "--tolerance is for categories"),
-        (("-p", "oue"), "oue is for categories, not for numbers: take some of duchi, hm"),
+        (("-u", "mae"), "how far off it may be: leave out --metric"),
+        (("--at-most", 0.1), "how far off it may be: leave out --at-most"),
+        (("--at-least", 0.1), "how far off it may be: leave out --at-least"),
+        (("--search", "bs"), "how far off it may be: leave out --search"),
+        (("--consistency", "norm_sub"), "how far off it may be: leave out --consistency"),
+        (("--parameter", "g=6"), "how far off it may be: leave out --parameter"),
+        (("--tolerance", 0.1), "how far off it may be: leave out --tolerance"),
+        (("-p", "oue"), "oue is for categories, not for numbers: choose from"),
         (("-p", "hmm"), "did you mean hm"),
         (("-p", "truncated_pm"), "take one of duchi"),
         (("-p", "aaa"), "fitted to what the first people report"),
@@ -110,7 +110,7 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--probability", 1), "strictly between 0 and 1"),
         (("--eps-min", 3, "--eps-max", 2), "below the largest"),
         (("--n", 10**19), "more than integers hold"),
-        (("--figure", "plan.txt"), "a figure is written as"),
+        (("--figure", "plan.txt"), "--figure is written as"),
     ],
 )
 def test_mistakes_are_refused_in_one_line(run: Run, arguments: tuple[object, ...], message: str) -> None:

@@ -87,7 +87,7 @@ def test_people_keep_their_permanent_reports_from_run_to_run(run, table, secret,
         (("--ids", "person", "--secret-file", "/dev/zero", "--question", "page"), "not a file"),
         (("--ids", "person", "--new-devices"), "leave out --ids or --new-devices"),
         (
-            ("--new-devices", "-e", "1", "-m", "grr"),
+            ("--new-devices", "-e", "1", "-p", "grr"),
             "grr keeps nothing on the device: leave out --new-devices",
         ),
     ],

@@ -7,7 +7,8 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ldpkit.cli.output import Format, show
+from ldpkit.cli.options import Format
+from ldpkit.cli.printing import show
 from ldpkit.cli.texttable import display_width, text_table, wrapped
 from ldpkit.core.numbertext import number_text
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.arguments import check_figure, check_outputs
-from ldpkit.cli.output import Format, note, show, show_cells
-from ldpkit.cli.progress import track
+from ldpkit.cli.choices import chosen, is_all, note_left_out
+from ldpkit.cli.inputs import moved_in_words, read_numbers
+from ldpkit.cli.options import Format, Missing
+from ldpkit.cli.outputs import check_ending, is_standard_output, write_text
+from ldpkit.cli.plan_options import save_drawn
+from ldpkit.cli.printing import note, say, show, show_cells
+from ldpkit.cli.progress import watched
 from ldpkit.cli.safetext import visible
 from ldpkit.core.errors import InvalidParameterError
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NumericOptions", "bench_numbers"]
 
+_AUTO = "auto"  # the best mechanism for what the first people describe
 _ANY_DATA = ("gaussian", "exponential", "beta", "uniform", "bernoulli")
 
 
@@ -41,51 +45,56 @@ class NumericOptions:
     column: str | None
     low: float | None
     high: float | None
+    clip: bool
+    missing: Missing
     style: str
     output: Path | None
     figure: Path | None
-    force: bool = False
+
+    def load(self, spec: str) -> NumericData:
+        """Return the numbers of a file, or of a distribution."""
+        from ldpkit.bench.numeric_data import NumericData, is_file, load_numbers
+
+        if not is_file(spec):
+            if self.clip:
+                raise InvalidParameterError(f"--clip is for files: {spec!r} is a distribution")
+            return load_numbers(spec, column=self.column, low=self.low, high=self.high)
+        found = read_numbers(
+            [Path(spec)], self.column, self.low, self.high, clip=self.clip, missing=self.missing
+        )
+        if found is None:
+            raise InvalidParameterError(f"{spec} has reports, not numbers: give a number for each person")
+        if found.moved:
+            note(moved_in_words(found.moved, len(found.values)))
+        return NumericData(Path(spec).stem, found.values, found.interval)
 
 
 def bench_numbers(task: Task, options: NumericOptions) -> None:
     """Compare numeric mechanisms and print, write or draw what came out."""
-    from ldpkit.bench.numeric_data import load_numbers
     from ldpkit.bench.numeric_experiment import METRICS, NumericExperiment
-    from ldpkit.figures.experiment import save_figure
 
     if options.style not in ("table", "csv", "json"):
         raise InvalidParameterError(f"numbers are printed as table, csv or json, got {options.style!r}")
-    if options.output is not None and options.output.suffix.lower() not in (".csv", ".json"):
-        raise InvalidParameterError(
-            f"results about numbers are written as .csv or .json, got {str(options.output)!r}"
-        )
-    check_figure(options.figure, force=options.force)
-    check_outputs(
-        {"--out": options.output, "--figure": options.figure}, force=options.force, inputs=options.data
-    )
+    check_ending(options.output, "--output", [".csv", ".json"])
     metrics = options.metrics or [METRICS[task][0]]
     for metric in metrics:
         if metric not in METRICS[task]:
             raise InvalidParameterError(
                 f"unknown metric {metric!r} of a {task}: choose from {', '.join(METRICS[task])}"
             )
-    data = [
-        load_numbers(spec, column=options.column, low=options.low, high=options.high)
-        for spec in options.data or (_ANY_DATA if task == "mean" else ("bimodal",))
-    ]
+    data = [options.load(spec) for spec in options.data or (_ANY_DATA if task == "mean" else ("bimodal",))]
     experiment = NumericExperiment(
         data, options.epsilons, _mechanisms(task, options), task, options.repeats, options.seed
     )
-    rows: list[NumericRow] = []
-    with closing(track(experiment.run(), len(experiment.cells()), "simulating")) as results:
-        for made in results:
-            rows += made
-    if options.output is not None:
+    done = watched(experiment.run(), len(experiment.cells()), "simulating")
+    rows: list[NumericRow] = [row for made in done for row in made]
+    style = Format(options.style)
+    if is_standard_output(options.output):
+        style = Format.csv if style is Format.table else style
+    elif options.output is not None:
         _write(options.output, rows)
-    _print(experiment, rows, metrics, Format(options.style))
-    if options.figure is not None:
-        save_figure(_figure(experiment, rows, metrics[0]), options.figure)
-        note(f"wrote {options.figure}")
+    _print(experiment, rows, metrics, style)
+    save_drawn(options.figure, lambda: _figure(experiment, rows, metrics[0]))
 
 
 def _mechanisms(task: Task, options: NumericOptions) -> list[str]:
@@ -95,19 +104,28 @@ def _mechanisms(task: Task, options: NumericOptions) -> list[str]:
 
     if task == "mean":
         if options.algorithms:
-            raise InvalidParameterError("--method is for densities; for a mean write -p sw+ems")
-        return options.mechanisms or list(MEAN_MECHANISMS)
-    algorithms = list(ALGORITHMS) if options.algorithms == ["all"] else options.algorithms or ["ems"]
-    chosen = options.mechanisms or list(DENSITY_MECHANISMS)
-    return [label if "+" in label else f"{label}+{algorithm}" for label in chosen for algorithm in algorithms]
+            raise InvalidParameterError("--estimator is for densities; for a mean write -p sw+ems")
+        names = options.mechanisms or list(MEAN_MECHANISMS)
+        return [*_all(), _AUTO] if is_all(names) else names
+    algorithms = list(ALGORITHMS) if is_all(options.algorithms) else options.algorithms or ["ems"]
+    names = options.mechanisms or list(DENSITY_MECHANISMS)
+    names = _all(without=("fitted",)) if is_all(names) else names
+    return [label if "+" in label else f"{label}+{algorithm}" for label in names for algorithm in algorithms]
+
+
+def _all(without: tuple[str, ...] = ()) -> list[str]:
+    """Return every numeric mechanism that can be compared, and tell why others cannot."""
+    from ldpkit.mechanisms.kinds import NUMERIC, select
+
+    names, left_out = chosen(["all"], select(NUMERIC, single_epsilon=True, without=without), NUMERIC)
+    note_left_out(left_out)
+    return names
 
 
 def _write(path: Path, rows: list[NumericRow]) -> None:
-    from ldpkit.core.wholefile import whole_text
-
     text = io.StringIO()
     show([row._asdict() for row in rows], Format(path.suffix.lower().removeprefix(".")), file=text)
-    whole_text(path, text.getvalue())
+    write_text(path, text.getvalue())
     note(f"wrote {len(rows)} rows to {path}")
 
 
@@ -121,14 +139,14 @@ def _print(experiment: NumericExperiment, rows: list[NumericRow], metrics: list[
     people = {visible(numbers.name): numbers.n for numbers in experiment.data}
     rows = [row._replace(data=visible(row.data)) for row in rows]
     facts = f"{experiment.repeats} collections for each cell, seed {experiment.seed}"
-    print(f"{_people(experiment.data)}, {facts}\n")
+    say(f"{_people(experiment.data)}, {facts}\n")
     for metric in metrics:
         table = tabulate_numeric(NumericSummary(rows, metric), people)
         show_cells(table.header, table.rows, right=table.right, title=table.title, caption=table.caption)
         print()
     if experiment.task == "mean" and "expected" not in metrics:
-        print(
-            "next: -u expected for the same without the noise of simulation, -u coverage for the intervals,\n"
+        say(
+            "next: -u expected for the same without the noise of simulation, -u coverage for the intervals, "
             "-p sw+ems to add the mean of the smooth density, -d FILE --low --high for your data."
         )
 

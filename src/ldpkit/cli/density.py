@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.arguments import (
+from ldpkit.cli.inputs import NumericInput, read_numbers
+from ldpkit.cli.making import make_numeric
+from ldpkit.cli.numeric_tallies import count_numbers, without_nan
+from ldpkit.cli.options import (
     ClipOption,
     ColumnOption,
     EpsilonOption,
     FigureOption,
     ForceOption,
+    Format,
+    FormatOption,
     HighOption,
     LowOption,
+    MechanismOption,
+    Missing,
+    MissingOption,
+    NumberFiles,
     SeedOption,
-    check_figure,
-    make_numeric,
 )
-from ldpkit.cli.numeric_input import NumericInput, count_numbers, read_numbers, without_nan
 from ldpkit.cli.origin import origin_facts, origin_lines
-from ldpkit.cli.output import Format, FormatOption, note, show
-from ldpkit.cli.repeatable import split
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.cli.outputs import check_figure
+from ldpkit.cli.parsing import parse_shares
+from ldpkit.cli.printing import note, show
+from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from ldpkit.estimation.density import Density, Quantile
@@ -50,21 +56,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def density(
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="A file with a number for each person, or report files of 'ldpkit privatize'."),
-    ],
+    files: NumberFiles,
     low: LowOption = None,
     high: HighOption = None,
     epsilon: EpsilonOption = None,
-    mechanism: Annotated[
-        str | None,
-        typer.Option(
-            "--mechanism", "-m", help="A numeric mechanism; by default sw, made for this.", show_default=False
-        ),
-    ] = None,
+    mechanism: MechanismOption = None,
     bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
-    method: Annotated[str, typer.Option(help="ems (smooth), em, or inversion.")] = "ems",
+    estimator: Annotated[str, typer.Option("--estimator", help="ems (smooth), em, or inversion.")] = "ems",
     quantile: Annotated[
         list[str],
         typer.Option("--quantile", "-q", metavar="Q", help="Quantiles to tell, with commas between."),
@@ -72,6 +70,7 @@ def density(
     level: Annotated[float, typer.Option(help="The coverage of their intervals.")] = 0.95,
     column: ColumnOption = None,
     clip: ClipOption = False,
+    missing: MissingOption = Missing.refuse,
     seed: SeedOption = None,
     figure: FigureOption = None,
     force: ForceOption = False,
@@ -79,7 +78,8 @@ def density(
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
 
-    From a file of values the whole collection is simulated, every person reporting once.
+    From a file of values the whole collection is simulated, every person reporting once,
+    by default through sw, which is made for this.
     From report files it is the collector's half. Quantiles are those of the smooth
     distribution (ems); their intervals include how far smoothing and the mechanism's
     resolution may have moved them. The stderr of a bin is the scatter of the reports
@@ -91,16 +91,16 @@ def density(
     from ldpkit.estimation.quantile import quantiles as estimate_quantiles
 
     check_fraction(level, "level")
-    shares = [_share(text) for text in split(quantile)]
-    if method not in ALGORITHMS:
-        raise InvalidParameterError(f"unknown method {method!r}: choose from {', '.join(ALGORITHMS)}")
+    shares = parse_shares(quantile, "a quantile")
+    if estimator not in ALGORITHMS:
+        raise UnknownNameError("estimator", estimator, ALGORITHMS)
     check_figure(figure, force=force, inputs=files)
-    numbers = read_numbers(files, column, low, high, clip=clip)
+    numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
     if numbers is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
     else:
         tally = _simulate(numbers, mechanism or "sw", epsilon, seed)
-    found: Density = estimate_density(tally, bins=bins, algorithm=method)
+    found: Density = estimate_density(tally, bins=bins, algorithm=estimator)
     smooth: Density = estimate_density(tally, bins=FINE)
     quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
     _print(tally, found, quantiles, level, output, numbers)
@@ -113,16 +113,6 @@ def density(
         truth = None if numbers is None else numbers.values
         save_figure(density_figure([found], truth=truth, quantiles=quantiles), figure)
         note(f"wrote {figure}")
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        raise InvalidParameterError(f"a quantile must be a number, got {text!r}") from None
-    if not 0 < share < 1:
-        raise InvalidParameterError(f"a quantile lies strictly between 0 and 1, got {text}")
-    return share
 
 
 def _simulate(numbers: NumericInput, name: str, epsilon: float | None, seed: int | None) -> Tally:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import enum
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ForceOption, check_outputs
 from ldpkit.cli.likelihood import describe, estimate_likelihood
-from ldpkit.cli.numeric_input import is_about_numbers, number_table
+from ldpkit.cli.numeric_tallies import is_about_numbers, number_table
+from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, OutputOption, PopulationOption
 from ldpkit.cli.origin import origin_facts, origin_lines
-from ldpkit.cli.output import Format, note, show
+from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
+from ldpkit.cli.printing import note, show
 from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.mechanisms.base import Mechanism
-    from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["add_to"]
 
+_ENDINGS = {".csv": Format.csv, ".json": Format.json, ".txt": Format.table}
 _ROWS = 20  # of a table, unless --top says otherwise
 _EXAMPLES = """
 \b
@@ -54,14 +55,12 @@ def add_to(app: typer.Typer) -> None:
 
 def estimate(
     files: Annotated[list[Path], typer.Argument(help="Report files or tallies, of one mechanism.")],
-    consistency: Annotated[
-        str | None,
-        typer.Option(help="Make the frequencies consistent, for example norm_sub.", show_default=False),
-    ] = None,
-    method: Annotated[
+    consistency: ConsistencyOption = None,
+    estimator: Annotated[
         str | None,
         typer.Option(
-            help="The estimator: mi (unbiased, the default for frequencies), ibu, ibu_limit, or mle "
+            "--estimator",
+            help="mi (unbiased, the default for frequencies), ibu, ibu_limit, or mle "
             "(which also pools mechanisms); mean for numbers.",
             show_default=False,
         ),
@@ -70,14 +69,7 @@ def estimate(
     simultaneous: Annotated[
         bool, typer.Option("--simultaneous", help="Let all intervals together have that coverage.")
     ] = False,
-    population: Annotated[
-        bool,
-        typer.Option(
-            "--population",
-            help="Errors and intervals for the population that the people were drawn from, "
-            "not for these people alone.",
-        ),
-    ] = False,
+    population: PopulationOption = False,
     top: Annotated[
         int | None,
         typer.Option(min=1, help=f"Only the most frequent; a table shows {_ROWS}.", show_default=False),
@@ -90,9 +82,7 @@ def estimate(
         Format | None,
         typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the result to a file.", show_default=False)
-    ] = None,
+    output: OutputOption = None,
     save_tally: Annotated[
         Path | None, typer.Option(help="Also write the tally, a small file that adds.", show_default=False)
     ] = None,
@@ -106,21 +96,22 @@ def estimate(
     From reports of numbers it estimates their mean and variance.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.core.wholefile import whole_file, whole_text
+    from ldpkit.core.wholefile import whole_file
     from ldpkit.estimation.consistency import CONSISTENCY
     from ldpkit.mechanisms.tally import ESTIMATORS
 
     check_fraction(level, "level")
-    if method is not None:
-        ESTIMATORS.get(method)
+    if estimator is not None:
+        ESTIMATORS.get(estimator)
     if consistency is not None:
         CONSISTENCY.get(consistency)
+    check_ending(output, "--output", _ENDINGS)
     check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
     refuse_twins(files)
     style = style or _style_of(output)
     diagnostics: Mapping[str, Any] = {}
     hints: list[str] = []
-    tally = None if method == "mle" else count_files(files)
+    tally = None if estimator == "mle" else count_files(files, pooled_by="--estimator mle")
     provenance = None if tally is None else tally.provenance
     if tally is not None and is_about_numbers(tally):
         if consistency is not None or simultaneous or top is not None or sort is not None:
@@ -128,11 +119,11 @@ def estimate(
                 f"reports of {tally.mechanism!r} are about numbers: "
                 "leave out --consistency, --simultaneous, --top and --sort"
             )
-        rows, about, caption = number_table(tally, method, level, population=population)
+        rows, about, caption = number_table(tally, estimator, level, population=population)
     else:
         if tally is not None:
             options: dict[str, Any] = {"population": True} if population else {}
-            made = cast("FrequencyTally", tally).estimate(method, consistency=consistency, **options)
+            made = tally.estimate(estimator, consistency=consistency, **options)
             mechanisms: Sequence[Mechanism] = [tally.mechanism]
         elif save_tally is not None:
             raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
@@ -142,7 +133,7 @@ def estimate(
         about = {
             "n": made.n,
             "mechanisms": [describe(mechanism) for mechanism in mechanisms],
-            "method": method or mechanisms[0].default_estimator,
+            "method": estimator or mechanisms[0].default_estimator,
             "consistency": consistency,
             "level": level,
             "simultaneous": simultaneous,
@@ -155,14 +146,15 @@ def estimate(
     if provenance is not None:
         about = {**about, "provenance": origin_facts(provenance)}
         caption = "\n".join([caption, *origin_lines(provenance)])
+    to_file = output is not None and not is_standard_output(output)
     text = io.StringIO()
-    show(rows, style, caption=caption, about=about, file=None if output is None else text)
-    if output is not None:
-        whole_text(output, text.getvalue())
+    show(rows, style, caption=caption, about=about, file=text if to_file else None)
+    if output is not None and to_file:
+        write_text(output, text.getvalue())
     if save_tally is not None and tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
-    if style is Format.csv or output is not None:
+    if style is Format.csv or to_file:
         note(caption)
     for hint in hints:
         note(hint)
@@ -171,8 +163,8 @@ def estimate(
 
 
 def _style_of(output: Path | None) -> Format:
-    ending = "" if output is None else output.suffix.lower().removeprefix(".")
-    return Format(ending) if ending in ("csv", "json") else Format.table
+    ending = ".txt" if output is None or is_standard_output(output) else output.suffix.lower()
+    return _ENDINGS[ending]
 
 
 def _rows(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import open_collected
+from ldpkit.cli.options import Format, FormatOption
 from ldpkit.cli.origin import origin_facts
-from ldpkit.cli.output import Format, FormatOption, show
+from ldpkit.cli.printing import show
 from ldpkit.cli.progress import track
+from ldpkit.cli.tallies import open_collected
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
@@ -53,7 +54,6 @@ def _exact(value: Any) -> Any:
 
 
 def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
-    from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.files.reportfile import ReportFile
 
     origin: dict[str, Any]
@@ -72,7 +72,7 @@ def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
         "file": str(path),
         **origin,
         **_promise(found.mechanism),
-        "domain_size": len(domain) if isinstance(domain, CategoricalDomain) else None,
+        "domain_size": domain.size,
         "domain": domain.to_json() if with_labels else str(domain),
         "reports": found.n,
         "record_length": found.mechanism.report_bytes,

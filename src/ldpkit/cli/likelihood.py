@@ -49,15 +49,15 @@ def describe(mechanism: Mechanism) -> dict[str, Any]:
 
 def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:
     from ldpkit.estimation.evidence import Evidence
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.kinds import is_frequency
     from ldpkit.mechanisms.tally import Tally
 
     if isinstance(part, Tally):
         return Evidence.from_tally(part)
     oracle = part.mechanism
-    if not isinstance(oracle, FrequencyOracle):
+    if not is_frequency(oracle):
         raise InvalidInputError(
-            f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --method out"
+            f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --estimator out"
         )
     with contextlib.closing(track(part.reports(), part.blocks, f"reading {path.name}")) as chunks:
         return Evidence.from_file(part, chunks)

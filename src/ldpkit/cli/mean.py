@@ -4,31 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import (
+from ldpkit.cli.inputs import NumericInput, read_numbers
+from ldpkit.cli.making import make_numeric
+from ldpkit.cli.numeric_tallies import count_numbers, too_biased, what_it_covers
+from ldpkit.cli.options import (
     ClipOption,
     ColumnOption,
     EpsilonOption,
+    Format,
+    FormatOption,
     HighOption,
     LowOption,
+    MechanismOption,
+    Missing,
+    MissingOption,
+    NumberFiles,
+    PopulationOption,
     SeedOption,
-    make_numeric,
 )
-from ldpkit.cli.numeric_input import NumericInput, count_numbers, read_numbers, too_biased, what_it_covers
 from ldpkit.cli.origin import origin_facts, origin_lines
-from ldpkit.cli.output import Format, FormatOption, note, show
-from ldpkit.cli.randomise import FITTED
+from ldpkit.cli.printing import note, show
+from ldpkit.cli.randomise import fitting
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-    from ldpkit.mechanisms.tally import NumericTally, Tally
+    from ldpkit.mechanisms.tally import Tally
     from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
 __all__ = ["add_to"]
@@ -37,7 +44,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit mean ages.csv --low 0 --high 120 --epsilon 1
-  ldpkit mean ages.csv --low 0 --high 120 --epsilon 1 --mechanism hm --clip --format json
+  ldpkit mean ages.csv --low 0 --high 120 -e 1 -p hm --clip --format json
   ldpkit mean north.ldp south.ldp
 """
 
@@ -48,33 +55,16 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mean(
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="A file with a number for each person, or report files of 'ldpkit privatize'."),
-    ],
+    files: NumberFiles,
     low: LowOption = None,
     high: HighOption = None,
     epsilon: EpsilonOption = None,
-    mechanism: Annotated[
-        str | None,
-        typer.Option(
-            "--mechanism",
-            "-m",
-            help="A numeric mechanism; by default auto: some people describe the data, and the best "
-            "mechanism for what they describe serves the others.",
-            show_default=False,
-        ),
-    ] = None,
+    mechanism: MechanismOption = None,
     column: ColumnOption = None,
     clip: ClipOption = False,
+    missing: MissingOption = Missing.refuse,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
-    population: Annotated[
-        bool,
-        typer.Option(
-            "--population",
-            help="Tell of the population that the people were drawn from, not of these people alone.",
-        ),
-    ] = False,
+    population: PopulationOption = False,
     share: Annotated[
         float | None,
         typer.Option(
@@ -88,13 +78,15 @@ def mean(
     """Estimate the mean of numbers, with its error and interval.
 
     From a file of values the whole collection is simulated, every person reporting once
-    with the whole epsilon. From report files it is the collector's half.
+    with the whole epsilon; by default through auto: some people describe the data, and
+    the best mechanism for what they describe serves the others.
+    From report files it is the collector's half.
     """
     from ldpkit.core import random
     from ldpkit.core.checks import check_fraction
 
     check_fraction(level, "level")
-    numbers = read_numbers(files, column, low, high, clip=clip)
+    numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
     if numbers is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
         answer = _of_files(tally, population=population)
@@ -102,7 +94,7 @@ def mean(
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
     else:
         rng = random.secure() if seed is None else random.seeded(seed)
-        name = (mechanism or "auto").lower()
+        name = mechanism or "auto"
         answer = _simulate(numbers, name, epsilon, share, bins, rng, population=population)
     made = answer.estimate
     lower, upper = made.interval(level)
@@ -157,13 +149,13 @@ def _simulate(
     population: bool,
 ) -> _Answer:
     """Return the answer of a collection in which everybody reports once."""
-    if name not in FITTED:
+    choice = fitting(name)
+    if choice is None:
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
         tally = mechanism.tally(mechanism.privatize(numbers.values, rng=rng))
         return _of_tally(tally, population=population)
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
 
-    choice = FITTED[FITTED.index(name)]
     protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, oracle="ss", choice=choice)
     made = protocol.run(numbers.values, rng=rng, population=population)
     described = made.n - made.second.n
@@ -184,7 +176,7 @@ def _simulate(
 def _of_tally(tally: Tally, *, population: bool) -> _Answer:
     from ldpkit.estimation.density import numeric_mechanism
 
-    made = cast("NumericTally", tally).estimate(population=population)
+    made: NumericEstimate = tally.estimate(population=population)
     mechanism = numeric_mechanism(tally)
     story = f"{made.n} people reported through {mechanism!r}"
     return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 import enum
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
-from ldpkit.cli.output import Format, FormatOption, note, show
-from ldpkit.cli.repeatable import split
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.cli.choices import AllOf, chosen, is_all, note_left_out
+from ldpkit.cli.inputs import load_people
+from ldpkit.cli.options import (
+    ColumnOption,
+    DataOption,
+    EpsilonMaxOption,
+    EpsilonMinOption,
+    FigureOption,
+    ForceOption,
+    Format,
+    FormatOption,
+    MechanismsOption,
+    Missing,
+    MissingOption,
+    RepeatableSeedOption,
+)
+from ldpkit.cli.outputs import check_extra, check_figure
+from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption, conclude
+from ldpkit.cli.printing import show
+from ldpkit.cli.progress import watched
+from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
 from ldpkit.core.numbertext import number_text
 
 if TYPE_CHECKING:
@@ -23,9 +40,8 @@ if TYPE_CHECKING:
     from ldpkit.planning.capacity.outliers import Capped
     from ldpkit.planning.capacity.question import CapacityQuestion
     from ldpkit.planning.plan import Plan, Trial
-    from ldpkit.simulation.datasets import Dataset
 
-__all__ = ["add_to", "load_people"]
+__all__ = ["add_to"]
 
 
 class OutcomeName(enum.StrEnum):
@@ -37,7 +53,7 @@ class OutcomeName(enum.StrEnum):
     fn = "fn"
 
 
-class MethodName(enum.StrEnum):
+class SearchName(enum.StrEnum):
     """How to look for epsilon."""
 
     exact = "exact"
@@ -49,27 +65,26 @@ class MethodName(enum.StrEnum):
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit plan capacity water.csv --capacity 1400000 --constraint fn --at-most 0.05
-  ldpkit plan capacity water.csv --capacity 1800000 --constraint tn --at-least 0.99 -p grr,oue,ss --verify
-  ldpkit plan capacity water.csv --capacity 1400000 --constraint fn --at-most 0.05 -m capri --runs 50000
-  ldpkit plan capacity poisson:k=41,n=98511,mean=16 --capacity 1500000 --constraint fn --at-most 0.1 \
---figure plan.png
+  ldpkit plan capacity -d water.csv --capacity 1400000 --constraint fn \\
+    --at-most 0.05
+  ldpkit plan capacity -d water.csv --capacity 1800000 --constraint tn \\
+    --at-least 0.99 -p grr oue ss --verify
+  ldpkit plan capacity -d water.csv --capacity 1400000 --constraint fn \\
+    --at-most 0.05 --search capri --runs 50000
+  ldpkit plan capacity -d poisson:k=41,n=98511,mean=16 --capacity 1500000 \\
+    --constraint fn --at-most 0.1 --figure plan.png
 
 The file is a table with a column 'amount' or 'value' and a column 'count'. The exit code is 1 if no
-protocol can do what is wanted.
+mechanism can do what is wanted.
 """
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("capacity", epilog=_EXAMPLES)(capacity)
+    app.command("capacity", cls=ManyValuesCommand, epilog=_EXAMPLES)(capacity)
 
 
 def capacity(
-    file: Annotated[
-        str,
-        typer.Argument(help="Amounts with counts, a file of amounts, or a population such as poisson:..."),
-    ],
     limit: Annotated[float, typer.Option("--capacity", help="What there is for all people together.")],
     constraint: Annotated[
         OutcomeName,
@@ -77,22 +92,16 @@ def capacity(
             help="The outcome to bound: true or false positive (capacity exceeded), true or false negative."
         ),
     ],
-    at_most: Annotated[
-        float | None,
-        typer.Option("--at-most", help="The largest probability of fp or fn.", show_default=False),
-    ] = None,
-    at_least: Annotated[
-        float | None,
-        typer.Option("--at-least", help="The least probability of tp or tn.", show_default=False),
-    ] = None,
-    protocol: Annotated[
-        list[str],
-        typer.Option("--protocol", "-p", metavar="NAME...", help="Mechanisms, with commas between."),
-    ] = ["grr"],
-    method: Annotated[MethodName, typer.Option("--method", "-m", help="How to look.")] = MethodName.exact,
+    data: DataOption = None,
+    column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
+    at_most: AtMostOption = None,
+    at_least: AtLeastOption = None,
+    mechanism: MechanismsOption = None,
+    search: Annotated[SearchName, typer.Option("--search", help="How to look.")] = SearchName.exact,
     runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
-    eps_min: Annotated[float, typer.Option("--eps-min", help="The smallest epsilon allowed.")] = 0.001,
-    eps_max: Annotated[float, typer.Option("--eps-max", help="The largest epsilon allowed.")] = 10.0,
+    eps_min: EpsilonMinOption = 0.001,
+    eps_max: EpsilonMaxOption = 10.0,
     precision: Annotated[float, typer.Option(help="Of epsilon; not for exact.")] = 0.01,
     delta: Annotated[float, typer.Option(help="How far capri_r goes back each time.")] = 0.05,
     outliers: Annotated[
@@ -102,14 +111,12 @@ def capacity(
     compensate: Annotated[
         bool, typer.Option(help="Add what --outliers loses back to the estimated total.")
     ] = True,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Simulate 20,000 collections at epsilon and at 0.9 times it.")
-    ] = False,
-    column: Annotated[str | None, typer.Option(help="The column of amounts.", show_default=False)] = None,
-    seed: Annotated[int, typer.Option(help="Makes simulations repeatable.")] = 0,
+    verify: VerifyOption = False,
+    seed: RepeatableSeedOption = 0,
     figure: FigureOption = None,
     force: ForceOption = False,
     output: FormatOption = Format.table,
+    old_place: Annotated[str | None, typer.Argument(hidden=True)] = None,
 ) -> None:
     """Find the smallest epsilon with which a total decides rightly.
 
@@ -120,70 +127,67 @@ def capacity(
     from ldpkit.planning.capacity.outliers import cap_at_quantile
     from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 
-    check_figure(figure, force=force, inputs=[file])
-    amounts, counts = _read(file, column)
+    if data is None:
+        raise InvalidParameterError(f"whose amounts? give them with -d {old_place or 'FILE'}")
+    check_figure(figure, force=force, inputs=[data])
+    if search is SearchName.bayes:
+        check_extra("bayes_opt")
+    names, left_out = _names(split(mechanism or ["grr"]))
+    amounts, counts = _read(data, column, missing)
     question = CapacityQuestion(
         amounts, counts, limit, Outcome(constraint.value), at_most=at_most, at_least=at_least
     )
     capped = None if outliers is None else cap_at_quantile(question, outliers, compensate=compensate)
     asked = question if capped is None else capped.question
     options: dict[str, Any] = {"epsilon_min": eps_min, "epsilon_max": eps_max}
-    if method is not MethodName.exact:
+    if search is not SearchName.exact:
         options |= {"runs": runs, "precision": precision}
-    if method is MethodName.capri_r:
+    if search is SearchName.capri_r:
         options["delta"] = delta
     source = seeded(seed)
-    plans = [_plan(asked, name, method, source.derive(f"plan {name}"), options) for name in split(protocol)]
+    plans = []
+    for name in names:
+        try:
+            plans.append(_plan(asked, name, search, source.derive(f"plan {name}"), options))
+        except LdpkitError as refusal:
+            if not is_all(mechanism):
+                raise
+            left_out.append(f"{name}: {refusal}")
+    note_left_out(left_out)
+    if not plans:
+        raise InvalidParameterError(f"nothing is left to plan with: {'; '.join(left_out)}")
     rows = [_row(asked, plan) for plan in plans]
-    about = _about(question, capped)
-    told = _warnings(asked, plans)
-    about["warnings"] = told
-    checks = []
+    warnings = _warnings(asked, plans)
+    checks = [row for plan in plans for row in _verify(asked, plan, source)] if verify else []
+    about = _about(question, capped) | {"left_out": left_out, "warnings": warnings}
     if verify:
-        checks = [row for plan in plans for row in _verify(asked, plan, source)]
         about["verified"] = checks
     if output is not Format.table:
         about["trace"] = [row for plan in plans for row in plan.rows()]
     else:
         rows = _told(rows)
     show(rows, output, title=str(asked), caption=_caption(question, capped), about=about)
-    if checks and output is Format.table:
-        show(
-            checks,
-            output,
-            title="Independent simulation, at epsilon and at 0.9 times it",
-            caption="epsilon stands on the edge, so holds is often 'open': the interval has room for both",
-        )
-    for plan in plans:
-        if not plan.feasible:
-            note(str(plan))
-    for warning in told:
-        note(f"warning: {warning}")
-    if figure is not None:
+
+    def draw() -> Any:
         from ldpkit.figures.capacity import capacity_figure
-        from ldpkit.figures.experiment import save_figure
 
-        save_figure(capacity_figure(asked, plans), figure)
-        note(f"wrote {figure}")
-    if not any(plan.feasible for plan in plans):
-        raise typer.Exit(1)
+        return capacity_figure(asked, plans)
+
+    conclude(plans, output, checks=checks, warnings=warnings, figure=figure, draw=draw)
 
 
-def load_people(file: str, column: str | None) -> Dataset:
-    """Return the people of a table with `amount` or `value` and `count`, or of what else can be loaded."""
-    from ldpkit.files.readers import column_names
-    from ldpkit.simulation.datasets import load
+def _names(given: list[str]) -> AllOf:
+    """Return the mechanisms that are meant; 'all' leaves out those that need more than an epsilon."""
+    from ldpkit.mechanisms.kinds import select
 
-    names = column_names(file) if Path(file).is_file() else []
-    chosen = column or ("amount" if "amount" in names else None)
-    return load(file, column=chosen, count="count" if "count" in names else None)
+    return chosen(given, select(single_epsilon=True, without=("fitted",)), None)
 
 
-def _read(file: str, column: str | None) -> tuple[Floats, Counts]:
+def _read(file: str, column: str | None, missing: Missing) -> tuple[Floats, Counts]:
     """Return amounts and counts."""
     import numpy as np
 
-    dataset = load_people(file, column)
+    dataset = load_people(file, column, missing)
     labels = list(dataset.domain.labels)
     for label in labels:
         if isinstance(label, (str, bool)):
@@ -196,29 +200,25 @@ def _read(file: str, column: str | None) -> tuple[Floats, Counts]:
 def _plan(
     question: CapacityQuestion,
     protocol: str,
-    method: MethodName,
+    search: SearchName,
     source: RandomSource,
     options: dict[str, Any],
 ) -> Plan:
-    from contextlib import closing
-
-    from ldpkit.cli.progress import track
     from ldpkit.planning.capacity.exact import exact
     from ldpkit.planning.capacity.search import bayesian, capri, capri_r
 
-    if method is MethodName.exact:
+    if search is SearchName.exact:
         return exact(question, protocol, **options)
-    searches: dict[MethodName, Callable[..., Plan]] = {
-        MethodName.capri: capri,
-        MethodName.capri_r: capri_r,
-        MethodName.bayes: bayesian,
+    searches: dict[SearchName, Callable[..., Plan]] = {
+        SearchName.capri: capri,
+        SearchName.capri_r: capri_r,
+        SearchName.bayes: bayesian,
     }
 
     def watch(trials: Iterator[Trial], total: int) -> Iterable[Trial]:
-        with closing(track(trials, total, f"simulating {protocol}")) as tracked:
-            yield from tracked
+        return watched(trials, total, f"simulating {protocol}")
 
-    return searches[method](question, protocol, rng=source, watch=watch, **options)
+    return searches[search](question, protocol, rng=source, watch=watch, **options)
 
 
 def _row(question: CapacityQuestion, plan: Plan) -> dict[str, Any]:

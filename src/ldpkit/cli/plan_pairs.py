@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
-from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.options import FigureOption, ForceOption, Format, FormatOption
+from ldpkit.cli.outputs import check_figure
+from ldpkit.cli.printing import note, show
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]

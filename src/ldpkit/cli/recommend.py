@@ -4,14 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import FigureOption, ForceOption, check_figure
-from ldpkit.cli.output import Format, FormatOption, note, show
-from ldpkit.cli.plan_mean import refuse
+from ldpkit.cli.choices import is_all, left_out_in_words, note_left_out
+from ldpkit.cli.inputs import load_people
+from ldpkit.cli.options import (
+    ColumnOption,
+    DataOption,
+    DomainOption,
+    EpsilonOption,
+    FigureOption,
+    ForceOption,
+    Format,
+    FormatOption,
+    HighOption,
+    LowOption,
+    MechanismsOption,
+    Missing,
+    MissingOption,
+    PeopleOption,
+    RepeatableSeedOption,
+)
+from ldpkit.cli.outputs import check_figure
+from ldpkit.cli.parsing import parse_domain, refuse_options
+from ldpkit.cli.plan_budget import constraint_of
+from ldpkit.cli.plan_options import (
+    AtLeastOption,
+    AtMostOption,
+    MetricOption,
+    ProbabilityOption,
+    WithinOption,
+    save_drawn,
+)
+from ldpkit.cli.printing import note, show
+from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
@@ -19,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from ldpkit.core.typing import Counts
-    from ldpkit.planning.constraint import Constraint
     from ldpkit.planning.frequencies.recommendation import Recommendation
 
 __all__ = ["add_to"]
@@ -28,8 +55,8 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit recommend -d answers.csv -e 1
-  ldpkit recommend --n 100000 --k 64 -u mae --at-most 0.002
-  ldpkit recommend -d zipf:k=128,n=1000000 -u kendall_tau --at-least 0.8 --probability 0.9
+  ldpkit recommend --n 100000 --domain 64 -u mae --at-most 0.002
+  ldpkit recommend -d zipf:k=128,n=1000000 -u kendall_tau --at-least 0.8
   ldpkit recommend --n 100000 --low 0 --high 100 --within 0.5
 """
 
@@ -40,99 +67,101 @@ def add_to(app: typer.Typer) -> None:
 
 
 def recommend(
-    data: Annotated[
-        str | None,
-        typer.Option("--dataset", "-d", help="A file, a known set or a population.", show_default=False),
-    ] = None,
-    column: Annotated[str | None, typer.Option(help="The column of a table.", show_default=False)] = None,
-    people: Annotated[
-        int | None, typer.Option("--n", min=1, help="Without data: the number of people.", show_default=False)
-    ] = None,
-    size: Annotated[
-        int | None, typer.Option("--k", min=2, help="Without data: the number of values.", show_default=False)
-    ] = None,
-    low: Annotated[
-        float | None, typer.Option(help="For a mean of numbers: the least.", show_default=False)
-    ] = None,
-    high: Annotated[float | None, typer.Option(help="Of a mean: the greatest.", show_default=False)] = None,
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="The budget.", show_default=False)
-    ] = None,
-    metric: Annotated[str, typer.Option("--metric", "-u", help="What to be good at.")] = "mae",
-    at_most: Annotated[
-        float | None,
-        typer.Option(help="The error that is allowed, not an epsilon.", show_default=False),
-    ] = None,
-    at_least: Annotated[
-        float | None, typer.Option(help="The agreement that is wanted.", show_default=False)
-    ] = None,
-    within: Annotated[
-        float | None, typer.Option(help="How far off a mean of numbers may be.", show_default=False)
-    ] = None,
-    probability: Annotated[
-        float | None,
-        typer.Option(help="How often it must hold; 0.9, of means 0.95.", show_default=False),
-    ] = None,
-    protocol: Annotated[
-        list[str], typer.Option("--protocol", "-p", metavar="NAME...", help="Protocols, or 'all'.")
-    ] = ["all"],
+    data: DataOption = None,
+    column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
+    people: PeopleOption = None,
+    domain: DomainOption = None,
+    low: LowOption = None,
+    high: HighOption = None,
+    epsilon: EpsilonOption = None,
+    metric: MetricOption = None,
+    at_most: AtMostOption = None,
+    at_least: AtLeastOption = None,
+    within: WithinOption = None,
+    probability: ProbabilityOption = None,
+    mechanism: MechanismsOption = None,
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
     top: Annotated[int, typer.Option(min=1, help="How many to show in a table.")] = 12,
-    seed: Annotated[int, typer.Option(help="Makes the simulations repeatable.")] = 0,
+    seed: RepeatableSeedOption = 0,
     figure: FigureOption = None,
     force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
-    """Rank protocols and methods for your data, and say why.
+    """Rank mechanisms and methods for your data, and say why.
 
-    The ranking is of protocols, estimators and post-processing together.
+    The ranking is of mechanisms, estimators and post-processing together; without data,
+    --n people with a --domain of values stand in for it. For a mean of numbers give
+    --low, --high and --n.
     """
     if low is not None or high is not None:
-        refuse(at_most=at_most, at_least=at_least, k=size)
-        if data is not None or figure is not None:
-            raise InvalidParameterError(
-                "for a mean, -d and --figure are options of 'ldpkit plan budget': it takes --low, --high and "
-                "--within too"
-            )
+        refuse_options(
+            "for a mean of numbers, 'ldpkit plan budget' takes data and draws figures",
+            data=data,
+            figure=figure,
+        )
+        refuse_options(
+            "the mean of numbers has --within for how far off it may be",
+            at_most=at_most,
+            at_least=at_least,
+            domain=domain,
+            metric=metric,
+            mechanism=mechanism,
+        )
         chance = 0.95 if probability is None else probability
         _recommend_mean(low, high, people, epsilon, within, chance, output)
         return
+    refuse_options("frequencies have no interval", within=within)
     check_figure(figure, force=force, inputs=[data])
     from ldpkit.core import random
+    from ldpkit.mechanisms.kinds import FREQUENCY, select
     from ldpkit.planning.frequencies.recommend import recommend as rank
-    from ldpkit.simulation.datasets import load
 
-    if data is None:
-        if people is None or size is None:
-            raise InvalidParameterError("say who will be asked: give -d DATA, or --n and --k")
-        data = f"zipf:k={size},n={people}"
-        note(f"nothing is known of the data: the population {data} stands in for it")
-    counts = load(data, column=column).counts
-    wanted = _constraint(metric, at_most, at_least, 0.9 if probability is None else probability)
+    data, counts = _people(data, column, missing, people, domain)
+    measure = metric or "mae"
+    wanted = constraint_of(measure, at_most, at_least, 0.9 if probability is None else probability)
     if (epsilon is None) == (wanted is None):
         raise InvalidParameterError("give either --epsilon, or the accuracy with --at-most or --at-least")
-    names = split(protocol)
+    names = split(mechanism or ["all"])
+    unable = left_out_in_words(select(FREQUENCY, single_epsilon=True), FREQUENCY) if is_all(names) else []
     found = rank(
         counts,
-        metric,
+        measure,
         epsilon=epsilon,
         wanted=wanted,
-        protocols=None if names == ["all"] else names,
+        protocols=None if is_all(names) else names,
         repeats=repeats,
         rng=random.seeded(seed),
         watch=_watch,
     )
-    _show(found, output, top, data, counts, epsilon)
+    _show(found, output, top, data, counts, epsilon, [*unable, *found.left_out])
     for reason in found.reasons():
         note(reason)
+    if is_all(mechanism):
+        note_left_out(unable)
     for warning in found.warnings:
         note(f"warning: {warning}")
-    if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.recommendation import draw
 
-        save_figure(draw(found, top), figure)
-        note(f"wrote {figure}")
+    def draw() -> Any:
+        from ldpkit.figures.recommendation import draw as draw_ranking
+
+        return draw_ranking(found, top)
+
+    save_drawn(figure, draw)
+
+
+def _people(
+    data: str | None, column: str | None, missing: Missing, people: int | None, domain: str | None
+) -> tuple[str, Counts]:
+    """Return the name and the counts of the people, or of a population that stands in for them."""
+    if data is None:
+        if people is None or domain is None:
+            raise InvalidParameterError("say who will be asked: give -d DATA, or --n and --domain")
+        data = f"zipf:k={len(parse_domain(domain))},n={people}"
+        note(f"nothing is known of the data: the population {data} stands in for it")
+    elif people is not None or domain is not None:
+        raise InvalidParameterError("the data say who and what: leave out --n and --domain, or --data")
+    return data, load_people(data, column, missing).counts
 
 
 _LEGEND = (
@@ -145,7 +174,13 @@ _LEGEND = (
 
 
 def _show(
-    found: Recommendation, output: Format, top: int, data: str, counts: Counts, epsilon: float | None
+    found: Recommendation,
+    output: Format,
+    top: int,
+    data: str,
+    counts: Counts,
+    epsilon: float | None,
+    left_out: list[str],
 ) -> None:
     """Print the options with learning nothing among them; it is in the table wherever it stands."""
     options = found.ranked()
@@ -159,7 +194,7 @@ def _show(
             "wanted": None if found.wanted is None else str(found.wanted),
             "teaches": found.teaches,
             "best": [option.name for option in found.ties],
-            "left_out": list(found.left_out),
+            "left_out": left_out,
             "reasons": list(found.reasons()),
             "warnings": list(found.warnings),
         }
@@ -186,22 +221,7 @@ def _show(
 
 
 def _watch(names: Sequence[str]) -> Generator[str, None, None]:
-    from ldpkit.cli.progress import track
-
-    with closing(track(names, len(names), "simulating")) as watched:
-        yield from watched
-
-
-def _constraint(
-    metric: str, at_most: float | None, at_least: float | None, probability: float
-) -> Constraint | None:
-    from ldpkit.planning.constraint import Constraint
-
-    if at_most is not None and at_least is not None:
-        raise InvalidParameterError("give --at-most or --at-least, not both: a metric has one good side")
-    if at_most is not None:
-        return Constraint(metric, "at most", at_most, probability)
-    return None if at_least is None else Constraint(metric, "at least", at_least, probability)
+    return watched(names, len(names), "simulating")
 
 
 def _recommend_mean(
@@ -270,6 +290,6 @@ def _recommend_mean(
     else:
         lead = f"{names[0]} {'has' if within is None else 'needs'}"
     note(f"{lead} {what}: epsilon {first.epsilon:.3g}, within {number_text(first.within, 3)}.")
-    note("Where values are concentrated and epsilon is large, 'ldpkit mean --mechanism auto' may do better.")
+    note("Where values are concentrated and epsilon is large, 'ldpkit mean -p auto' may do better.")
     for warning in told:
         note(f"warning: {warning}")

@@ -6,15 +6,14 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.arguments import open_collected
 from ldpkit.cli.progress import track
-from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["count_files", "is_collected", "open_all", "refuse_twins"]
+__all__ = ["count_files", "is_collected", "open_all", "open_collected", "refuse_twins"]
 
 
 def is_collected(path: Path) -> bool:
@@ -23,6 +22,21 @@ def is_collected(path: Path) -> bool:
         return False
     with path.open("rb") as stream:
         return stream.read(4) in (b"LDPR", b"LDPT")
+
+
+def open_collected(path: Path) -> ReportFile | Tally:
+    """Return what a file holds: reports or, if it begins with LDPT, a tally."""
+    from ldpkit.files.reportfile import ReportFile
+    from ldpkit.mechanisms.tally import Tally
+
+    if path.is_file():
+        with path.open("rb") as stream:
+            if stream.read(4) == b"LDPT":
+                try:
+                    return Tally.from_bytes(path.read_bytes())
+                except FileFormatError as error:
+                    raise FileFormatError(f"{str(path)!r}: {error}") from error
+    return ReportFile.open(path)
 
 
 def refuse_twins(files: list[Path]) -> None:
@@ -51,17 +65,20 @@ def _refuse_copies(first: Path, held: ReportFile | Tally, path: Path, part: Repo
         raise MismatchError(f"{str(first)!r} and {str(path)!r} hold the same reports: {error}") from None
 
 
-def count_files(files: list[Path]) -> Tally:
-    """Return the tally of all files; compare all headers before any report is counted."""
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+def count_files(files: list[Path], *, pooled_by: str = "") -> Tally:
+    """Return the tally of all files; compare all headers before any report is counted.
+
+    `pooled_by` is the option with which the command pools mechanisms, if it has one.
+    """
+    from ldpkit.mechanisms.kinds import is_frequency
     from ldpkit.mechanisms.tally import Tally
 
     parts = open_all(files)
     first = parts[0].mechanism
     for path, part in zip(files, parts, strict=True):
         if part.mechanism != first:
-            pools = isinstance(first, FrequencyOracle) and part.mechanism.domain == first.domain
-            remedy = ", but --method mle pools them" if pools else ": estimate them apart"
+            pools = is_frequency(first) and part.mechanism.domain == first.domain
+            remedy = f", but {pooled_by} pools them" if pools and pooled_by else ": estimate them apart"
             raise MismatchError(
                 f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
                 f"is of {first!r} on {first.domain}: they do not mix{remedy}"

@@ -10,14 +10,17 @@ from typing import Any, Literal
 import numpy as np
 
 from ldpkit.assurance.adversary.closed_form import guesses_of
+from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
+from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import is_memoized
+from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_numeric
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["Risk", "blind_guess", "check_prior", "risk"]
 
@@ -101,7 +104,7 @@ class _Totals:
 
 
 def risk(
-    oracle: FrequencyOracle,
+    mechanism: Mechanism,
     prior: object = None,
     *,
     people: object = None,
@@ -113,20 +116,22 @@ def risk(
 ) -> Risk:
     """Return what a Bayesian adversary achieves.
 
-    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH); by
-    simulation for several reports and other mechanisms. One-time mechanisms make a new
-    report each time, longitudinal ones keep their permanent report.
+    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH) or of a
+    numeric mechanism; by simulation for several reports and other mechanisms. One-time
+    mechanisms make a new report each time, longitudinal ones keep their permanent report.
 
     Parameters
     ----------
-    oracle : FrequencyOracle
+    mechanism : FrequencyOracle or NumericMechanism
         What makes the reports.
     prior : array, optional
         What the adversary believes before: frequencies or counts. Uniform by default.
     people : array, optional
         The true frequencies or counts; by default the prior is right.
     amounts : array, optional
-        The number that each value stands for: by default its label, or else its place.
+        The number that each value stands for: by default its label, or else its place. Of a
+        numeric mechanism, the numbers that the adversary tells apart: by default the middles
+        of 16 equally wide cells of the interval.
     eta : float, optional
         Also say how well the adversary knows whether the amount is at most this.
     reports : int
@@ -144,7 +149,14 @@ def risk(
     (0.9, 1.0)
     >>> risk(ldpkit.GRR(41, epsilon=2.0), eta=5).f_score.__round__(3)
     0.261
+    >>> round(risk(ldpkit.PM((0, 100), epsilon=2.0)).success, 3)
+    0.163
     """
+    if is_numeric(mechanism):
+        return _numeric_risk(mechanism, prior, people, amounts, eta, reports)
+    if not is_frequency(mechanism):
+        raise InvalidInputError(f"it is not known what an adversary learns from {mechanism!r}")
+    oracle = mechanism
     belief = check_prior(prior, oracle.size, "prior")
     truth = belief if people is None else check_prior(people, oracle.size, "people")
     numbers = _amounts(amounts, oracle.domain)
@@ -160,25 +172,81 @@ def risk(
         _check_work(size, oracle.size, count)
         totals, low = _attack(oracle, belief, truth, numbers, limit, count, size, resolve(rng))
         stderr = math.sqrt(max(0.0, totals.success_squares - totals.success**2) / (size - 1))
-    blind, blind_error = blind_guess(belief, truth, numbers)
+    return _told(
+        oracle,
+        totals,
+        blind_guess(belief, truth, numbers),
+        epsilon=_cost(oracle, count),
+        low=low,
+        eta=None if eta is None else limit,
+        reports=count,
+        stderr=stderr,
+        how="exact" if is_exact else "simulated",
+        shown=(oracle.p, oracle.q) if oracle.can("pure") else (None, None),
+    )
+
+
+def _numeric_risk(
+    mechanism: NumericMechanism,
+    prior: object,
+    people: object,
+    amounts: object,
+    eta: float | None,
+    reports: int,
+) -> Risk:
+    """Return what the adversary achieves with one noisy number, exactly."""
+    if check_whole(reports, "reports") != 1:
+        raise InvalidParameterError(
+            f"the attack on {mechanism!r} is on one report, got reports={reports}: several reports of a "
+            "number cost their epsilons together"
+        )
+    points = cell_middles(mechanism) if amounts is None else mechanism.domain.check(np.asarray(amounts))
+    belief = check_prior(prior, len(points), "prior")
+    truth = belief if people is None else check_prior(people, len(points), "people")
+    table, limit = numeric_confusion(mechanism, belief, points), _eta(eta)
+    totals = _achieved(truth, np.diag(table), table.__matmul__, points, points, limit)
+    return _told(
+        mechanism,
+        totals,
+        blind_guess(belief, truth, points),
+        epsilon=mechanism.exact_epsilon(),
+        low=float(truth[points <= limit].sum()),
+        eta=None if eta is None else limit,
+    )
+
+
+def _told(
+    mechanism: Mechanism,
+    totals: _Totals,
+    blind: tuple[float, float],
+    *,
+    epsilon: float,
+    low: float,
+    eta: float | None,
+    reports: int = 1,
+    stderr: float = 0.0,
+    how: Literal["exact", "simulated"] = "exact",
+    shown: tuple[float | None, float | None] = (None, None),
+) -> Risk:
+    """Return the record of an attack; `low` is the share of people at most at eta."""
     precision = totals.hits / totals.alarms if totals.alarms > 0 else None
     recall = totals.hits / low if low > 0 else None
     return Risk(
-        mechanism=repr(oracle),
-        epsilon=_cost(oracle, count),
-        reports=count,
+        mechanism=repr(mechanism),
+        epsilon=epsilon,
+        reports=reports,
         success=totals.success,
         success_stderr=stderr,
-        blind=blind,
+        blind=blind[0],
         squared_error=totals.squared_error,
-        blind_squared_error=blind_error,
-        eta=None if eta is None else limit,
+        blind_squared_error=blind[1],
+        eta=eta,
         precision=None if eta is None else precision,
         recall=None if eta is None else recall,
         f_score=None if eta is None else _f_score(precision, recall),
-        how="exact" if is_exact else "simulated",
-        truthful=oracle.p if oracle.can("pure") else None,
-        otherwise=oracle.q if oracle.can("pure") else None,
+        how=how,
+        truthful=shown[0],
+        otherwise=shown[1],
     )
 
 

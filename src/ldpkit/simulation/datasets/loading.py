@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
-from ldpkit.files.readers import STANDARD_INPUT, column_names, read_column, read_counts
+from ldpkit.files.readers import STANDARD_INPUT, column_names, read_cells, read_column, read_counts
 from ldpkit.simulation import populations
 from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
 from ldpkit.simulation.datasets.dataset import Dataset
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import DomainLike
+    from ldpkit.files.tables import Missing
 
 __all__ = ["load"]
 
@@ -27,6 +29,7 @@ def load(
     count: str | None = None,
     kind: Kind = "auto",
     domain: DomainLike | None = None,
+    missing: Missing | None = None,
     verify: bool = True,
 ) -> Dataset:
     """Return a data set.
@@ -46,6 +49,9 @@ def load(
         table whose columns are `value` and `count` for counts.
     domain : size or labels, optional
         All values that a person may hold, where the file does not show them all.
+    missing : {"refuse", "drop"}, optional
+        Whether people whose value is missing are refused, or left out and counted in
+        `Dataset.dropped`. A table of counts must be whole.
     verify : bool
         Whether to check the checksum of a known set.
 
@@ -77,7 +83,9 @@ def load(
     if is_counts:
         labels, counts = read_counts(name, column, count)
         return Dataset.from_counts(labels, counts, name=title, domain=domain, source=str(name))
-    return Dataset.from_values(read_column(name, column), name=title, domain=domain, source=str(name))
+    cells = read_cells(name, column, missing=missing)
+    made = Dataset.from_values(cells.typed(), name=title, domain=domain, source=str(name))
+    return replace(made, dropped=cells.dropped) if cells.dropped else made
 
 
 def _is_path(name: str) -> bool:

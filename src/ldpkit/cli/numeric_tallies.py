@@ -1,83 +1,27 @@
-"""What the commands about numbers share: their input, and mean and variance as a table."""
+"""What the commands about numbers share: tallies of numbers, and mean and variance as a table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.arguments import as_numbers, parse_interval
 from ldpkit.cli.likelihood import describe
-from ldpkit.cli.tallies import count_files, is_collected, refuse_twins
+from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from ldpkit.core.domains.interval import IntervalDomain
-    from ldpkit.core.typing import Floats
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.mechanisms.tally import Tally
     from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
 __all__ = [
-    "NumericInput",
     "count_numbers",
     "is_about_numbers",
     "number_table",
-    "read_numbers",
     "too_biased",
     "what_it_covers",
     "without_nan",
 ]
-
-
-@dataclass(frozen=True)
-class NumericInput:
-    """A column of numbers in an interval.
-
-    Parameters
-    ----------
-    values : array
-        The numbers, all within the interval.
-    interval : IntervalDomain
-        The interval.
-    moved : int
-        How many were outside and moved to the nearest end, as the user asked.
-    """
-
-    values: Floats
-    interval: IntervalDomain
-    moved: int
-
-    def near(self, mean: float, stderr: float) -> str:
-        """Return how far an estimate came from the truth, which only a simulation knows."""
-        truth = float(self.values.mean())
-        distance = abs(mean - truth) / stderr if stderr else 0.0
-        return (
-            f"note: simulated here; the mean of the file's {len(self.values)} numbers is {truth:.6g}, "
-            f"{distance:.1f} standard errors from the estimate"
-        )
-
-
-def read_numbers(
-    files: list[Path], column: str | None, low: float | None, high: float | None, *, clip: bool
-) -> NumericInput | None:
-    """Return the numbers of a file of values, or None where the files are reports or tallies."""
-    interval = parse_interval(low, high)
-    if any(is_collected(path) for path in files):
-        if interval is not None or clip or column is not None:
-            raise InvalidParameterError(
-                "report files know their interval: leave out --low, --high, --clip and --column"
-            )
-        return None
-    if len(files) > 1:
-        raise InvalidInputError(f"give one file of values, or report files only, got {len(files)} files")
-    if interval is None:
-        raise InvalidParameterError("numbers need their interval: give it with --low and --high")
-    from ldpkit.files.readers import read_cells
-
-    cells = read_cells(files[0], column)
-    values, moved = as_numbers(cells.typed(), interval, clip=clip, place=cells)
-    return NumericInput(values, interval, moved)
 
 
 def count_numbers(files: list[Path], **options: object) -> Tally:
@@ -96,9 +40,9 @@ def count_numbers(files: list[Path], **options: object) -> Tally:
 
 def is_about_numbers(tally: Tally) -> bool:
     """Whether the reports of a tally were made from numbers."""
-    from ldpkit.core.domains.interval import IntervalDomain
+    from ldpkit.mechanisms.kinds import is_numeric
 
-    return isinstance(tally.mechanism.domain, IntervalDomain)
+    return is_numeric(tally.mechanism)
 
 
 def number_table(
@@ -111,7 +55,7 @@ def number_table(
         raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
     made = tally.estimate(method, population=True) if population else tally.estimate(method)
     if not isinstance(made, NumericEstimate):
-        raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --method")
+        raise InvalidParameterError(f"{method} is for frequencies, not for numbers: leave out --estimator")
     facts = describe(tally.mechanism)
     about = {
         "n": made.n,

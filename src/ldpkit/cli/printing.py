@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import enum
 import json
 import math
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
-import typer
-
+from ldpkit.cli.options import Format
 from ldpkit.cli.safetext import csv_cell, visible
+from ldpkit.cli.texttable import text_table, wrapped
 from ldpkit.core.numbertext import number_text
 
-__all__ = ["Format", "FormatOption", "note", "show", "show_cells"]
+__all__ = ["note", "say", "show", "show_cells"]
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
-
-
-class Format(enum.StrEnum):
-    """How to print."""
-
-    table = "table"
-    csv = "csv"
-    json = "json"
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print.", case_sensitive=False)]
+PROSE = 80  # longer lines are hard to read, however wide the window is
 
 
 def show(
@@ -118,15 +107,21 @@ def show_cells(
     file : text file, optional
         Where to print, by default standard output.
     """
-    from ldpkit.cli.texttable import text_table, wrapped
-
     target = file or sys.stdout
     width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
-    for line in visible(title).split("\n") if title else []:
-        print(*wrapped(line, width), sep="\n", file=target)
+    if title:
+        say(title, file=target)
     if cells:
         print(*text_table(header, cells, right=right, width=width), sep="\n", file=target)
-    for line in visible(caption).split("\n") if caption else []:
+    if caption:
+        say(caption, file=target)
+
+
+def say(text: str, *, file: TextIO | None = None) -> None:
+    """Print sentences; on a terminal their lines are at most 80 columns wide, or as wide as the window."""
+    target = file or sys.stdout
+    width = min(PROSE, shutil.get_terminal_size().columns) if target.isatty() else WIDTH
+    for line in visible(text).split("\n"):
         print(*wrapped(line, width), sep="\n", file=target)
 
 
@@ -153,4 +148,7 @@ def note(message: str) -> None:
     """Tell the user something beside the result, on standard error, and after what was printed before."""
     sys.stdout.flush()
     with contextlib.suppress(OSError):  # the work is done, whether or not it can be told
-        print(visible(message), file=sys.stderr)
+        if sys.stderr.isatty():
+            say(message, file=sys.stderr)
+        else:  # one line for who reads it with a program
+            print(visible(message), file=sys.stderr)
