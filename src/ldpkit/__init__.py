@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.errors import LdpkitError
+    from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
     from ldpkit.estimation.density import Density, Quantile
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
+    from ldpkit.mechanisms.categorical.matrix import MatrixMechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
@@ -107,10 +109,12 @@ __all__ = [
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
+    "MatrixMechanism",
     "Mechanism",
     "NumericEstimate",
     "NumericMechanism",
     "PrivacyLoss",
+    "Parameter",
     "Provenance",
     "Quantile",
     "ReportFile",
@@ -143,6 +147,7 @@ _HOMES = {
     "core.domains.categorical": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
     "protocols.adaptive_mean": ("AdaptiveMean",),
@@ -162,6 +167,7 @@ _HOMES = {
     "mechanisms.longitudinal.lgrr": ("LGRR",),
     "mechanisms.longitudinal.lhashing": ("LBLH", "LOLH"),
     "mechanisms.longitudinal.lunary": ("LOSUE", "LOUE", "LSOUE", "LSUE"),
+    "mechanisms.categorical.matrix": ("MatrixMechanism",),
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),

@@ -52,10 +52,17 @@ class FrequencyOracle(Mechanism):
     kind = "frequency"
     capabilities: ClassVar[frozenset[str]] = frozenset({"pure", "linear", "tallied"})
     domain_type = CategoricalDomain
+    largest_domain: ClassVar[int | None] = None
+    """The most values that it can have, where that is fewer than a domain can."""
     domain: CategoricalDomain
 
     def __init__(self, domain: DomainLike, epsilon: float) -> None:
         self._freeze(domain=as_domain(domain), epsilon=check_epsilon(epsilon))
+        if self.largest_domain is not None and self.size > self.largest_domain:
+            raise InvalidParameterError(
+                f"{self.name} is for at most {self.largest_domain} values, got {self.size}: group values, "
+                "or take a mechanism for large domains, such as olh"
+            )
 
     @property
     def size(self) -> int:
