@@ -162,7 +162,9 @@ class PairPlan:
     def notes(self) -> list[str]:
         """Return what a reader should know of the answer."""
         told = [f"best within the limits: {self.best.name} ({self.best.how})"]
-        if self.gain_ends is not None:
+        if self.gain_ends == 0:
+            told.append("JRR gains nothing over randomised response within these limits")
+        elif self.gain_ends is not None:
             told.append(
                 f"JRR gains nothing over randomised response once the values of {self.gain_ends:,} people "
                 f"({self.gain_ends / self.question.n:.1%}) are known"

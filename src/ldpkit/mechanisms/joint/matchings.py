@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from ldpkit.core.exact import log_up
 from ldpkit.mechanisms.joint.table import PairTable
@@ -30,6 +31,7 @@ _CONTEXT = Context(prec=60)
 _SLACK = 1 + Fraction(1, 10**40)  # far more than sums of positive numbers of 60 digits lose
 
 
+@lru_cache(maxsize=256)
 def hidden_epsilon(table: PairTable, n: int, known: int) -> float | None:
     """Return the exact epsilon where the pairing is hidden and some people's truthfulness is known.
 

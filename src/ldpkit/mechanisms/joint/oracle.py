@@ -233,7 +233,6 @@ class PairedOracle(FrequencyOracle):
         """
         indices, source = self.domain.encode(values), resolve(rng)
         if pairs is None:
-            self._check_people(len(indices))
             return self._randomise(indices, source)
         order = check_pairs(pairs, len(indices))
         if self.adversary is not None:
