@@ -40,10 +40,13 @@ class CoinParty:
     received: int | None = None
     coin: int | None = None
 
-    def of_own_coin(self, first: bool) -> int:
-        """Return the own share of the first or the second partner's coin."""
+    def share_of(self, first: bool, modulus: int) -> int:
+        """Return the own share of the first or the second partner's coin.
+
+        It is reduced before it is sent: a number outside the modulus would tell of the other coin.
+        """
         below_1, below_2, below_3 = self.shares
-        return below_2 if first else below_1 + below_3 - below_2
+        return (below_2 if first else below_1 + below_3 - below_2) % modulus
 
 
 def share_coins(thresholds: Sequence[int], draw: Draw, *, modulus: int = WORD) -> tuple[CoinParty, CoinParty]:
@@ -75,9 +78,9 @@ def share_coins(thresholds: Sequence[int], draw: Draw, *, modulus: int = WORD) -
         ):
             party.shares.append(share)
     # Selective opening: each sends its share of the other's coin, and nothing else.
-    first.received, second.received = second.of_own_coin(True), first.of_own_coin(False)
-    first.coin = (first.of_own_coin(True) + first.received) % modulus
-    second.coin = (second.of_own_coin(False) + second.received) % modulus
+    first.received, second.received = second.share_of(True, modulus), first.share_of(False, modulus)
+    first.coin = (first.share_of(True, modulus) + first.received) % modulus
+    second.coin = (second.share_of(False, modulus) + second.received) % modulus
     return first, second
 
 
