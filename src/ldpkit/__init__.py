@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.measure import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
+    from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
+    from ldpkit.mechanisms.joint.adversary import Adversary
+    from ldpkit.mechanisms.joint.group_count import GroupCount
+    from ldpkit.mechanisms.joint.jrr import JRR
     from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
     from ldpkit.mechanisms.longitudinal.lgrr import LGRR
     from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
@@ -80,6 +84,7 @@ __all__ = [
     "BLH",
     "GRR",
     "HM",
+    "JRR",
     "LBLH",
     "LGRR",
     "LOLH",
@@ -96,6 +101,7 @@ __all__ = [
     "SW",
     "THE",
     "AdaptiveMean",
+    "Adversary",
     "Audit",
     "Benchmark",
     "BoundedLaplace",
@@ -111,6 +117,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GroupCount",
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
@@ -142,6 +149,7 @@ __all__ = [
     "device_loss",
     "errors",
     "get",
+    "guarantee",
     "list_mechanisms",
     "load_plugin",
     "plan",
@@ -162,6 +170,7 @@ _HOMES = {
     "assurance.adversary.compare": ("Risks", "risk"),
     "assurance.adversary.measure": ("Risk",),
     "assurance.audit.audit": ("Audit", "audit"),
+    "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
@@ -186,6 +195,9 @@ _HOMES = {
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),
+    "mechanisms.joint.adversary": ("Adversary",),
+    "mechanisms.joint.group_count": ("GroupCount",),
+    "mechanisms.joint.jrr": ("JRR",),
     "mechanisms.longitudinal.dbitflip": ("DBitFlip",),
     "mechanisms.longitudinal.lgrr": ("LGRR",),
     "mechanisms.longitudinal.lhashing": ("LBLH", "LOLH"),

@@ -15,6 +15,7 @@ from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
 if TYPE_CHECKING:
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
@@ -27,6 +28,7 @@ __all__ = [
     "is_frequency",
     "is_memoized",
     "is_numeric",
+    "is_paired",
     "memoized_class",
     "numeric_class",
     "select",
@@ -57,6 +59,11 @@ def is_numeric(mechanism: object) -> TypeGuard[NumericMechanism]:
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
     """Whether something is a frequency oracle whose devices keep a permanent report."""
     return is_frequency(mechanism) and mechanism.can("memoized")
+
+
+def is_paired(mechanism: object) -> TypeGuard[PairedOracle]:
+    """Whether something is a frequency oracle whose people report in pairs."""
+    return is_frequency(mechanism) and mechanism.can("joint")
 
 
 def is_fitted(mechanism: object) -> TypeGuard[AAA]:
