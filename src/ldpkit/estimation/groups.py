@@ -119,6 +119,8 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
             "promise": mechanism.promise(),
         },
         unbiased=values,
+        raw=values,
+        mechanisms=(mechanism,),
         noise=Noise(people, mechanism.variance(0.0, people) ** 0.5),
         region=GroupRegion(mechanism, tally.counts),
         population=population,
