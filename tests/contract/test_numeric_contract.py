@@ -23,7 +23,7 @@ from ldpkit.core.errors import (
 )
 from ldpkit.core.exact import log_up
 from ldpkit.mechanisms.base import MECHANISMS, from_spec
-from ldpkit.mechanisms.numeric.law import Law
+from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.numeric.piecewise import PM
 

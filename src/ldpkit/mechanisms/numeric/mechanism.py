@@ -25,8 +25,8 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.channel import Channel, check_enumerable
-from ldpkit.mechanisms.numeric.law import Law, Placement
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["BINS", "NumericMechanism"]
