@@ -16,6 +16,7 @@ import numpy as np
 import ldpkit
 from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.simulation import engines
 from peers import EPSILON, K, loop
 from timing import best_in_turns, print_table
@@ -39,7 +40,7 @@ def main() -> None:
 
 
 def _engines(name: str) -> dict[str, Any]:
-    oracle = ldpkit.get(name, K, epsilon=EPSILON)
+    oracle = frequency_class(name).make(K, epsilon=EPSILON)
     counts = np.full(K, PEOPLE // K)
     source = ldpkit.random.seeded(1)
     few = 2000
@@ -73,7 +74,7 @@ def _threads() -> Iterator[dict[str, Any]]:
     counts = np.full(K, PEOPLE // K)
     total = {"one": 0.0, "two": 0.0, "bare one": 0.0, "bare two": 0.0}
     for name, repeats in REPEATS.items():
-        work = partial(_users, ldpkit.get(name, K, epsilon=EPSILON), counts, repeats)
+        work = partial(_users, frequency_class(name).make(K, epsilon=EPSILON), counts, repeats)
         works = {
             "one": partial(work, 1),
             "two": partial(work, 2),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.files.reportfile import ReportFile, tally_file
 from ldpkit.mechanisms.base import MECHANISMS
 
@@ -178,7 +179,7 @@ class WithParameters(ldpkit.GRR):
     """Takes a further parameter."""
 
     name, title = "with_parameters", "Randomised response with a further parameter"
-    parameter_names = ("epsilon", "rounds", "scale")
+    declared = (EPSILON, Parameter("rounds", int), Parameter("scale", float, default=1.0))
 
     def __init__(self, domain, epsilon, rounds, scale=1.0):
         super().__init__(domain, epsilon)

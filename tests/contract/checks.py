@@ -300,7 +300,7 @@ def support_moments(oracle: Any, counts: Any) -> tuple[Any, Any] | None:
     if not is_listed(oracle):
         return None
     if has_public_coins(oracle):
-        if not oracle.pure:
+        if not oracle.can("pure"):
             return None
         p, q = oracle.p, oracle.q
         mean = counts * p + (counts.sum() - counts) * q

@@ -44,7 +44,7 @@ class Subject:
 
 MECHANISM_NAMES = list_mechanisms()
 ORACLE_NAMES = [name for name in MECHANISM_NAMES if issubclass(MECHANISMS.get(name), ldpkit.FrequencyOracle)]
-PURE_NAMES = [name for name in ORACLE_NAMES if MECHANISMS.get(name).pure]
+PURE_NAMES = [name for name in ORACLE_NAMES if MECHANISMS.get(name).can("pure")]
 every_oracle = pytest.mark.parametrize("name", ORACLE_NAMES)
 every_pure_oracle = pytest.mark.parametrize("name", PURE_NAMES)
 

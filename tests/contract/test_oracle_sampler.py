@@ -88,7 +88,7 @@ def test_the_own_value_shows_at_high_epsilon(name):
 @pytest.mark.parametrize(("size", "epsilon"), [(2, 1.0), (9, 0.5)])
 def test_simulated_estimates_are_unbiased_with_the_stated_variance(name, size, epsilon):
     mechanism = oracle(name, size, epsilon)
-    checks.check_unbiased_simulation(mechanism, repeats=4000 if mechanism.pure else 800)
+    checks.check_unbiased_simulation(mechanism, repeats=4000 if mechanism.can("pure") else 800)
 
 
 @every_pure_oracle

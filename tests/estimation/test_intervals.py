@@ -160,7 +160,7 @@ def test_the_declared_law_is_that_of_the_mechanism(name):
 def test_a_mechanism_without_a_law_says_so():
     class Silent(ldpkit.GRR):
         name = "silent"
-        pure = False
+        capabilities = ldpkit.GRR.capabilities - {"pure"}
 
     with pytest.raises(InvalidInputError, match="must give report_law"):
         ldpkit.Tally(Silent(2, epsilon=1), 10, [4, 6]).estimate().interval()

@@ -211,7 +211,7 @@ def test_she_estimates_through_a_tally_that_may_be_negative():
 
 def test_she_has_no_p_and_q_and_no_list_of_reports():
     mechanism = she(2, 1.0)
-    assert mechanism.pure is False
+    assert not mechanism.can("pure")
     for attribute in ("p", "q", "support_probabilities"):
         with pytest.raises(InvalidInputError, match="no pure protocol"):
             getattr(mechanism, attribute)

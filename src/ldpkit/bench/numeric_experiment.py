@@ -26,7 +26,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import ALGORITHMS, FINE, Density, maximise, transition
 from ldpkit.estimation.density import density as estimate_density
 from ldpkit.mechanisms.adaptive.mechanism import AAA
-from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.planning.ties import is_tie
@@ -171,7 +171,7 @@ class NumericExperiment:
         source = random.seeded(self.seed).derive(cell.label)
         name, _, algorithm = cell.mechanism.partition("+")
         numbers = self.numbers(cell.data)
-        mechanism: NumericMechanism = get(name, numbers.domain, epsilon=cell.epsilon)
+        mechanism = numeric_class(name).make(numbers.domain, epsilon=cell.epsilon)
         tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
         found: Density = estimate_density(tally, bins=_BINS, algorithm=algorithm)
         return found
@@ -191,7 +191,7 @@ class NumericExperiment:
         if name in _TWO_PHASES:
             protocol = self._protocol(numbers, cell.epsilon, name)
             return measure_phases(protocol, numbers, source)
-        mechanism: NumericMechanism = get(name, numbers.domain, epsilon=cell.epsilon)
+        mechanism = numeric_class(name).make(numbers.domain, epsilon=cell.epsilon)
         tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
         if self.task == "density":
             found = estimate_density(tally, bins=_BINS, algorithm=algorithm)
@@ -238,9 +238,7 @@ def _check_label(label: str, task: Task) -> str:
         if task == "density" or plus:
             raise InvalidParameterError(f"{name} estimates the mean only: leave it out")
         return name
-    mechanism = MECHANISMS.get(name)
-    if not issubclass(mechanism, NumericMechanism):
-        raise InvalidParameterError(f"{name} is for categories: see 'ldpkit mechanisms --kind numeric'")
+    mechanism = numeric_class(name)
     if task == "density" and not plus:
         algorithm = "ems"
     return f"{mechanism.name}+{algorithm}" if algorithm else mechanism.name

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import EPSILON, LARGEST_EPSILON, SMALLEST_EPSILON
 from ldpkit.core.typing import Counts
 
-__all__ = ["check_counts", "check_epsilon", "check_fraction", "check_whole", "exact_sum"]
+__all__ = [
+    "LARGEST_EPSILON",
+    "SMALLEST_EPSILON",
+    "check_counts",
+    "check_epsilon",
+    "check_fraction",
+    "check_whole",
+    "exact_sum",
+]
 
-SMALLEST_EPSILON = 0.001
-LARGEST_EPSILON = 20.0
 MOST_PEOPLE = 2.0**62  # what integers of 64 bits hold with room to spare
 
 
@@ -30,22 +36,8 @@ def check_epsilon(epsilon: SupportsFloat, name: str = "epsilon") -> float:
     ...
     ldpkit.core.errors.InvalidParameterError: epsilon must be positive and finite, got -1
     """
-    if isinstance(epsilon, (str, bytes, bool, np.bool_)):
-        raise InvalidParameterError(f"{name} must be a number, got {epsilon!r}")
-    try:
-        value = float(epsilon)
-    except (TypeError, ValueError):
-        raise InvalidParameterError(f"{name} must be a number, got {epsilon!r}") from None
-    except OverflowError:
-        value = math.inf
-    if not math.isfinite(value) or value <= 0:
-        raise InvalidParameterError(f"{name} must be positive and finite, got {epsilon}")
-    if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
-        raise InvalidParameterError(
-            f"{name} must be between {SMALLEST_EPSILON} and {LARGEST_EPSILON:g}, got {epsilon}: "
-            "below, reports say nothing; above, they hide nothing"
-        )
-    return value
+    number: float = EPSILON.check(epsilon, None if name == EPSILON.name else name)
+    return number
 
 
 def check_fraction(value: float, name: str) -> float:

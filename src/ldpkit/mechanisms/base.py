@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import CategoricalDomain
-from ldpkit.core.domains.interval import IntervalDomain, IntervalLike
+from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import FileFormatError, FrozenError, InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts, DomainLike, Reports, Values
 
 if TYPE_CHECKING:
+    from ldpkit.core.domains.interval import IntervalLike
     from ldpkit.core.random import RandomSource
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.channel import Channel
+    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["MECHANISMS", "Mechanism", "from_spec", "get", "list_mechanisms", "register"]
+__all__ = ["CAPABILITIES", "MECHANISMS", "Mechanism", "from_spec", "get", "list_mechanisms", "register"]
+
+CAPABILITIES = {
+    "pure": "a report supports its own value with probability p and any other one with q",
+    "linear": "the mean of what is counted, or of a report, is a straight line in the truth, to be inverted",
+    "unbiased": "the mean report is the value itself",
+    "likelihood": "it says how likely a report is under each value, so maximum likelihood can be used",
+    "memoized": "a device keeps a permanent report and sends copies of it",
+    "tallied": "reports add up to a tally, from which its default estimator works",
+    "fitted": "its table is made for given data",
+    "additive": "the noise does not depend on the value",
+    "hashed": "a report names a hash function, which closed formulas take as ideal",
+}
+"""What a mechanism may declare that it can do, and what each word means."""
 
 _LONGEST_NAME = 100
 _BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
@@ -43,15 +60,22 @@ class Mechanism(abc.ABC):
     citation: ClassVar[str]
     tight: ClassVar[bool] = True
     """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
-    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon",)
+    kind: ClassVar[str]
+    """The data it is for: "frequency" (categories) or "numeric" (numbers of an interval)."""
+    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
     """The parameters other than the domain, each an attribute and an argument of the constructor.
 
-    They are what `parameters` and `spec` tell, and all that a file or a message may set.
+    They are what `parameters` and `spec` tell, and all that a file, a message or the
+    command line may set.
     """
+    capabilities: ClassVar[frozenset[str]] = frozenset({"tallied"})
+    """What it can do, in words of `CAPABILITIES`."""
+    domain_type: ClassVar[type[Domain]]
+    """What its values are elements of."""
     default_estimator: ClassVar[str] = "mi"
     """What a tally is estimated with unless the user says otherwise."""
 
-    domain: CategoricalDomain | IntervalDomain
+    domain: Domain
     epsilon: float
 
     def _freeze(self, **fields: object) -> None:
@@ -65,9 +89,36 @@ class Mechanism(abc.ABC):
     def __delattr__(self, name: str) -> None:
         raise FrozenError(f"a mechanism does not change: {name} cannot be removed")
 
-    def parameters(self) -> dict[str, float]:
+    @classmethod
+    def can(cls, *capabilities: str) -> bool:
+        """Whether it has declared all of some capabilities.
+
+        Examples
+        --------
+        >>> MECHANISMS.get("grr").can("pure", "likelihood"), MECHANISMS.get("she").can("pure")
+        (True, False)
+        """
+        for capability in capabilities:
+            if capability not in CAPABILITIES:
+                raise InvalidParameterError(
+                    f"{capability!r} is no capability: choose from {', '.join(CAPABILITIES)}"
+                )
+        return cls.capabilities.issuperset(capabilities)
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """Return the names of the parameters that have no default.
+
+        Examples
+        --------
+        >>> MECHANISMS.get("olh").required(), MECHANISMS.get("lolh").required()
+        (('epsilon',), ('epsilon_inf', 'epsilon_1'))
+        """
+        return tuple(each.name for each in cls.declared if each.required)
+
+    def parameters(self) -> dict[str, ParameterValue]:
         """Return the constructor's parameters other than the domain."""
-        return {name: getattr(self, name) for name in self.parameter_names}
+        return {each.name: getattr(self, each.name) for each in self.declared}
 
     def details(self) -> dict[str, float]:
         """Return what was derived from the parameters and is worth a look, such as g of OLH."""
@@ -81,11 +132,11 @@ class Mechanism(abc.ABC):
     def from_parameters(cls, domain: Any, parameters: Mapping[str, Any]) -> Self:
         """Return the mechanism of a description that may come from anywhere.
 
-        Only the parameters that `spec` tells are taken, and only numbers: whoever wrote
-        the description must not reach further arguments of the constructor. The
-        constructor itself keeps each within its limits.
+        Only declared parameters are taken, of their declared types: whoever wrote the
+        description must not reach further arguments of the constructor. The constructor
+        itself keeps each within its limits.
         """
-        return cls._make(domain, cls.read_parameters(cls._numbers(parameters)))
+        return cls.make(domain, **cls.read_parameters(cls.check_parameters(parameters)))
 
     @classmethod
     def read_parameters(cls, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -96,18 +147,27 @@ class Mechanism(abc.ABC):
         return parameters
 
     @classmethod
-    def _numbers(cls, parameters: Mapping[str, Any]) -> dict[str, float]:
-        """Return parameters from outside, or refuse those that are not told by `spec` or no numbers."""
-        for name, value in parameters.items():
-            if name not in cls.parameter_names:
-                known = ", ".join(cls.parameter_names)
-                raise InvalidParameterError(f"{cls.name} has no parameter {str(name)[:50]!r}: it has {known}")
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise InvalidParameterError(f"the parameter {name!r} is a number, got {str(value)[:50]!r}")
-        return dict(parameters)
+    def check_parameters(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters from outside in their declared types, or refuse them.
+
+        Examples
+        --------
+        >>> MECHANISMS.get("grr").check_parameters({"epsilon": 1, "d": 3})
+        Traceback (most recent call last):
+        ...
+        ldpkit.core.errors.InvalidParameterError: grr has no parameter 'd': it takes epsilon
+        """
+        known = {each.name: each for each in cls.declared}
+        for name in parameters:
+            if name not in known:
+                raise InvalidParameterError(
+                    f"{cls.name} has no parameter {str(name)[:50]!r}: it takes {', '.join(known)}"
+                )
+        return {name: known[name].check(value) for name, value in parameters.items()}
 
     @classmethod
-    def _make(cls, domain: Any, arguments: Mapping[str, Any]) -> Self:
+    def make(cls, domain: Any, /, **arguments: Any) -> Self:
+        """Return the mechanism; arguments that the constructor does not know are refused as parameters."""
         make: Any = cls
         try:
             made: Self = make(domain, **arguments)
@@ -171,9 +231,9 @@ class Mechanism(abc.ABC):
     @property
     def tally_size(self) -> int:
         """How many integers a tally has: one for each value, unless the mechanism says otherwise."""
-        if not isinstance(self.domain, CategoricalDomain):
+        if self.domain.size is None:
             raise NotImplementedError(f"{type(self).__name__} must say how many integers its tally has")
-        return len(self.domain)
+        return self.domain.size
 
     def check_counts(self, n: int, counts: Counts) -> None:
         """Refuse the integers of a tally that n reports cannot give."""
@@ -269,25 +329,24 @@ class Mechanism(abc.ABC):
         valid = self._is_valid(reports)
         return None if valid.all() else int(np.argmin(valid))
 
+    def _identity(self) -> tuple[object, ...]:
+        """Return what two equal mechanisms of one class have in common."""
+        return (self.name, self.domain, *self.parameters().items())
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Mechanism):
+        if type(self) is not type(other):
             return NotImplemented
-        return (
-            type(self) is type(other)
-            and self.domain == other.domain
-            and self.parameters() == other.parameters()
-        )
+        assert isinstance(other, type(self))
+        return self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.domain, tuple(self.parameters().items())))
+        return hash(self._identity())
 
     def __repr__(self) -> str:
         values = ", ".join(
             f"{name}={value!r}".removesuffix(".0") for name, value in self.parameters().items()
         )
-        domain = self.domain
-        shown = f"({domain.low:g}, {domain.high:g})" if isinstance(domain, IntervalDomain) else len(domain)
-        return f"{type(self).__name__}({shown}, {values})"
+        return f"{type(self).__name__}({self.domain.short}, {values})"
 
     def __reduce__(self) -> Any:
         return from_spec, (self.spec(),)
@@ -298,31 +357,74 @@ AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 
 def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
     """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator."""
-    for attribute in ("name", "title", "citation"):
+    for attribute in ("name", "title", "citation", "kind"):
         if not isinstance(getattr(mechanism, attribute, None), str):
             raise InvalidParameterError(f"{mechanism.__name__} needs a class attribute {attribute!r}")
+    for unknown in sorted(set(mechanism.capabilities) - CAPABILITIES.keys()):
+        raise InvalidParameterError(
+            f"{mechanism.__name__} declares the capability {unknown!r}, which is none of "
+            f"{', '.join(CAPABILITIES)}"
+        )
     MECHANISMS.register(mechanism.name, *mechanism.aliases)(mechanism)
     return mechanism
 
 
-def get(name: str, domain: DomainLike | IntervalLike, **parameters: float) -> Any:
+_Frequency = Literal["blh", "grr", "olh", "oue", "she", "ss", "sue", "the"]
+_Memoized = Literal["dbitflip", "lblh", "lgrr", "lolh", "losue", "loue", "lsoue", "lsue"]
+_Numeric = Literal[
+    "aaa",
+    "bounded_laplace",
+    "compressed_pm",
+    "compressed_sw",
+    "duchi",
+    "hm",
+    "laplace",
+    "pm",
+    "staircase",
+    "sw",
+    "truncated_laplace",
+    "truncated_pm",
+    "truncated_sw",
+]
+
+
+@overload
+def get(name: _Frequency, domain: DomainLike, **parameters: Any) -> FrequencyOracle: ...
+@overload
+def get(name: _Memoized, domain: DomainLike, **parameters: Any) -> MemoizedOracle: ...
+@overload
+def get(name: _Numeric, domain: IntervalLike, **parameters: Any) -> NumericMechanism: ...
+@overload
+def get(name: str, domain: DomainLike | IntervalLike, **parameters: Any) -> Mechanism: ...
+def get(name: str, domain: Any, **parameters: Any) -> Mechanism:
     """Return the mechanism of that name.
+
+    A type checker knows the kind of the house's own; `ldpkit.mechanisms.kinds` asks for the
+    kind of others.
 
     Examples
     --------
     >>> get("olh", 128, epsilon=1.0)
     OLH(128, epsilon=1)
     """
-    mechanism: Any = MECHANISMS.get(name)
-    try:
-        return mechanism(domain, **parameters)
-    except TypeError as error:
-        raise InvalidParameterError(f"{name} cannot be made: {error}") from None
+    return MECHANISMS.get(name).make(domain, **parameters)
 
 
-def list_mechanisms() -> list[str]:
-    """Return the names of all registered mechanisms."""
-    return list(MECHANISMS)
+def list_mechanisms(kind: str | None = None) -> list[str]:
+    """Return the names of all registered mechanisms, or of those of one kind.
+
+    Examples
+    --------
+    >>> "grr" in list_mechanisms("frequency"), "grr" in list_mechanisms("numeric")
+    (True, False)
+    """
+    found = [name for name, mechanism in MECHANISMS.items() if kind in (None, mechanism.kind)]
+    if not found:
+        kinds = sorted({mechanism.kind for _, mechanism in MECHANISMS.items()})
+        raise InvalidParameterError(
+            f"there are no mechanisms of kind {kind!r}: choose from {', '.join(kinds)}"
+        )
+    return found
 
 
 def from_spec(spec: Mapping[str, Any]) -> Mechanism:
@@ -333,8 +435,7 @@ def from_spec(spec: Mapping[str, Any]) -> Mechanism:
         raise InvalidParameterError(f"not the description of a mechanism: {error}") from None
     if not isinstance(name, str) or len(name) > _LONGEST_NAME:
         raise InvalidParameterError(f"not the description of a mechanism: no name, got {str(name)[:50]!r}")
-    if not isinstance(parameters, Mapping) or not isinstance(domain, (int, list)):
-        raise InvalidParameterError(
-            "not the description of a mechanism: parameters are an object, a domain is a size or an array"
-        )
-    return MECHANISMS.get(name).from_parameters(domain, parameters)
+    if not isinstance(parameters, Mapping):
+        raise InvalidParameterError("not the description of a mechanism: parameters are an object")
+    kind = MECHANISMS.get(name)
+    return kind.from_parameters(kind.domain_type.from_json(domain), parameters)

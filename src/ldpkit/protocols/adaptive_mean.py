@@ -26,8 +26,8 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.adaptive.compare import choose, grid_variances
 from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.adaptive.rounding import round_at_random
-from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class, is_frequency, numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.describers import MOST, describing_share
@@ -143,10 +143,7 @@ class AdaptiveMean:
         CONSISTENCY.get(consistency)
         self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
         self.noise_range = noise_range
-        first = get(oracle, self.bins + 1, epsilon=self.epsilon)
-        if not isinstance(first, FrequencyOracle):
-            raise InvalidParameterError(f"{oracle} is not a frequency oracle: choose one, such as 'grr'")
-        self.oracle: FrequencyOracle = first
+        self.oracle: FrequencyOracle = frequency_class(oracle).make(self.bins + 1, epsilon=self.epsilon)
 
     @cached_property
     def least_people(self) -> int:
@@ -202,7 +199,7 @@ class AdaptiveMean:
     def _estimate(self, tally: Tally) -> Estimate:
         """Return the consistent shares of the grid points, with errors about the whole population."""
         first = tally.mechanism
-        if not isinstance(first, FrequencyOracle) or first.domain != self.oracle.domain:
+        if not is_frequency(first) or first.domain != self.oracle.domain:
             raise MismatchError(
                 f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
                 f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
@@ -229,8 +226,7 @@ class AdaptiveMean:
             name = choose(variances, shares, estimate.stderr)
         if name == "aaa":
             return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
-        made: NumericMechanism = get(name, self.domain, epsilon=self.epsilon)
-        return made
+        return numeric_class(name).make(self.domain, epsilon=self.epsilon)
 
     # --- both --------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.numeric import NumericEstimate
-from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
 
@@ -86,10 +86,10 @@ class SampledAttributes:
             raise InvalidParameterError(
                 f"sample={sample} is more than the {len(domains)} attributes there are"
             )
-        made = [get(mechanism, domain, epsilon=self.part, **parameters) for domain in domains]
-        if not all(isinstance(each, NumericMechanism) for each in made):
-            raise InvalidParameterError(f"{mechanism} is not a numeric mechanism: choose one, such as 'pm'")
-        self.mechanisms: tuple[NumericMechanism, ...] = tuple(made)
+        kind = numeric_class(mechanism)
+        self.mechanisms: tuple[NumericMechanism, ...] = tuple(
+            kind.make(domain, epsilon=self.part, **parameters) for domain in domains
+        )
 
     @property
     def part(self) -> float:

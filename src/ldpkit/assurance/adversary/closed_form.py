@@ -76,7 +76,7 @@ def supports_of(oracle: FrequencyOracle) -> Supports:
     independently of the others. The hash of ldpkit is uniform and independent in pairs
     exactly, and nearly so beyond.
     """
-    if not oracle.pure:
+    if not oracle.can("pure"):
         raise InvalidInputError(f"reports of {oracle!r} do not support values: attack them by simulation")
     if isinstance(oracle, LocalHashing):
         return Supports(oracle.size, oracle.p, other=1 / oracle.buckets)

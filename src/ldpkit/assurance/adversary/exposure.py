@@ -72,6 +72,6 @@ def attack_on(mechanism: Mechanism, people: object = None) -> Risk | None:
     >>> round(attack_on(ldpkit.OUE(4, epsilon=9.0)).success, 3), attack_on(ldpkit.SHE(4, epsilon=9.0))
     (0.625, None)
     """
-    if not isinstance(mechanism, FrequencyOracle) or not mechanism.pure:
+    if not isinstance(mechanism, FrequencyOracle) or not mechanism.can("pure"):
         return None
     return risk(mechanism, people, people=people)

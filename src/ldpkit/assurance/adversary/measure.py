@@ -177,13 +177,13 @@ def risk(
         recall=None if eta is None else recall,
         f_score=None if eta is None else _f_score(precision, recall),
         how="exact" if is_exact else "simulated",
-        truthful=oracle.p if oracle.pure else None,
-        otherwise=oracle.q if oracle.pure else None,
+        truthful=oracle.p if oracle.can("pure") else None,
+        otherwise=oracle.q if oracle.can("pure") else None,
     )
 
 
 def _has_closed_form(oracle: FrequencyOracle, reports: int) -> bool:
-    return reports == 1 and oracle.pure
+    return reports == 1 and oracle.can("pure")
 
 
 def _check_work(devices: int, values: int, reports: int) -> None:

@@ -63,7 +63,7 @@ def _evidence(oracle: FrequencyOracle, people: Indices, reports: int, source: Ra
         for _ in range(reports):
             told += says[_fresh(oracle, people, source) + oracle.law.reach]
         return told
-    if not oracle.pure:
+    if not oracle.can("pure"):
         raise InvalidInputError(f"{oracle!r} does not say how likely a report is, so it cannot be attacked")
     supports = np.zeros((len(people), oracle.size))
     for _ in range(reports):

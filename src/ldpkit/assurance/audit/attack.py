@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.kinds import is_frequency, is_memoized
 
 __all__ = ["FALSE_ALARM", "REPORTS", "Attack", "attack", "lower_bound"]
 
@@ -152,27 +151,20 @@ def attack(
 
 
 def _affordable(mechanism: Mechanism, reports: int) -> int:
-    size = len(mechanism.domain) if isinstance(mechanism.domain, CategoricalDomain) else 1
-    return max(1000, min(reports, _MOST_BITS // size))
+    return max(1000, min(reports, _MOST_BITS // (mechanism.domain.size or 1)))
 
 
 def _candidates(mechanism: Mechanism, source: RandomSource) -> list[Any]:
     """Return values to try: all of a small domain, else both ends, some at random, and what looks odd."""
-    domain = mechanism.domain
-    if not isinstance(domain, CategoricalDomain):
-        inner = np.sort(source.generator().random(_CANDIDATES // 4))
-        shares = np.unique([0.0, 0.25, 0.5, 0.75, 1.0, *inner])
-        return [float(domain.low + share * domain.width) for share in shares]
-    if len(domain) <= _CANDIDATES:
-        return list(range(len(domain)))
-    others = source.generator().choice(len(domain) - 2, _CANDIDATES // 4, replace=False) + 1
-    odd = _odd_values(mechanism, source) if isinstance(mechanism, FrequencyOracle) else []
-    return sorted({0, len(domain) - 1, *map(int, others), *odd})
+    found = mechanism.domain.examples(_CANDIDATES, source)
+    if is_frequency(mechanism) and mechanism.size > _CANDIDATES:
+        return sorted({*found, *_odd_values(mechanism, source)})
+    return found
 
 
 def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
     """Return the values whose own reports support them more or less often than those of others do."""
-    if not (oracle.pure and oracle.size <= _MOST_SCREENED):
+    if not (oracle.can("pure") and oracle.size <= _MOST_SCREENED):
         return []
     times = max(1, min(_SCREENED, _MOST_BITS // 4 // oracle.size) // oracle.size)
     own = np.zeros(oracle.size)
@@ -189,10 +181,8 @@ def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
 
 
 def _names(mechanism: Mechanism, pair: tuple[Any, Any]) -> tuple[Label, Label]:
-    domain = mechanism.domain
-    if isinstance(domain, CategoricalDomain):
-        return domain.labels[pair[0]], domain.labels[pair[1]]
-    return pair
+    first, second = mechanism.domain.values(pair)
+    return first, second
 
 
 def _pairs(count: int) -> Iterator[tuple[int, int]]:
@@ -206,15 +196,7 @@ def _draw(mechanism: Mechanism, values: Any, source: RandomSource) -> Reports:
     """Return a report for each value, through the public path, from one batch in random order."""
     held = np.asarray(values)
     order = source.generator().permutation(len(held))
-    mixed: Any = held[order]
-    domain = mechanism.domain
-    if isinstance(domain, CategoricalDomain) and domain.has_labels:
-        labels = domain.labels
-        mixed = [labels[value] for value in mixed.tolist()]
-    if isinstance(mechanism, MemoizedOracle):
-        made = mechanism.privatize(mixed, rng=source, new_devices=True)
-    else:
-        made = mechanism.privatize(mixed, rng=source)
+    made = mechanism.first_reports(mechanism.domain.values(held[order]), rng=source)
     reports = np.empty_like(made)
     reports[order] = made
     return reports
@@ -228,12 +210,12 @@ def _views(mechanism: Mechanism, reports: Reports, pair: tuple[Any, Any]) -> lis
     whatever the mechanism says.
     """
     views = []
-    if isinstance(mechanism, FrequencyOracle) and mechanism.pure:
+    if is_frequency(mechanism) and mechanism.can("pure"):
         with contextlib.suppress(InvalidInputError):  # a mechanism without _pack
             packed = mechanism.packed_supports(reports)
             bits = [packed[:, value >> 3] >> (value & 7) & 1 for value in pair]
             views.append(np.stack(bits, axis=1).astype(float))
-    elif isinstance(mechanism, MemoizedOracle):
+    elif is_memoized(mechanism):
         so_far = mechanism.log_likelihood(reports, memoized=False)[:, list(pair)]
         each = np.diff(so_far, axis=0, prepend=np.zeros((1, 2)))
         views.append(np.round(each[:, :1] - each[:, 1:], 6))

@@ -7,17 +7,19 @@ randomness is drawn.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.domains.base import Domain
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
+
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
 
 __all__ = ["CategoricalDomain", "as_array", "as_domain", "regrouped"]
 
@@ -27,7 +29,7 @@ _MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
 _LARGEST = 1 << 26  # beyond, integers over 2**64 are too coarse for the smallest epsilon
 
 
-class CategoricalDomain:
+class CategoricalDomain(Domain):
     """The values 0..size-1, or labels in order.
 
     Parameters
@@ -49,7 +51,7 @@ class CategoricalDomain:
 remove it or enlarge the domain
     """
 
-    __slots__ = ("__dict__", "_labels", "_size")
+    __slots__ = ("_labels", "_size")
     _size: int
     _labels: tuple[Label, ...] | None
 
@@ -139,10 +141,29 @@ remove it or enlarge the domain
         """Return the JSON form: the size, or the list of labels."""
         return self._size if self._labels is None else list(self._labels)
 
-    @cached_property
-    def digest(self) -> str:
-        """A short fingerprint, equal for equal domains."""
-        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:16]
+    @classmethod
+    def from_json(cls, form: Any) -> Self:
+        """Return the domain of a JSON form, or refuse it."""
+        if not isinstance(form, (int, list)):
+            raise InvalidParameterError(f"a domain is a size or an array of labels, got {str(form)[:50]!r}")
+        return cls(form)
+
+    @property
+    def short(self) -> str:
+        """The domain in the `repr` of a mechanism."""
+        return str(self._size)
+
+    def values(self, places: Any) -> Any:
+        """Return the labels at some indices; the indices themselves where the domain has no labels."""
+        labels = self._labels
+        return places if labels is None else [labels[place] for place in np.asarray(places).tolist()]
+
+    def examples(self, most: int, source: RandomSource) -> list[int]:
+        """Return indices to try: all of a small domain, else both ends and some at random."""
+        if self._size <= most:
+            return list(range(self._size))
+        others = source.generator().choice(self._size - 2, most // 4, replace=False) + 1
+        return sorted({0, self._size - 1, *map(int, others)})
 
     def __len__(self) -> int:
         return self._size
@@ -159,12 +180,6 @@ remove it or enlarge the domain
 
     def __reduce__(self) -> Any:
         return CategoricalDomain, (self.to_json(),)
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenError(f"a domain does not change: {name} cannot be removed")
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a domain does not change: make a new one instead of setting {name}")
 
     def __str__(self) -> str:
         if self._labels is None:

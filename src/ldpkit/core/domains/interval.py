@@ -8,20 +8,19 @@ counted and reported.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.cached import cached_property
+from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.categorical import as_array
-from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Counts, Floats, Indices, Values
 
 __all__ = ["GRID", "ClippedWarning", "IntervalDomain", "IntervalLike", "as_interval"]
@@ -38,7 +37,7 @@ class ClippedWarning(UserWarning):
     """Values outside an interval were moved to its ends, as the user asked."""
 
 
-class IntervalDomain:
+class IntervalDomain(Domain):
     """The numbers from low to high, both ends included.
 
     Parameters
@@ -61,7 +60,7 @@ class IntervalDomain:
 remove it, widen the interval, or give clip=True to move such values to the nearest end
     """
 
-    __slots__ = ("__dict__", "_high", "_low")
+    __slots__ = ("_high", "_low")
     _low: float
     _high: float
 
@@ -186,10 +185,34 @@ remove it, widen the interval, or give clip=True to move such values to the near
         """Return the JSON form: the two ends."""
         return [self._low, self._high]
 
-    @cached_property
-    def digest(self) -> str:
-        """A short fingerprint, equal for equal domains."""
-        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:16]
+    @classmethod
+    def from_json(cls, form: Any) -> Self:
+        """Return the interval of a JSON form, or refuse it."""
+        if not isinstance(form, list) or len(form) != 2:
+            raise InvalidParameterError(
+                f"an interval is an array of its two ends, such as [0, 1], got {str(form)[:50]!r}"
+            )
+        return cls(*form)
+
+    @property
+    def size(self) -> None:
+        """None: numbers are not counted."""
+        return None
+
+    @property
+    def short(self) -> str:
+        """The domain in the `repr` of a mechanism."""
+        return f"({self._low:g}, {self._high:g})"
+
+    def values(self, places: Any) -> Any:
+        """Return the numbers themselves."""
+        return places
+
+    def examples(self, most: int, source: RandomSource) -> list[float]:
+        """Return numbers to try: both ends, the quarters between them and some at random."""
+        inner = np.sort(source.generator().random(most // 4))
+        shares = np.unique([0.0, 0.25, 0.5, 0.75, 1.0, *inner])
+        return [float(self._low + share * self.width) for share in shares]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, IntervalDomain):
@@ -198,9 +221,6 @@ remove it, widen the interval, or give clip=True to move such values to the near
 
     def __hash__(self) -> int:
         return hash((self._low, self._high))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a domain does not change: make a new one instead of setting {name}")
 
     def __str__(self) -> str:
         return f"[{self._low:.15g}, {self._high:.15g}]"

@@ -14,6 +14,7 @@ from ldpkit.core.checks import check_counts, check_whole
 from ldpkit.core.domains.interval import IntervalLike
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD, log_up
+from ldpkit.core.parameters import Parameter
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.adaptive import TIME_LIMIT
@@ -83,7 +84,11 @@ class AAA(NumericMechanism):
     )
     default_estimator = "table_mean"
     words_per_report = 2
-    parameter_names = ("epsilon", "grid", "intervals")
+    declared = (
+        *NumericMechanism.declared,
+        Parameter("intervals", int, "the number of cells of the grid; 16 by default", default=None, least=1),
+    )
+    capabilities = NumericMechanism.capabilities | {"linear", "unbiased", "fitted"}
 
     table: NoiseTable
 
@@ -138,8 +143,8 @@ class AAA(NumericMechanism):
         table = {name: parameters.get(name) for name in ("outputs", "weights")}
         if None in table.values():
             raise InvalidParameterError(f"a description of {cls.name} has a table: outputs and weights")
-        numbers = {name: value for name, value in parameters.items() if name not in table}
-        return cls._make(domain, cls._numbers(numbers) | table)
+        others = {name: value for name, value in parameters.items() if name not in table}
+        return cls.make(domain, **cls.check_parameters(others), **table)
 
     def details(self) -> dict[str, float]:
         return {"outputs": len(self.table.outputs)}
@@ -253,9 +258,5 @@ class AAA(NumericMechanism):
             drawn[:, :-1] += generator.multinomial(each, chances / chances.sum(), len(drawn))
         return drawn
 
-    def __eq__(self, other: object) -> bool:
-        same = super().__eq__(other)
-        return self.table == other.table if same is True and isinstance(other, AAA) else same
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.domain, self.epsilon, self.grid, self.table))
+    def _identity(self) -> tuple[object, ...]:
+        return (*super()._identity(), self.table)

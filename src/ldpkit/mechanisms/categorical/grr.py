@@ -43,6 +43,7 @@ class GRR(FrequencyOracle):
     name = "grr"
     aliases = ("krr",)
     title = "Generalised randomised response"
+    capabilities = FrequencyOracle.capabilities | {"likelihood"}
     citation = "Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy. ICML 2016"
 
     @cached_property

@@ -23,6 +23,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Indices, Reports
 from ldpkit.mechanisms.base import register
@@ -30,7 +31,9 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 
-__all__ = ["BLH", "OLH", "LocalHashing", "OptimisedHashing", "best_buckets", "nearest_buckets"]
+__all__ = ["BLH", "BUCKETS", "OLH", "LocalHashing", "OptimisedHashing", "best_buckets", "nearest_buckets"]
+
+BUCKETS = Parameter("buckets", int, "leave it out; it is there for reports of earlier versions", default=None)
 
 _SMALL_DOMAIN, _SMALL_BUCKETS = 1 << 17, 256
 
@@ -41,6 +44,8 @@ class LocalHashing(FrequencyOracle):
     A report holds the multiplier a, the shift b and the randomised bucket; it supports
     every value that the hash puts into that bucket.
     """
+
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood", "hashed"}
 
     @property
     @abc.abstractmethod
@@ -249,7 +254,7 @@ class OptimisedHashing(LocalHashing):
     description without it means the same as ever.
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon", "buckets")
+    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, BUCKETS)
     budget: ClassVar[str] = "epsilon"
     """The parameter that the number of buckets goes by."""
 
@@ -266,13 +271,13 @@ class OptimisedHashing(LocalHashing):
             )
         self._freeze(buckets=int(buckets))
 
-    def parameters(self) -> dict[str, float]:
+    def parameters(self) -> dict[str, ParameterValue]:
         return self._unless(best_buckets(self.epsilon))
 
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), "parameters": self._unless(nearest_buckets(self.epsilon))}
 
-    def _unless(self, understood: int) -> dict[str, float]:
+    def _unless(self, understood: int) -> dict[str, ParameterValue]:
         """Return the parameters, with the buckets if these are not what goes without saying."""
         shown = super().parameters()
         if self.buckets == understood:

@@ -111,7 +111,7 @@ class SHE(FrequencyOracle):
     name = "she"
     title = "Summation with histogram encoding"
     citation = "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity. TCC 2006"
-    pure = False
+    capabilities = FrequencyOracle.capabilities - {"pure"}
 
     @cached_property
     def law(self) -> GridLaplace:

@@ -41,15 +41,16 @@ class FrequencyOracle(Mechanism):
     `exact_epsilon`, `channel`, `report_dtype`, `random_bytes_per_report`, `_randomise`,
     `_supports` and `_is_valid`; `_sample_supports` too if its supports are not
     independent across values, and `support_size` if every report supports equally many.
-    `support_ratio` and `_pack` open it to maximum likelihood. One whose reports do not
-    support values says so with `pure`, and gives `unbiased`, `_report_variance`,
+    `support_ratio` and `_pack` open it to maximum likelihood, with the capability
+    "likelihood". One whose reports do not
+    support values does not declare the capability "pure", and gives `unbiased`, `_report_variance`,
     `report_law`, `count_range` and `_sample_supports` instead of `support_probabilities`.
     """
 
+    kind = "frequency"
+    capabilities: ClassVar[frozenset[str]] = frozenset({"pure", "linear", "tallied"})
+    domain_type = CategoricalDomain
     domain: CategoricalDomain
-
-    pure: ClassVar[bool] = True
-    """Whether a report supports values with probabilities p and q; else p and q do not exist."""
 
     def __init__(self, domain: DomainLike, epsilon: float) -> None:
         self._freeze(domain=as_domain(domain), epsilon=check_epsilon(epsilon))
@@ -101,7 +102,7 @@ class FrequencyOracle(Mechanism):
 
         Intervals are made from it. In a pure protocol p and q say it.
         """
-        if not self.pure:
+        if not self.can("pure"):
             raise InvalidInputError(
                 f"{self!r} does not say what a report adds to a count, so its intervals have no law: "
                 "its class must give report_law"

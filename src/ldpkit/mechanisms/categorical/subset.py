@@ -44,6 +44,7 @@ class SS(FrequencyOracle):
 
     name = "ss"
     title = "Subset selection"
+    capabilities = FrequencyOracle.capabilities | {"likelihood"}
     citation = "Ye, Barg: Optimal schemes for discrete distribution estimation. IEEE Trans. Inf. Theory 2018"
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ __all__ = ["OUE", "SUE", "UnaryEncoding"]
 
 class UnaryEncoding(FrequencyOracle):
     """The bits of a value, randomised one by one; bit v of a report is bit v%8 of byte v//8."""
+
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood"}
 
     @property
     @abc.abstractmethod

@@ -14,6 +14,7 @@ from ldpkit.core.checks import check_whole, exact_sum
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import log_up
+from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
@@ -76,8 +77,13 @@ class DBitFlip(MemoizedOracle):
     aliases = ("dbitflippm",)
     title = "dBitFlipPM"
     citation = "Ding, Kulkarni, Yekhanin: Collecting telemetry data privately. NeurIPS 2017"
-    pure = False
-    parameter_names = ("epsilon", "d")
+    capabilities = MemoizedOracle.capabilities - {"pure"}
+    declared = (
+        EPSILON,
+        Parameter(
+            "d", int, "how many buckets a device answers for; all of them by default", default=None, least=1
+        ),
+    )
 
     d: int
 

@@ -36,6 +36,7 @@ class LGRR(LongitudinalResponse, GRR):
     name = "lgrr"
     aliases = ("l_grr",)
     title = "Longitudinal generalised randomised response"
+    capabilities = LongitudinalResponse.capabilities | GRR.capabilities
     citation = (
         "Arcolezi, Couchot, Al Bouna, Xiao: Improving the utility of locally differentially private "
         "protocols for longitudinal and multidimensional frequency estimates. DCN 2022"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.parameters import EPSILON_1, EPSILON_INF
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.categorical.hashing import BLH, LocalHashing, OptimisedHashing
+from ldpkit.mechanisms.categorical.hashing import BLH, BUCKETS, LocalHashing, OptimisedHashing
 from ldpkit.mechanisms.longitudinal.lresponse import LongitudinalResponse
 
 __all__ = ["LBLH", "LOLH", "LongitudinalHashing"]
@@ -19,6 +22,8 @@ _LOLOHA = "Arcolezi, Pinzon, Palamidessi, Gambs: Frequency estimation of evolvin
 
 class LongitudinalHashing(LongitudinalResponse, LocalHashing):
     """Local hashing in two rounds: whatever value comes, at most g permanent reports are made."""
+
+    capabilities: ClassVar[frozenset[str]] = LongitudinalResponse.capabilities | LocalHashing.capabilities
 
     @property
     def state_count(self) -> int:
@@ -120,7 +125,7 @@ class LOLH(OptimisedHashing, LongitudinalHashing):
     aliases = ("l_olh", "ololoha")
     title = "Longitudinal optimised local hashing (OLOLOHA)"
     citation = _LOLOHA
-    parameter_names = ("epsilon_inf", "epsilon_1", "buckets")
+    declared = (EPSILON_INF, EPSILON_1, BUCKETS)
     budget = "epsilon_1"
 
     def __init__(

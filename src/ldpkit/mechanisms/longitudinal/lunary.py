@@ -25,6 +25,8 @@ __all__ = ["LOSUE", "LOUE", "LSOUE", "LSUE", "LongitudinalUnary"]
 class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
     """Unary encoding in two rounds; `thresholds` are those of both together, over 2**128."""
 
+    capabilities: ClassVar[frozenset[str]] = LongitudinalOracle.capabilities | UnaryEncoding.capabilities
+
     _first: ClassVar[type[UnaryEncoding]]
     _second: ClassVar[type[UnaryEncoding]]
 

@@ -20,6 +20,7 @@ from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import exp_bounds, float_up, log_up
 from ldpkit.core.hooks import call_up
+from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, Parameter
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -38,6 +39,8 @@ class MemoizedOracle(FrequencyOracle):
     Given them, the permanent report depends on the value only through its `states`: the
     value itself, its bucket, or its place among the chosen buckets.
     """
+
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"memoized"}
 
     @property
     def state_count(self) -> int:
@@ -299,7 +302,7 @@ class LongitudinalOracle(MemoizedOracle):
         What the first report may cost, less than epsilon_inf.
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon_inf", "epsilon_1")
+    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON_INF, EPSILON_1)
     epsilon_inf: float
 
     def __init__(self, domain: DomainLike, epsilon_inf: float, epsilon_1: float) -> None:

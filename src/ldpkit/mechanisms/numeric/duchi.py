@@ -84,6 +84,7 @@ class Duchi(NumericMechanism):
 
     name = "duchi"
     title = "Duchi's mechanism"
+    capabilities = NumericMechanism.capabilities | {"linear", "unbiased"}
     citation = (
         "Duchi, Jordan, Wainwright: Minimax optimal procedures for locally private estimation. JASA 2018"
     )

@@ -45,6 +45,7 @@ class HM(NumericMechanism):
     name = "hm"
     aliases = ("hybrid",)
     title = "Hybrid mechanism"
+    capabilities = NumericMechanism.capabilities | {"linear", "unbiased"}
     citation = PM.citation
 
     @cached_property

@@ -76,6 +76,7 @@ class TruncatedLaplace(NoiseMechanism):
     name = "truncated_laplace"
     aliases = ("t_laplace",)
     title = "Laplace mechanism, truncated"
+    capabilities = NoiseMechanism.capabilities - {"linear", "unbiased", "additive"}
     citation = "Holohan et al.: The bounded Laplace mechanism in differential privacy. J. Priv. Confid. 2020"
 
     @cached_property

@@ -22,6 +22,7 @@ from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
 from ldpkit.core.domains.categorical import regrouped
 from ldpkit.core.domains.interval import GRID, IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
@@ -37,6 +38,9 @@ BINS = 1024
 _CHUNK_BYTES = 1 << 20  # randomness for one chunk: small enough for the cache, large enough to amortise
 _TALLY_CHUNK = 1 << 16  # reports counted at a time
 _MOST_DIGITS = 290  # of a power, before a floating-point number overflows or vanishes
+
+_GRID_STEPS = "the steps of the input grid, a power of two; the default is right for every use"
+_GRID = Parameter("grid", int, _GRID_STEPS, default=None, least=2)
 
 
 class NumericMechanism(Mechanism):
@@ -57,7 +61,9 @@ class NumericMechanism(Mechanism):
         a small grid lets an audit list the whole channel.
     """
 
-    parameter_names: ClassVar[tuple[str, ...]] = ("epsilon", "grid")
+    kind = "numeric"
+    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, _GRID)
+    domain_type = IntervalDomain
     domain: IntervalDomain
     grid: int
     default_estimator: ClassVar[str] = "mean"
@@ -72,7 +78,7 @@ class NumericMechanism(Mechanism):
             )
         self._freeze(domain=as_interval(domain), epsilon=check_epsilon(epsilon), grid=steps)
 
-    def parameters(self) -> dict[str, float]:
+    def parameters(self) -> dict[str, ParameterValue]:
         told = super().parameters()
         return {name: told[name] for name in told if name != "grid" or self.grid != self.default_grid}
 

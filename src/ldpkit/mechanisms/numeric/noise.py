@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -115,6 +115,12 @@ class BlockNoise:
 
 class NoiseMechanism(NumericMechanism):
     """The value plus symmetric noise."""
+
+    capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {
+        "linear",
+        "unbiased",
+        "additive",
+    }
 
     words_per_report = 2
 

@@ -47,6 +47,7 @@ class PM(WindowMechanism):
     name = "pm"
     aliases = ("piecewise",)
     title = "Piecewise mechanism"
+    capabilities = WindowMechanism.capabilities | {"unbiased"}
     citation = _WANG
 
     @property

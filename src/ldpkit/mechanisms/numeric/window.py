@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ __all__ = ["Truncated", "WindowMechanism"]
 
 class WindowMechanism(NumericMechanism):
     """A mechanism that is a window and nothing else."""
+
+    capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear"}
 
     @property
     @abc.abstractmethod
@@ -61,6 +64,8 @@ class Truncated(WindowMechanism):
     realised epsilon is that of the window. Only on a grid so small that no cell stays,
     the atoms alone decide.
     """
+
+    capabilities = NumericMechanism.capabilities
 
     @property
     @abc.abstractmethod

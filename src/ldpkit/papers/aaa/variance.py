@@ -18,7 +18,7 @@ from ldpkit.figures.numeric import Curves
 from ldpkit.mechanisms.adaptive.compare import rounding_variance
 from ldpkit.mechanisms.adaptive.descriptor import descriptor_of_law
 from ldpkit.mechanisms.adaptive.solve import solve
-from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.papers import Claim, Settings, Verdict
 
 __all__ = ["descriptors", "variance_claims"]
@@ -71,8 +71,9 @@ def _variance(shares: Floats, epsilon: float, noise_range: int | None) -> Mean:
 def _rival_variances(name: str, shares: Floats, epsilons: tuple[float, ...]) -> dict[float, Mean]:
     places = np.linspace(-1, 1, len(shares))
     people = NumericData(name, np.repeat(places, np.rint(shares * 1e6).astype(int)), IntervalDomain(-1, 1))
+    kind = numeric_class(name)
     return {
-        epsilon: Mean(mean_variance(get(name, (-1, 1), epsilon=epsilon), people), 0.0) for epsilon in epsilons
+        epsilon: Mean(mean_variance(kind.make((-1, 1), epsilon=epsilon), people), 0.0) for epsilon in epsilons
     }
 
 

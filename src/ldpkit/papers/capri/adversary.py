@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ldpkit.assurance.adversary import Risk, risk
-from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.capri.water import LARGEST, water
 
@@ -54,15 +55,18 @@ def adversary_claims(settings: Settings) -> Iterator[Claim]:
 def _risks(eta: float) -> dict[str, list[Risk]]:
     people = water()
     return {
-        name: [risk(get(name, LARGEST + 1, epsilon=each), people=people, eta=eta) for each in EPSILONS]
-        for name in PAPER_NAMES
+        name: [risk(_oracle(name, each), people=people, eta=eta) for each in EPSILONS] for name in PAPER_NAMES
     }
+
+
+def _oracle(name: str, epsilon: float) -> FrequencyOracle:
+    return frequency_class(name).make(LARGEST + 1, epsilon=epsilon)
 
 
 def _informed() -> Claim:
     """Return what changes if the adversary knows how common each value is."""
     people = water()
-    at = {name: risk(get(name, LARGEST + 1, epsilon=1.0), people).success for name in PAPER_NAMES}
+    at = {name: risk(_oracle(name, 1.0), people).success for name in PAPER_NAMES}
     best = max(at, key=lambda name: at[name])
     return Claim(
         "an adversary who knows the frequencies: protocol with the highest ASR at epsilon 1",

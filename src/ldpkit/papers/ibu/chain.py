@@ -17,6 +17,7 @@ from ldpkit.core.typing import DomainLike
 from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.hashing import LocalHashing
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.papers.ibu.paper import LONGITUDINAL
 
 __all__ = ["Subject", "is_as_published", "published", "right"]
@@ -85,9 +86,9 @@ def right(name: str, k: int, epsilon: float) -> Subject:
     LGRR(16, epsilon_inf=2, epsilon_1=1)
     """
     if name in LONGITUDINAL:
-        oracle: FrequencyOracle = get(name, k, epsilon_inf=2 * epsilon, epsilon_1=epsilon)
+        oracle = frequency_class(name).make(k, epsilon_inf=2 * epsilon, epsilon_1=epsilon)
     else:
-        oracle = get(name, k, epsilon=epsilon)
+        oracle = frequency_class(name).make(k, epsilon=epsilon)
     return Subject(oracle, oracle.p, oracle.q)
 
 

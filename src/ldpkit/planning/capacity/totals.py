@@ -130,7 +130,7 @@ def _batches(runs: int, values: int) -> Iterator[int]:
 
 def _limit(oracle: FrequencyOracle, question: CapacityQuestion) -> tuple[float, bool]:
     """Return what the sum of the supported points must not exceed, in integers; else the capacity."""
-    if question.lattice is None or not oracle.pure:
+    if question.lattice is None or not oracle.can("pure"):
         return question.capacity, False
     p, q = oracle.support_probabilities
     capacity = as_exact(question.capacity) / question.lattice.step

@@ -133,7 +133,7 @@ class OracleStudy:
     def combinations(self) -> list[Combination]:
         """Return what can follow the protocol, the unbiased estimate first."""
         ways = [Combination("mi", method) for method in (NO_METHOD, *CONSISTENCY)]
-        return [*ways, Combination("ibu_limit", NO_METHOD)] if self.make(epsilon=1.0).pure else ways
+        return [*ways, Combination("ibu_limit", NO_METHOD)] if self.make(epsilon=1.0).can("pure") else ways
 
     def at(self, epsilon: float, ways: Sequence[Combination] | None = None) -> Iterator[StudyOutcome]:
         """Yield what each combination gives at one epsilon, or some of them."""

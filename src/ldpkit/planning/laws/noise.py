@@ -60,7 +60,7 @@ class NoiseLaw:
     @classmethod
     def of(cls, oracle: FrequencyOracle, counts: Counts) -> NoiseLaw:
         """Return the law for a protocol and the people's values."""
-        if not oracle.pure:
+        if not oracle.can("pure"):
             raise InvalidParameterError(
                 f"the search method analytic needs a pure protocol, and {oracle.name} is none: use sequential"
             )

@@ -217,7 +217,7 @@ def plannable(protocol: str) -> type[Mechanism]:
 
 
 def _probabilities(oracle: FrequencyOracle) -> tuple[Fraction, Fraction]:
-    if oracle.pure:
+    if oracle.can("pure"):
         return oracle.support_probabilities
     if isinstance(oracle, DBitFlip) and oracle.d == oracle.size:
         return oracle.bit_probabilities

@@ -19,8 +19,7 @@ from ldpkit.core.checks import LARGEST_EPSILON, SMALLEST_EPSILON, check_epsilon,
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.numbertext import number_text
-from ldpkit.mechanisms.base import MECHANISMS, get
-from ldpkit.mechanisms.numeric.noise import NoiseMechanism
+from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.planning.mean.variance import Spread, mean_error, report_variance, unbiased_mechanisms
 from ldpkit.planning.searches.roots import find_root
 from ldpkit.planning.ties import is_equal
@@ -102,7 +101,7 @@ def mean_options(
             budget = smallest_epsilon(name, domain, people, within, probability)
         if budget is None:
             continue
-        mechanism = get(name, domain, epsilon=budget)
+        mechanism = numeric_class(name).make(domain, epsilon=budget)
         stderr = math.sqrt(report_variance(mechanism) / people)
         error = mean_error(mechanism, people, probability)
         options.append(MeanOption(name, budget, stderr, error, mechanism.report_bytes))
@@ -179,7 +178,7 @@ def smallest_epsilon(
     @cache
     def excess(log_epsilon: float) -> float:
         epsilon = min(max(math.exp(log_epsilon), least), most)
-        error = mean_error(get(name, domain, epsilon=epsilon), n, probability, spread)
+        error = mean_error(numeric_class(name).make(domain, epsilon=epsilon), n, probability, spread)
         watch(epsilon, error)
         return math.log(error / within)
 
@@ -190,7 +189,7 @@ def smallest_epsilon(
     if high is None:
         return None
     root = _root(excess, low, high)
-    if spread is not None and not issubclass(MECHANISMS.get(name), NoiseMechanism):
+    if spread is not None and not numeric_class(name).can("additive"):
         # With given values the error may jump up where a mechanism changes its kind, as HM's does.
         looks = [root + math.log(look) for look in _LOOKS if root + math.log(look) > start]
         enough = next((index for index, look in enumerate(looks) if excess(look) <= 0), None)

@@ -23,7 +23,7 @@ from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.planning.mean.mechanisms import smallest_epsilon
 from ldpkit.planning.mean.variance import Spread, mean_error, worst_value
@@ -107,8 +107,7 @@ class MeanQuestion:
 
     def at(self, epsilon: float) -> NumericMechanism:
         """Return the mechanism with a budget."""
-        made: NumericMechanism = get(self.mechanism, self.domain, epsilon=epsilon)
-        return made
+        return numeric_class(self.mechanism).make(self.domain, epsilon=epsilon)
 
     def error(self, epsilon: float) -> float:
         """Return how far off the mean is at most, with the wanted probability."""

@@ -10,9 +10,8 @@ import numpy as np
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.kinds import NUMERIC, select
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.numeric.noise import NoiseMechanism
 
 __all__ = ["Spread", "mean_error", "report_variance", "unbiased_mechanisms", "worst_value"]
 
@@ -68,14 +67,7 @@ def unbiased_mechanisms() -> list[str]:
     >>> {"duchi", "hm", "laplace", "pm"} <= set(unbiased_mechanisms())
     True
     """
-    unit = IntervalDomain(-1.0, 1.0)
-    return [
-        name
-        for name, kind in MECHANISMS.items()
-        if issubclass(kind, NumericMechanism)
-        and name != "aaa"
-        and get(name, unit, epsilon=1.0).line == (0, 1)
-    ]
+    return select(NUMERIC, "unbiased", single_epsilon=True, without=("fitted",)).names
 
 
 def mean_error(
@@ -120,7 +112,7 @@ def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -
             f"take one of {', '.join(unbiased_mechanisms())}"
         )
     scale = float(mechanism.line[1]) ** 2
-    if isinstance(mechanism, NoiseMechanism):  # the same for every value
+    if mechanism.can("additive"):  # the same for every value
         return float(mechanism.variance(mechanism.domain.low)) / scale
     if spread is None:
         return float(mechanism.variance(worst_value(mechanism))) / scale

@@ -1,0 +1,196 @@
+"""Declared parameters: what a mechanism takes besides its domain, written down once.
+
+A declaration has a name, a type, a range, a default and a line of help. The command line
+parses by it, files and Python values are checked by it, and lists and help texts show it,
+so nothing has to inspect a constructor to learn what it takes.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import operator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from ldpkit.core.errors import InvalidParameterError
+
+__all__ = [
+    "EPSILON",
+    "EPSILON_1",
+    "EPSILON_INF",
+    "LARGEST_EPSILON",
+    "REQUIRED",
+    "SMALLEST_EPSILON",
+    "Parameter",
+    "ParameterValue",
+]
+
+ParameterValue: TypeAlias = float | str
+"""What a parameter can be: a number, whole or not, or text."""
+
+SMALLEST_EPSILON = 0.001
+LARGEST_EPSILON = 20.0
+_LONGEST_TEXT = 1000  # of a parameter that may come from a file
+_LONGEST_SHOWN = 100  # characters of a bad value in a message
+
+
+class _Required(enum.Enum):
+    REQUIRED = "required"
+
+
+REQUIRED: Final = _Required.REQUIRED
+"""The default of a parameter that has none."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What one parameter may be.
+
+    Parameters
+    ----------
+    name : str
+        The attribute of the mechanism, the argument of its constructor, and the word in files.
+    type : {float, int, str}
+        A number, a whole number or text.
+    help : str
+        What it means, in a phrase.
+    default : optional
+        What goes without saying; None if the mechanism chooses. Required if left out.
+    least, most : float, optional
+        The ends of its range, both included.
+    above : float, optional
+        A number that it must exceed.
+    choices : tuple of str
+        The words that text can be; any, if empty.
+    reason : str
+        Why the range ends where it does, for the message that refuses.
+
+    Examples
+    --------
+    >>> d = Parameter("d", int, "how many buckets a device answers for", default=None, least=1)
+    >>> d.required, d.parse("4"), d.check(4)
+    (False, 4, 4)
+    >>> d.parse("four")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: d must be a whole number, got 'four'
+    >>> d.check(0)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: d must be at least 1, got 0
+    """
+
+    name: str
+    type: type[float] | type[int] | type[str] = float
+    help: str = ""
+    default: ParameterValue | Literal[_Required.REQUIRED] | None = REQUIRED
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    choices: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.type not in (float, int, str):
+            raise InvalidParameterError(f"the type of {self.name} is float, int or str, got {self.type!r}")
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given."""
+        return self.default is REQUIRED
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text of the command line stands for, or refuse it."""
+        if self.type is str:
+            return self.check(text)
+        number: float | int
+        try:
+            number = int(text)
+        except ValueError:
+            try:
+                number = float(text)
+            except ValueError:
+                raise self._refused(f"must be {self._noun}", repr(text)) from None
+            if self.type is int and math.isfinite(number) and number == math.floor(number):
+                number = int(number)  # 1e6
+        return self.check(number)
+
+    def check(self, value: Any, called: str | None = None) -> Any:
+        """Return a value from a file or from Python in the declared type, or refuse it.
+
+        Parameters
+        ----------
+        value
+            The value.
+        called : str, optional
+            What messages call it instead of its name.
+        """
+        if called is not None:
+            return replace(self, name=called).check(value)
+        if self.type is str:
+            return self._check_text(value)
+        number = self._whole(value) if self.type is int else self._number(value)
+        is_below = self.above is not None and not number > self.above
+        if self.above == 0 and (is_below or not math.isfinite(number)):
+            raise self._refused("must be positive and finite", str(value))
+        if not math.isfinite(number):
+            raise self._refused("must be finite", str(value))
+        if is_below:
+            raise self._refused(f"must be above {self.above:g}", str(value))
+        low, high = self.least, self.most
+        if (low is not None and number < low) or (high is not None and number > high):
+            wanted = f"at least {low:g}" if high is None else f"at most {high:g}"
+            if low is not None and high is not None:
+                wanted = f"between {low:g} and {high:g}"
+            reason = f": {self.reason}" if self.reason else ""
+            raise self._refused(f"must be {wanted}", str(value), reason)
+        return number
+
+    @property
+    def _noun(self) -> str:
+        return {float: "a number", int: "a whole number", str: "text"}[self.type]
+
+    def _number(self, value: Any) -> float:
+        if isinstance(value, (str, bytes, bool, np.bool_)):
+            raise self._refused("must be a number", repr(value))
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise self._refused("must be a number", repr(value)) from None
+        except OverflowError:
+            return math.inf
+
+    def _whole(self, value: Any) -> int:
+        if isinstance(value, (bool, np.bool_)):
+            raise self._refused("must be a whole number", repr(value))
+        try:
+            return operator.index(value)
+        except TypeError:
+            raise self._refused("must be a whole number", repr(value)) from None
+
+    def _check_text(self, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+            raise self._refused(f"must be text of at most {_LONGEST_TEXT} characters", repr(value))
+        if self.choices and value not in self.choices:
+            raise self._refused(f"must be one of {', '.join(self.choices)}", repr(value))
+        return value
+
+    def _refused(self, rule: str, shown: str, remedy: str = "") -> InvalidParameterError:
+        text = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}..."
+        return InvalidParameterError(f"{self.name} {rule}, got {text}{remedy}")
+
+
+EPSILON = Parameter(
+    "epsilon",
+    float,
+    "the privacy budget of one report",
+    least=SMALLEST_EPSILON,
+    most=LARGEST_EPSILON,
+    above=0,
+    reason="below, reports say nothing; above, they hide nothing",
+)
+EPSILON_INF = replace(EPSILON, name="epsilon_inf", help="what all reports about one value may cost together")
+EPSILON_1 = replace(EPSILON, name="epsilon_1", help="what the first report may cost, less than epsilon_inf")

@@ -1,0 +1,203 @@
+"""What a mechanism is, asked of its declaration: its kind, what it can do, what it needs.
+
+The rest of the package asks here instead of looking at classes, so a plugin is treated
+as the house's own mechanisms are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
+
+if TYPE_CHECKING:
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+
+__all__ = [
+    "FREQUENCY",
+    "NUMERIC",
+    "Selection",
+    "frequency_class",
+    "is_frequency",
+    "is_memoized",
+    "is_numeric",
+    "memoized_class",
+    "numeric_class",
+    "select",
+    "single_epsilon_class",
+]
+
+FREQUENCY, NUMERIC = "frequency", "numeric"
+_DATA = {FREQUENCY: "categories", NUMERIC: "numbers"}
+
+
+def is_frequency(mechanism: object) -> TypeGuard[FrequencyOracle]:
+    """Whether something is a mechanism that estimates how many people hold each value.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> is_frequency(ldpkit.GRR(4, epsilon=1)), is_frequency(ldpkit.PM((0, 1), epsilon=1)), is_frequency(4)
+    (True, False, False)
+    """
+    return _is_of(mechanism, FREQUENCY)
+
+
+def is_numeric(mechanism: object) -> TypeGuard[NumericMechanism]:
+    """Whether something is a mechanism that reports noisy numbers of an interval."""
+    return _is_of(mechanism, NUMERIC)
+
+
+def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
+    """Whether something is a frequency oracle whose devices keep a permanent report."""
+    return is_frequency(mechanism) and mechanism.can("memoized")
+
+
+def _is_of(mechanism: object, kind: str) -> bool:
+    return bool(getattr(mechanism, "kind", None) == kind)
+
+
+def frequency_class(name: str, *, single_epsilon: bool = False) -> type[FrequencyOracle]:
+    """Return the frequency oracle of that name, or refuse another mechanism.
+
+    Examples
+    --------
+    >>> frequency_class("grr").make(4, epsilon=1)
+    GRR(4, epsilon=1)
+    >>> frequency_class("pm")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: pm is for numbers, not for categories: choose from blh, ...
+    """
+    kind: Any = _class(name, FREQUENCY, single_epsilon=single_epsilon)
+    found: type[FrequencyOracle] = kind
+    return found
+
+
+def numeric_class(name: str, *, single_epsilon: bool = False) -> type[NumericMechanism]:
+    """Return the numeric mechanism of that name, or refuse another one."""
+    kind: Any = _class(name, NUMERIC, single_epsilon=single_epsilon)
+    found: type[NumericMechanism] = kind
+    return found
+
+
+def memoized_class(name: str) -> type[MemoizedOracle]:
+    """Return the longitudinal mechanism of that name, or refuse one without memory.
+
+    Examples
+    --------
+    >>> memoized_class("grr")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: grr keeps no permanent report: choose from dbitflip, ...
+    """
+    kind: Any = _class(name, FREQUENCY, "memoized")
+    found: type[MemoizedOracle] = kind
+    return found
+
+
+def single_epsilon_class(name: str) -> type[Mechanism]:
+    """Return the mechanism of that name, or refuse one that needs more than an epsilon.
+
+    Examples
+    --------
+    >>> single_epsilon_class("lgrr")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: lgrr takes epsilon_inf and epsilon_1, and one epsilon is \
+looked for: take a one-time mechanism, such as grr
+    """
+    kind = MECHANISMS.get(name)
+    if kind.required() != ("epsilon",):
+        takes = " and ".join(kind.required()) or "no epsilon"
+        raise InvalidParameterError(
+            f"{name} takes {takes}, and one epsilon is looked for: take a one-time mechanism, such as grr"
+        )
+    return kind
+
+
+class Selection(NamedTuple):
+    """The mechanisms that can do a job, and why the others cannot."""
+
+    names: list[str]
+    left_out: dict[str, str]
+    """For each that was left out, the reason."""
+
+
+def select(
+    kind: str | None = None,
+    *capabilities: str,
+    single_epsilon: bool = False,
+    without: Collection[str] = (),
+) -> Selection:
+    """Return the names of the mechanisms that can do a job, and the reason for each that is left out.
+
+    Parameters
+    ----------
+    kind : str, optional
+        The data it must be for. Mechanisms of other kinds are left out like all others.
+    capabilities : str
+        What it must be able to do.
+    single_epsilon : bool
+        Whether it must need no parameter but epsilon.
+    without : collection of str
+        Capabilities that it must not have.
+
+    Examples
+    --------
+    >>> chosen = select("frequency", "memoized", single_epsilon=True)
+    >>> chosen.names, chosen.left_out["lgrr"]
+    (['dbitflip'], 'needs epsilon_inf and epsilon_1')
+    """
+    names, left_out = list[str](), dict[str, str]()
+    for name, mechanism in MECHANISMS.items():
+        reason = _reason(mechanism, kind, capabilities, single_epsilon, without)
+        if reason is None:
+            names.append(name)
+        else:
+            left_out[name] = reason
+    return Selection(names, left_out)
+
+
+def _class(name: str, kind: str, *capabilities: str, single_epsilon: bool = False) -> type[Mechanism]:
+    mechanism = MECHANISMS.get(name)
+    reason = _reason(mechanism, kind, capabilities, single_epsilon, ())
+    if reason is not None:
+        names = ", ".join(select(kind, *capabilities, single_epsilon=single_epsilon).names)
+        raise InvalidParameterError(f"{name} {reason}: choose from {names}")
+    return mechanism
+
+
+_LACKS = {
+    "memoized": "keeps no permanent report",
+    "likelihood": "does not say how likely a report is",
+    "pure": "is no pure protocol",
+    "unbiased": "makes biased reports",
+    "linear": "makes reports that are biased, and not along a line",
+}
+
+
+def _reason(
+    mechanism: type[Mechanism],
+    kind: str | None,
+    capabilities: Collection[str],
+    single_epsilon: bool,
+    without: Collection[str],
+) -> str | None:
+    """Return why a mechanism cannot do a job, as what follows its name in a sentence; None if it can."""
+    if kind is not None and mechanism.kind != kind:
+        its, wanted = (_DATA.get(each, each) for each in (mechanism.kind, kind))
+        return f"is for {its}, not for {wanted}"
+    for capability in capabilities:
+        if not mechanism.can(capability):
+            return _LACKS.get(capability, f"does not say that {CAPABILITIES[capability]}")
+    for capability in without:
+        if mechanism.can(capability):
+            return f"does not do: {CAPABILITIES[capability]}"
+    if single_epsilon and mechanism.required() != ("epsilon",):
+        return f"needs {' and '.join(mechanism.required()) or 'no epsilon'}"
+    return None
