@@ -16,7 +16,7 @@ from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Truncated", "WindowMechanism"]
+__all__ = ["Clamped", "Truncated", "WindowMechanism"]
 
 
 class WindowMechanism(NumericMechanism):
@@ -54,6 +54,41 @@ class WindowMechanism(NumericMechanism):
         reports = np.empty(len(places), self.report_dtype)
         self.window.draw(source.words(len(places)), places, reports)
         return reports
+
+
+class Clamped(WindowMechanism):
+    """A window of the cells nearest to the value, on the domain itself: nothing leaves it.
+
+    Near an end the window cannot be centred on the value, and all values within half its
+    width of that end have the same law of reports.
+    """
+
+    capabilities = NumericMechanism.capabilities
+
+    @cached_property
+    def window(self) -> Window:
+        """The sampler's integers."""
+        return Window(self.grid, self.width_ratio, self.epsilon, stand="clamp")
+
+    @property
+    def placement(self) -> Placement:
+        return Fraction(0), Fraction(1, self.cells)
+
+    @property
+    def line(self) -> None:
+        return None
+
+    @property
+    def indistinct(self) -> tuple[tuple[float, float], ...]:
+        reach = self.window.width / (2 * self.cells) * self.domain.width
+        return (self.domain.low, self.domain.low + reach), (self.domain.high - reach, self.domain.high)
+
+    def details(self) -> dict[str, float]:
+        inside, _ = self.window.weights
+        return {
+            "width": self.window.width / self.cells,
+            "height": self.cells * inside / self.window.total,
+        }
 
 
 class Truncated(WindowMechanism):
