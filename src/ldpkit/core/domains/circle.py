@@ -193,7 +193,8 @@ remove it, or give wrap=True to take it round the circle
 
     def from_radians(self, angle: float) -> float:
         """Return the value at an angle in radians, within the turn."""
-        return self._low + self._period * ((angle / (2 * math.pi)) % 1.0)
+        turn = (angle / (2 * math.pi)) % 1.0
+        return self._low + self._period * (turn if turn < 1 else 0.0)  # a tiny negative angle rounds to 1
 
     def _refuse(self, numbers: Floats) -> None:
         inside = (numbers >= self._low) & (numbers <= self.high)

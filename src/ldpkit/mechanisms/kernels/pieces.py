@@ -11,7 +11,7 @@ import numpy as np
 
 from ldpkit.mechanisms.kernels.compiled import compiled
 
-__all__ = ["binned", "blocks", "coin", "hybrid", "rows", "truncate", "window", "wrapped"]
+__all__ = ["binned", "blocks", "coin", "hybrid", "rows", "truncate", "turned", "window", "wrapped"]
 
 _ONE = np.uint64(1)
 _SURE = 1 + 2.0**-50  # above all rounding of a conversion, a reciprocal and a product
@@ -106,6 +106,15 @@ def blocks(words, places, steps, far, far_guide, near, near_guide, starts, weigh
         zero = np.int64(places[i]) + reach
         cell = zero + distance if first & _ONE else zero - 1 - distance
         out[i] = cells if cell < 0 else (cells + 1 if cell >= cells else cell)
+
+
+@compiled()
+def turned(words, places, bounds, guide, mask, out):
+    """Write a cell of a circle for each place: a distance by the word, a side by its last bit."""
+    for i in range(words.shape[0]):
+        distance = _locate(words[i], bounds, guide)
+        zero = 2 * np.int64(places[i])
+        out[i] = (zero + distance if words[i] & _ONE else zero - 1 - distance) & mask
 
 
 @compiled()
