@@ -143,11 +143,12 @@ def bench(
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
-    from ldpkit.bench.grid import NO_METHOD, Experiment, comparable_protocols
+    from ldpkit.bench.grid import NO_METHOD, Experiment
     from ldpkit.bench.results import format_of
     from ldpkit.core.errors import InvalidParameterError
     from ldpkit.core.registry import load_plugin
     from ldpkit.estimation.consistency import CONSISTENCY
+    from ldpkit.mechanisms.kinds import FREQUENCY, select
     from ldpkit.simulation.datasets import load
 
     for file in plugin or []:
@@ -193,7 +194,7 @@ def bench(
     experiment = Experiment(
         dataset.counts,
         [_number(text) for text in split(epsilon)],
-        comparable_protocols() if protocols == ["all"] else protocols,
+        select(FREQUENCY, single_epsilon=True).names if protocols == ["all"] else protocols,
         [NO_METHOD, *CONSISTENCY] if methods == ["all"] else methods,
         split(metric),
         repeats=repeat,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.mechanisms.base import Mechanism
+    from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["add_to"]
 
@@ -131,7 +132,7 @@ def estimate(
     else:
         if tally is not None:
             options: dict[str, Any] = {"population": True} if population else {}
-            made = tally.estimate(method, consistency=consistency, **options)
+            made = cast("FrequencyTally", tally).estimate(method, consistency=consistency, **options)
             mechanisms: Sequence[Mechanism] = [tally.mechanism]
         elif save_tally is not None:
             raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")

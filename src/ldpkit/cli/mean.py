@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-    from ldpkit.mechanisms.tally import Tally
+    from ldpkit.mechanisms.tally import NumericTally, Tally
     from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
 __all__ = ["add_to"]
@@ -184,7 +184,7 @@ def _simulate(
 def _of_tally(tally: Tally, *, population: bool) -> _Answer:
     from ldpkit.estimation.density import numeric_mechanism
 
-    made: NumericEstimate = tally.estimate(population=population)
+    made = cast("NumericTally", tally).estimate(population=population)
     mechanism = numeric_mechanism(tally)
     story = f"{made.n} people reported through {mechanism!r}"
     return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})

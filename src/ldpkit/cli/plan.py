@@ -185,7 +185,7 @@ def budget(
         )
         return
     from ldpkit.core.random import seeded
-    from ldpkit.mechanisms.categorical.comparable import comparable_protocols
+    from ldpkit.mechanisms.kinds import FREQUENCY, select
     from ldpkit.planning.frequencies.question import Question
     from ldpkit.planning.searches import SEARCHES
     from ldpkit.simulation.datasets import load
@@ -198,7 +198,7 @@ def budget(
     dataset = load(data or DEFAULT_DATA, column=column)
     questions = [
         Question(dataset.counts, name, constraint, consistency, eps_min, eps_max)
-        for name in (comparable_protocols() if protocols == ["all"] else protocols)
+        for name in (select(FREQUENCY, single_epsilon=True).names if protocols == ["all"] else protocols)
     ]
     names = list(SEARCHES) if methods == ["all"] else methods
     asked, left_out = _answerable(

@@ -24,6 +24,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.deconvolution import averages, invert_counts, maximise, scatter
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
+from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -212,7 +213,7 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
 def numeric_mechanism(tally: Tally) -> NumericMechanism:
     """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
     mechanism = tally.mechanism
-    if not isinstance(mechanism, NumericMechanism):
+    if not is_numeric(mechanism):
         raise InvalidInputError(
             f"this needs reports of a numeric mechanism, got {mechanism!r}: "
             f'estimate with "{mechanism.default_estimator}"'

@@ -25,7 +25,8 @@ from ldpkit.core.typing import Bytes, Counts, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.likelihood import count_supports
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.kinds import is_frequency
+from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
@@ -80,7 +81,7 @@ class Part:
         """By how much the likelihood under a supported value exceeds 1, that under another value."""
         return float(self.oracle.support_ratio - 1)
 
-    def tally(self) -> Tally:
+    def tally(self) -> FrequencyTally:
         """Return the support counts."""
         if self.supports is None:
             supports = self.counts
@@ -88,7 +89,7 @@ class Part:
             supports = count_supports(self.supports, self.oracle.size)
         else:
             supports = self.counts @ self.bits(slice(None))
-        return Tally(self.oracle, self.n, np.asarray(supports))
+        return FrequencyTally(self.oracle, self.n, np.asarray(supports))
 
     def bits(self, rows: slice | Counts) -> Bytes:
         """Return the supports of some rows, a byte of 0 or 1 for each value."""
@@ -223,19 +224,19 @@ class Evidence:
         provenance = Provenance.merge(each.provenance for each in every)
         return cls((*counted.values(), *rows), provenance)
 
-    def tally(self) -> Tally:
+    def tally(self) -> FrequencyTally:
         """Return the tally, where all reports are of one mechanism."""
         if len(self.oracles) > 1:
             names = ", ".join(repr(oracle) for oracle in self.oracles)
             raise MismatchError(f"reports of {names} have no common tally: estimate by mle")
-        total = Tally.merge(part.tally() for part in self.parts)
-        return Tally(total.mechanism, total.n, total.counts, self.provenance)
+        total = FrequencyTally.merge(part.tally() for part in self.parts)
+        return FrequencyTally(total.mechanism, total.n, total.counts, self.provenance)
 
-    def tallies(self) -> list[tuple[FrequencyOracle, Tally]]:
+    def tallies(self) -> list[tuple[FrequencyOracle, FrequencyTally]]:
         """Return each mechanism with the tally of its reports."""
         made = [(part.oracle, part.tally()) for part in self.parts]
         return [
-            (oracle, Tally.merge(tally for maker, tally in made if maker == oracle))
+            (oracle, FrequencyTally.merge(tally for maker, tally in made if maker == oracle))
             for oracle in self.oracles
         ]
 
@@ -253,8 +254,7 @@ class Evidence:
             What the estimator takes beyond that.
         """
         if method != "mle":
-            made: Estimate = self.tally().estimate(method, consistency=consistency, **options)
-            return made
+            return self.tally().estimate(method, consistency=consistency, **options)
         from ldpkit.estimation.bayes.mle import maximum_likelihood
 
         estimate = self.provenance.sign(maximum_likelihood(self, **options))
@@ -269,7 +269,7 @@ class Evidence:
 
 def _likely(mechanism: Mechanism) -> FrequencyOracle:
     """Return a frequency oracle whose likelihood is known, or refuse it."""
-    if not isinstance(mechanism, FrequencyOracle):
+    if not is_frequency(mechanism):
         raise InvalidInputError(f"evidence needs a frequency oracle, got {mechanism!r}")
     if mechanism.support_ratio <= 1:  # asking for it refuses mechanisms that do not know
         raise InvalidInputError(f"reports of {mechanism!r} say nothing about the values they support")

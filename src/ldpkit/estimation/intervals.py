@@ -21,6 +21,7 @@ from ldpkit.estimation.tails import CountLaw, Flags
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.kinds import is_frequency
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -120,7 +121,7 @@ def weighted_counts(
 
 def frequency_oracle(mechanism: Mechanism) -> FrequencyOracle:
     """Return a mechanism that is a frequency oracle, or refuse it."""
-    if not isinstance(mechanism, FrequencyOracle):
+    if not is_frequency(mechanism):
         raise InvalidInputError(f"frequencies need a frequency oracle, got {mechanism!r}")
     return mechanism
 

@@ -13,6 +13,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
 
 if TYPE_CHECKING:
+    from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
@@ -26,6 +27,7 @@ __all__ = [
     "circular_class",
     "frequency_class",
     "is_circular",
+    "is_fitted",
     "is_frequency",
     "is_memoized",
     "is_numeric",
@@ -64,6 +66,11 @@ def is_circular(mechanism: object) -> TypeGuard[CircularMechanism]:
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
     """Whether something is a frequency oracle whose devices keep a permanent report."""
     return is_frequency(mechanism) and mechanism.can("memoized")
+
+
+def is_fitted(mechanism: object) -> TypeGuard[AAA]:
+    """Whether something is a numeric mechanism with a table made for given data."""
+    return is_numeric(mechanism) and mechanism.can("fitted")
 
 
 def _is_of(mechanism: object, kind: str) -> bool:
@@ -133,14 +140,15 @@ def single_epsilon_class(name: str) -> type[Mechanism]:
     >>> single_epsilon_class("lgrr")
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: lgrr takes epsilon_inf and epsilon_1, and one epsilon is \
-looked for: take a one-time mechanism, such as grr
+    ldpkit.core.errors.InvalidParameterError: planning looks for one epsilon, and lgrr takes epsilon_inf \
+and epsilon_1: plan a one-time mechanism, such as grr
     """
     kind = MECHANISMS.get(name)
     if kind.required() != ("epsilon",):
         takes = " and ".join(kind.required()) or "no epsilon"
         raise InvalidParameterError(
-            f"{name} takes {takes}, and one epsilon is looked for: take a one-time mechanism, such as grr"
+            f"planning looks for one epsilon, and {name} takes {takes}: "
+            "plan a one-time mechanism, such as grr"
         )
     return kind
 

@@ -23,13 +23,12 @@ from ldpkit.core.typing import Floats, Reports, Values
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.numeric import NumericEstimate
-from ldpkit.mechanisms.adaptive.compare import choose, grid_variances
-from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.adaptive.compare import FITTED, choose, grid_variances
 from ldpkit.mechanisms.adaptive.rounding import round_at_random
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class, is_frequency, numeric_class
+from ldpkit.mechanisms.kinds import frequency_class, is_fitted, is_frequency, numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 from ldpkit.protocols.describers import MOST, describing_share
 
 __all__ = ["AdaptiveEstimate", "AdaptiveMean"]
@@ -138,7 +137,7 @@ class AdaptiveMean:
         self.bins = check_whole(bins, "bins")
         if not 0 <= smoothing <= 1:
             raise InvalidParameterError(f"smoothing must lie between 0 and 1, got {smoothing}")
-        if choice not in ("aaa", "auto"):
+        if choice not in (FITTED, "auto"):
             raise InvalidParameterError(f"choice must be 'aaa' or 'auto', got {choice!r}")
         CONSISTENCY.get(consistency)
         self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
@@ -204,8 +203,7 @@ class AdaptiveMean:
                 f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
                 f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
             )
-        found: Estimate = tally.estimate("mi", consistency=self.consistency, population=True)
-        return found
+        return tally.estimate("mi", consistency=self.consistency, population=True)
 
     def _smoothed(self, shares: Floats) -> Floats:
         return np.asarray((1 - self.smoothing) * shares + self.smoothing / len(shares))
@@ -220,13 +218,13 @@ class AdaptiveMean:
         """
         estimate = self._estimate(tally)
         shares = _distribution(estimate)
-        descriptor, name = self._smoothed(shares), "aaa"
+        descriptor, name = self._smoothed(shares), FITTED
         if self.choice == "auto":
             variances = grid_variances(descriptor, self.epsilon, noise_range=self.noise_range)
             name = choose(variances, shares, estimate.stderr)
-        if name == "aaa":
-            return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
-        return numeric_class(name).make(self.domain, epsilon=self.epsilon)
+        kind = numeric_class(name)
+        told = {"descriptor": descriptor, "noise_range": self.noise_range} if kind.can("fitted") else {}
+        return kind.make(self.domain, epsilon=self.epsilon, **told)
 
     # --- both --------------------------------------------------------------------------
 
@@ -295,9 +293,9 @@ class AdaptiveMean:
         rounded = round_at_random(self.domain, numbers, self.bins, source)
         supports = self.oracle.simulate(np.bincount(rounded[describes], minlength=points), rng=source)[0]
         mechanism = self.mechanism(Tally(self.oracle, int(describes.sum()), supports))
-        if isinstance(mechanism, AAA):
+        if is_fitted(mechanism):
             people = np.bincount(rounded[~describes], minlength=points)
-            tally = Tally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
+            tally = NumericTally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
         else:
             tally = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
         return float(tally.estimate().mean)

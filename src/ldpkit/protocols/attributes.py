@@ -21,7 +21,7 @@ from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally
 
 __all__ = ["SampledAttributes", "best_sample_size"]
 
@@ -140,7 +140,7 @@ class SampledAttributes:
         np.put_along_axis(drawn, order[:, : self.sample], True, axis=1)
         return drawn
 
-    def tally(self, reports: Sequence[Reports]) -> list[Tally]:
+    def tally(self, reports: Sequence[Reports]) -> list[NumericTally]:
         """Return a tally for each attribute. Tallies of an attribute add; `estimate` takes them."""
         if len(reports) != len(self.mechanisms):
             raise InvalidInputError(
@@ -148,7 +148,7 @@ class SampledAttributes:
             )
         return [mechanism.tally(each) for mechanism, each in zip(self.mechanisms, reports, strict=True)]
 
-    def estimate(self, tallies: Sequence[Tally], *, population: bool = False) -> list[NumericEstimate]:
+    def estimate(self, tallies: Sequence[NumericTally], *, population: bool = False) -> list[NumericEstimate]:
         """Return the mean of each attribute, with errors about all people.
 
         Only `sample` of the attributes of a person were reported, drawn at random: the errors

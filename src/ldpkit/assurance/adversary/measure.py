@@ -17,7 +17,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.kinds import is_memoized
 
 __all__ = ["Risk", "blind_guess", "check_prior", "risk"]
 
@@ -269,7 +269,7 @@ def _attack(
 
 
 def _cost(oracle: FrequencyOracle, reports: int) -> float:
-    if isinstance(oracle, MemoizedOracle):
+    if is_memoized(oracle):
         return oracle.repeated_epsilon(reports)
     return reports * oracle.exact_epsilon()
 

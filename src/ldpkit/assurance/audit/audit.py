@@ -14,8 +14,7 @@ from ldpkit.core.checks import check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.kinds import is_frequency, is_memoized
 
 __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 
@@ -238,14 +237,14 @@ def _check_provenance(provenance: Provenance | None) -> list[Check]:
 
 
 def _words(mechanism: Mechanism, exact: float) -> list[str]:
-    if isinstance(mechanism, FrequencyOracle):
+    if is_frequency(mechanism):
         return in_words(risk(mechanism))
     return [] if math.isinf(exact) else [suspicion_in_words(exact)]
 
 
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:
     """Return what it costs a person to answer more than once."""
-    if not isinstance(mechanism, MemoizedOracle):
+    if not is_memoized(mechanism):
         ten, hundred = f"{10 * exact:.4g}", f"{100 * exact:.4g}"
         return [f"Who answers t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
     for_ever, instant = mechanism.exact_permanent_epsilon(), mechanism.exact_instant_epsilon()

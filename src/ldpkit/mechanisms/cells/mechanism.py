@@ -28,7 +28,6 @@ from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.channel import Channel, check_enumerable
-from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["BINS", "GRID_STEPS", "CellMechanism"]
 
@@ -270,15 +269,15 @@ class CellMechanism(Mechanism):
         if counts[-1] > farthest:
             raise InvalidInputError(f"the sum of places, {counts[-1]}, is more than {n} reports can give")
 
-    def tally(self, reports: Reports) -> Tally:
-        """Return the binned counts of some reports, and what the exact mean needs beyond them."""
+    def _counted(self, reports: Reports) -> tuple[int, Counts]:
+        """Return how many reports there are, and the integers of their tally."""
         from ldpkit.mechanisms.kernels.pieces import binned
 
         counts, n = np.zeros(self.tally_size, np.int64), 0
         for some in self.report_chunks(reports, _TALLY_CHUNK):
             binned(some, self.cells, self.bin_shift, counts)
             n += len(some)
-        return Tally(self, n, counts)
+        return n, counts
 
     def bin_masses(self, x: Floats) -> Floats:
         """Return the probability of each bin and atom of a tally for each value x, one row a value."""

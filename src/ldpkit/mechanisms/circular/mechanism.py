@@ -19,6 +19,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports, Values
 from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.cells.mechanism import CellMechanism
+from ldpkit.mechanisms.tally import CircularTally
 
 __all__ = ["CircularMechanism"]
 
@@ -140,6 +141,10 @@ class CircularMechanism(CellMechanism):
         0 where it tells nothing of the direction.
         """
         return float(_moment(self.law(0), self.cells, order).real)
+
+    def tally(self, reports: Reports) -> CircularTally:
+        """Return the binned counts of some reports."""
+        return CircularTally(self, *self._counted(reports))
 
 
 def _arc_integral(shares: Floats, power: float) -> Floats:

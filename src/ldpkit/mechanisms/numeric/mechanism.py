@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Reports, Values
 from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.cells.mechanism import CellMechanism
+from ldpkit.mechanisms.tally import NumericTally
+
+if TYPE_CHECKING:
+    from ldpkit.mechanisms.numeric.noise import BlockNoise
 
 __all__ = ["NumericMechanism"]
 
@@ -62,6 +66,11 @@ class NumericMechanism(CellMechanism):
         What lies where within such a stretch, no estimator can tell.
         """
         return ()
+
+    @property
+    def noise(self) -> BlockNoise | None:
+        """The integers of the noise, where it is added to the value; sums of it are drawn block by block."""
+        return None
 
     # --- the device --------------------------------------------------------------------
 
@@ -146,6 +155,10 @@ class NumericMechanism(CellMechanism):
         return max(float(variance) for variance in variances)
 
     # --- the tally ---------------------------------------------------------------------
+
+    def tally(self, reports: Reports) -> NumericTally:
+        """Return the binned counts of some reports, and what the exact mean needs beyond them."""
+        return NumericTally(self, *self._counted(reports))
 
     def total(self, counts: Counts) -> Fraction:
         """Return the exact sum of all reports of a tally, each with low at 0 and high at 1."""

@@ -67,13 +67,13 @@ def _informed() -> Claim:
     """Return what changes if the adversary knows how common each value is."""
     people = water()
     at = {name: risk(_oracle(name, 1.0), people).success for name in PAPER_NAMES}
-    best = max(at, key=lambda name: at[name])
+    published, best = "GRR", PAPER_NAMES[max(at, key=lambda name: at[name])]
     return Claim(
         "an adversary who knows the frequencies: protocol with the highest ASR at epsilon 1",
-        "GRR",
-        PAPER_NAMES[best],
+        published,
+        best,
         0.0,
-        Verdict.REPRODUCED if best == "grr" else Verdict.CORRECTED,
+        Verdict.REPRODUCED if best == published else Verdict.CORRECTED,
         ", ".join(f"{PAPER_NAMES[name]} {value:.4f}" for name, value in at.items())
         + "; the thesis does not say which prior it takes, and its order needs a uniform one",
     )

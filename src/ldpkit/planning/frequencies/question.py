@@ -13,7 +13,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.categorical.comparable import comparable_protocol
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
 from ldpkit.simulation.datasets import Dataset
 from ldpkit.simulation.metrics.concordance import TrueOrder
@@ -72,7 +72,7 @@ class Question:
             CONSISTENCY.get(self.consistency)
         settings = {
             "counts": check_counts(given, np.size(given)),
-            "protocol": comparable_protocol(self.protocol).name,
+            "protocol": frequency_class(self.protocol, single_epsilon=True).name,
             "epsilon_min": low,
             "epsilon_max": high,
         }
@@ -93,7 +93,7 @@ class Question:
 
     def oracle(self, epsilon: float) -> FrequencyOracle:
         """Return the protocol with a budget."""
-        return comparable_protocol(self.protocol)(len(self.counts), epsilon=epsilon)
+        return frequency_class(self.protocol, single_epsilon=True).make(len(self.counts), epsilon=epsilon)
 
     def estimates(self, oracle: FrequencyOracle, runs: int, source: RandomSource) -> Floats:
         """Return the estimates of simulated collections, shape (runs, k)."""

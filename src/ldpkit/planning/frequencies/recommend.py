@@ -20,8 +20,8 @@ from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError, LdpkitError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import FREQUENCY, frequency_class, select
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import beats, find_enough
 from ldpkit.planning.frequencies.nothing import learn_nothing
@@ -82,7 +82,10 @@ def recommend(
     if len(people) < 2:
         raise InvalidInputError("there is one value only, so there is nothing to estimate: give two or more")
     measure = wanted.measure if wanted is not None else metric_for(metric)
-    names = [comparable_protocol(name).name for name in protocols or comparable_protocols()]
+    names = [
+        frequency_class(name, single_epsilon=True).name
+        for name in protocols or select(FREQUENCY, single_epsilon=True).names
+    ]
     runs, source = check_whole(repeats, "repeats", least=2), resolve(rng)
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
@@ -90,7 +93,7 @@ def recommend(
     if epsilon is not None:
         check_epsilon(epsilon)
     for name in watch(names):
-        make = partial(comparable_protocol(name), len(people))
+        make = partial(frequency_class(name, single_epsilon=True).make, len(people))
         attack = cache(partial(_attacked, make, people))
         study = OracleStudy(make, people, measure, runs, source.derive(name))
         try:
@@ -128,7 +131,7 @@ def recommend(
             able = [best.protocol]
             ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
         enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"), ways=ways)
-    make = partial(comparable_protocol(best.protocol), len(people))
+    make = partial(frequency_class(best.protocol, single_epsilon=True).make, len(people))
     told = epsilon_warnings(
         best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
     )
