@@ -17,7 +17,7 @@ import numpy as np
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.typing import Floats
+from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.deconvolution import averages, invert_counts, maximise, scatter
 from ldpkit.estimation.density import ALGORITHMS, FINE
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
@@ -179,17 +179,17 @@ def circular_transition(mechanism: CircularMechanism, bins: int) -> Floats:
     return averages(at.astype(float), chances, mechanism.grid, bins)
 
 
-def _first_rows(mechanism: CircularMechanism) -> tuple[Floats, int, int]:
+def _first_rows(mechanism: CircularMechanism) -> tuple[Counts, int, int]:
     """Return the places whose rows, turned, are the whole channel; after how many places; by how many bins.
 
     Between these places the chance of every bin changes evenly: they are where an edge of
     the law passes an edge of a bin.
     """
     if mechanism.bin_shift == 0:  # a step of the grid moves the law by two cells, each a bin
-        return np.zeros(1), 1, 2
+        return np.zeros(1, np.int64), 1, 2
     places = 1 << (mechanism.bin_shift - 1)
     if places <= _ALL_PLACES:
-        return np.arange(places, dtype=float), places, 1
+        return np.arange(places, dtype=np.int64), places, 1
     edges = mechanism.law(0).edges
     passed = np.unique(np.concatenate([[0], -edges // 2 % places, -(edges // 2) % places]))
-    return passed.astype(float), places, 1
+    return passed, places, 1

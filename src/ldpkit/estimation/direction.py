@@ -57,6 +57,9 @@ class Arc:
     >>> north = Arc(350.0, 20.0, CircleDomain(360))
     >>> north.end, 5 in north, 20 in north, north.is_whole
     (10.0, True, False, False)
+    >>> low, high = north
+    >>> low, high
+    (350.0, 370.0)
     """
 
     start: float
@@ -72,6 +75,11 @@ class Arc:
     def is_whole(self) -> bool:
         """Whether it is the whole circle."""
         return self.length >= self.domain.period
+
+    def __iter__(self) -> Iterator[float]:
+        """Yield both ends, the second not taken back into the turn: it is never below the first."""
+        yield self.start
+        yield self.start + self.length
 
     def __contains__(self, value: float) -> bool:
         return self.is_whole or (value - self.start) % self.domain.period <= self.length
@@ -90,7 +98,7 @@ class _Response:
     second: float
     wobble: float
 
-    def variances(self, second: Floats | complex) -> tuple[float, float]:
+    def variances(self, second: complex) -> tuple[float, float]:
         """Return the variance of a report's component across and along a direction.
 
         Parameters
@@ -99,7 +107,7 @@ class _Response:
             The mean of e^(2i angle) between the people's values and the direction.
         """
         even, bent = (1 - self.first**2) / 2, (self.second - self.first**2) / 2
-        tilt = bent * float(np.real(second))
+        tilt = bent * second.real
         return max(even - tilt, 1e-12), max(even + tilt, 1e-12)
 
 

@@ -38,5 +38,5 @@ people report; for a mean use pm or hm
         f"reports of {mechanism!r} have the same law for all values {named}: neither their mean nor their "
         f"distribution within can be estimated, however many people report; {_BETTER[better]}",
         UnidentifiedWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

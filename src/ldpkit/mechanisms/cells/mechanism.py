@@ -219,7 +219,7 @@ class CellMechanism(Mechanism):
     def _cell_at(self, points: Floats) -> Floats:
         """Return where numbers lie among the cells."""
         origin, step = self.placement
-        return (self._share(points) - float(origin)) / float(step)
+        return np.asarray((self._share(points) - float(origin)) / float(step))
 
     @cached_property
     def _atom_shares(self) -> Floats:

@@ -134,7 +134,7 @@ def clamped_error(epsilon: float, width: float, share: float, power: float) -> f
     inside = (min(near, width / 2) ** order + reach**order) / order
     whole = (near**order + (1 - near) ** order) / order
     gain = math.expm1(epsilon)
-    return (whole + gain * inside) / (1 + gain * width)
+    return float((whole + gain * inside) / (1 + gain * width))
 
 
 def end_error(epsilon: float, power: float, scale: float = 1.0) -> float:
@@ -145,7 +145,7 @@ def end_error(epsilon: float, power: float, scale: float = 1.0) -> float:
     >>> round(end_error(4.0, 2), 7), round(end_error(1.0, 1) - 1 / (1 + math.exp(0.5)), 12)
     (0.0406356, 0.0)
     """
-    return (float(optimal_width(epsilon, power)) * scale) ** power
+    return float((float(optimal_width(epsilon, power)) * scale) ** power)
 
 
 def prior_width(epsilon: float, power: float, shares: Floats, weights: Floats) -> float:

@@ -145,7 +145,7 @@ class NumericMechanism(CellMechanism):
 
         def gap(law: Law, value: float, _: Floats) -> float:
             mean = law.mean(self.placement, self._atom_shares)
-            return (mean - self._share(value)) * self.domain.width
+            return float((mean - self._share(value)) * self.domain.width)
 
         return self._each(x, None, gap)
 
