@@ -1,4 +1,8 @@
-"""Runs the examples of the README and the docs: Python blocks, and shell blocks with their output."""
+"""Runs the examples of the README and the docs: Python blocks, and shell blocks with their output.
+
+Linear algebra runs on one thread: on small matrices more threads mostly wait for each other,
+which doubles the CPU time of the tests.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 
 if TYPE_CHECKING:
     from sybil import Example
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported, here and in child processes
 
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -12,11 +12,11 @@ import hypothesis
 import pytest
 
 import ldpkit
+from costs import Costs
+from ldpkit.testing.expect import UntouchedSource
 
 # A plugin is loaded on request only: importing it for its doctests would register it.
 collect_ignore = ["contract/example_plugin.py"]
-
-pytest.register_assert_rewrite("contract.checks")
 
 hypothesis.settings.register_profile(
     "ldpkit", deadline=None, derandomize=True, database=None, max_examples=60
@@ -32,22 +32,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="load a plugin file first and run the contract suite over its mechanisms too",
     )
+    parser.addoption("--slow", action="store_true", help="run the exhaustive grids too")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Costs())
     # Workers of pytest-xdist get the same options and come here as well.
     for file in config.getoption("plugin"):
         ldpkit.load_plugin(Path(file))
 
 
-class UntouchedSource(ldpkit.random.RandomSource):
-    """A source that fails the test as soon as anything is drawn from it."""
-
-    def __init__(self) -> None:
-        super().__init__(bytes(32), is_secure=False)
-
-    def bytes(self, count: int) -> ldpkit.core.typing.Bytes:
-        raise AssertionError(f"{count} random bytes were drawn although the input had to be refused first")
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("slow"):
+        left_out = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.fixture

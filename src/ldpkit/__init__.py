@@ -23,6 +23,7 @@ TYPE_CHECKING = False  # typing itself would take longer to load than all else t
 if TYPE_CHECKING:
     from typing import Any
 
+    from ldpkit import testing
     from ldpkit.assurance.audit import Audit, audit
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
@@ -147,11 +148,13 @@ __all__ = [
     "register",
     "sequence_epsilon",
     "tally_file",
+    "testing",
 ]
 
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
 # command line's --help load nothing that they do not need.
 _HOMES = {
+    "": ("testing",),
     "assurance.audit": ("Audit", "audit"),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),

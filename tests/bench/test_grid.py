@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ldpkit
 from ldpkit.bench.grid import NO_METHOD, Cell, Experiment
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.mechanisms.categorical.grr import GRR
@@ -88,16 +89,16 @@ def largest_z(oracle, first, second):
 
 
 @pytest.mark.parametrize("name", select(FREQUENCY, single_epsilon=True).names)
-def test_the_engines_agree(name, seeded):
+def test_the_engines_agree(name):
     oracle = Experiment(COUNTS, [1.0], [name], [NO_METHOD], ["mae"]).oracle(Cell(1.0, name))
-    drawn = engines.aggregate(oracle, COUNTS, seeded(1), 400)
-    made = engines.users(oracle, COUNTS, seeded(2), 400, 2)
+    drawn = engines.aggregate(oracle, COUNTS, ldpkit.random.seeded(1), 400)
+    made = engines.users(oracle, COUNTS, ldpkit.random.seeded(2), 400, 2)
     z = largest_z(oracle, drawn, made)
     assert z < 6, f"{name}: z={z:.1f}; a false alarm has probability below 2e-8"
 
 
-def test_the_check_of_the_engines_catches_a_wrong_engine(seeded):
+def test_the_check_of_the_engines_catches_a_wrong_engine():
     oracle, wrong = GRR(8, epsilon=1.0), GRR(8, epsilon=1.2)
-    drawn = engines.aggregate(wrong, COUNTS, seeded(1), 400)
-    made = engines.users(oracle, COUNTS, seeded(2), 400, 1)
+    drawn = engines.aggregate(wrong, COUNTS, ldpkit.random.seeded(1), 400)
+    made = engines.users(oracle, COUNTS, ldpkit.random.seeded(2), 400, 1)
     assert largest_z(oracle, drawn, made) > 6

@@ -15,6 +15,7 @@ from ldpkit.bench.numeric_data import LAWS, NumericData, draw, load_numbers
 from ldpkit.bench.numeric_experiment import NumericExperiment, NumericSummary, mean_variance
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from slow import slow
 
 
 def summary_of(experiment, metric):
@@ -73,7 +74,7 @@ class TestMean:
                 float(np.mean(mechanism.variance(numbers.values))), rel=1e-6
             )
 
-    @pytest.mark.parametrize("name", ["pm", "sw", "aaa"])
+    @pytest.mark.parametrize("name", ["sw", *slow("pm", "aaa")])
     def test_simulated_errors_are_as_expected(self, name):
         experiment = NumericExperiment([draw("gaussian", 1500)], [2.0], [name], repeats=300, seed=2, bins=8)
         rows = [row for made in experiment.run() for row in made]

@@ -19,6 +19,7 @@ TREE = {
     "UnknownNameError": ("LdpkitError", LookupError),
     "WriteError": ("LdpkitError", OSError),
     "PluginError": ("LdpkitError", Exception),
+    "ContractError": ("LdpkitError", AssertionError),
     "MissingDependencyError": ("LdpkitError", ImportError),
     "FrozenError": ("LdpkitError", AttributeError),
 }

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.checks import fits
 from ldpkit.core import random
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.testing.false_alarms import fits
 
 # The first words of some seeds, for another language to check itself against: AES-256 in
 # counter mode from zero, keyed with SHA-256 of "ldpkit seed " and the decimal seed.

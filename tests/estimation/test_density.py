@@ -9,6 +9,7 @@ import ldpkit
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.density import ALGORITHMS, Density, maximise, transition
+from slow import slow
 
 seeded = ldpkit.random.seeded
 BINS = 64
@@ -32,8 +33,8 @@ def wasserstein(density, values):
     return float(np.abs(np.cumsum(density.masses - truth)).mean())
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0, *slow(1.0, 2.0)])
+@pytest.mark.parametrize("seed", [1, *slow(2, 3)])
 def test_ems_is_nearer_to_the_truth_than_inversion(humps, epsilon, seed):
     estimate = tally_of("sw", epsilon, humps, seed).estimate()
     distance = {method: wasserstein(estimate.density(BINS, method), humps) for method in ALGORITHMS}

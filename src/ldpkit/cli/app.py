@@ -17,6 +17,7 @@ from ldpkit import __version__
 from ldpkit.cli.quick import QuickGroup, make_group
 from ldpkit.cli.safetext import visible
 from ldpkit.core.errors import InvalidInputError, LdpkitError, PluginError
+from ldpkit.core.notices import listen
 from ldpkit.core.stopping import Stopped
 
 __all__ = ["COMMANDS", "make_app", "run"]
@@ -121,6 +122,7 @@ def run(words: Sequence[str]) -> NoReturn:
     """Run the command that some words call, and end the process with its exit code."""
     try:
         _open_standard_streams()
+        listen(_say if sys.stderr.isatty() else None)
         for place, word in enumerate(words, 1):
             if "\0" in word:
                 raise InvalidInputError(f"argument {place}, {word!r}, has a NUL in it: remove it")

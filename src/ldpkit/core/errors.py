@@ -9,6 +9,7 @@ LdpkitError
 |-- FileFormatError            a file that is truncated, corrupted or foreign; has the offset
 |-- UnknownNameError           a name that is not registered (also LookupError)
 |-- PluginError                a plugin that cannot be loaded
+|-- ContractError              a mechanism that breaks its contract (also AssertionError)
 |-- WriteError                 a file that cannot be written, as on a full disk (also OSError)
 |-- MissingDependencyError     an optional library that is needed here (also ImportError)
 `-- FrozenError                an attempt to change something immutable (also AttributeError)
@@ -21,6 +22,7 @@ import difflib
 from collections.abc import Iterable
 
 __all__ = [
+    "ContractError",
     "FileFormatError",
     "FrozenError",
     "InvalidInputError",
@@ -122,6 +124,10 @@ class UnknownNameError(LdpkitError, LookupError):
 
 class PluginError(LdpkitError):
     """A plugin file or entry point cannot be loaded."""
+
+
+class ContractError(LdpkitError, AssertionError):
+    """A mechanism does not keep its contract; the message says what was expected and what was found."""
 
 
 class MissingDependencyError(LdpkitError, ImportError):

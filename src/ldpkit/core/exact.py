@@ -9,11 +9,11 @@ epsilon is computed back from the integers, rounded up. `decimal` evaluates `exp
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-__all__ = ["WORD", "exp_bounds", "float_up", "log_product_up", "log_up", "probability"]
+__all__ = ["WORD", "exp_bounds", "float_up", "log_product_up", "log_up", "probability", "total_up"]
 
 WORD = 1 << 64
 """The number of values a random word takes: an integer threshold t has probability t / WORD."""
@@ -83,6 +83,20 @@ def float_up(number: Fraction) -> float:
     """
     nearest = float(number)
     return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
+
+
+def total_up(parts: Iterable[tuple[float, int]]) -> float:
+    """Return a sum of epsilons, each so many times: exact, and rounded up once at its end.
+
+    Examples
+    --------
+    >>> total_up([(0.1, 3)]) >= 3 * Fraction(0.1), total_up([(1.0, 2), (math.inf, 0)]), total_up([])
+    (True, 2.0, 0.0)
+    """
+    counted = [(epsilon, times) for epsilon, times in parts if times]
+    if any(math.isinf(epsilon) for epsilon, _ in counted):
+        return math.inf
+    return float_up(sum((Fraction(epsilon) * times for epsilon, times in counted), start=Fraction(0)))
 
 
 def probability(threshold: int) -> float:

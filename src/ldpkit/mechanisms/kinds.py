@@ -31,6 +31,7 @@ __all__ = [
     "is_frequency",
     "is_memoized",
     "is_numeric",
+    "is_on_grid",
     "memoized_class",
     "numeric_class",
     "select",
@@ -61,6 +62,11 @@ def is_numeric(mechanism: object) -> TypeGuard[NumericMechanism]:
 def is_circular(mechanism: object) -> TypeGuard[CircularMechanism]:
     """Whether something is a mechanism that reports noisy places on a circle."""
     return _is_of(mechanism, CIRCULAR)
+
+
+def is_on_grid(mechanism: object) -> TypeGuard[NumericMechanism | CircularMechanism]:
+    """Whether something is a mechanism whose reports are cells of a grid, on a line or a circle."""
+    return is_numeric(mechanism) or is_circular(mechanism)
 
 
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:

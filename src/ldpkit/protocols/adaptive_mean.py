@@ -30,6 +30,7 @@ from ldpkit.mechanisms.kinds import frequency_class, is_fitted, is_frequency, nu
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import NumericTally, Tally
 from ldpkit.protocols.describers import MOST, describing_share
+from ldpkit.protocols.ledger import Ledger, Promise, Report, Shares
 
 __all__ = ["AdaptiveEstimate", "AdaptiveMean"]
 
@@ -166,9 +167,14 @@ class AdaptiveMean:
         >>> round(protocol.oracle.exact_epsilon(), 3), protocol.exact_epsilon()
         (1.636, 2.0)
         """
-        if mechanism is None:
-            return self.epsilon
-        return max(self.oracle.exact_epsilon(), mechanism.exact_epsilon())
+        cost = Ledger((self.record(mechanism),)).cost()
+        assert cost is not None
+        return cost.epsilon
+
+    def record(self, mechanism: NumericMechanism | None = None) -> Shares:
+        """Return what a person reports, for a ledger: in the first phase or in the second, never in both."""
+        second = Promise(self.epsilon) if mechanism is None else Report(mechanism)
+        return Shares((Report(self.oracle), second))
 
     def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each of n people whether they describe; a random set of `share` of them."""

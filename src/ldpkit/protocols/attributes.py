@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import NumericTally
+from ldpkit.protocols.ledger import Ledger, Questions, Report, allot
 
 __all__ = ["SampledAttributes", "best_sample_size"]
 
@@ -94,14 +94,17 @@ class SampledAttributes:
     @property
     def part(self) -> float:
         """The epsilon of one report: so large that `sample` of them do not exceed epsilon."""
-        part = self.epsilon / self.sample
-        return math.nextafter(part, 0) if Fraction(part) * self.sample > Fraction(self.epsilon) else part
+        return allot(self.epsilon, self.sample)
 
     def exact_epsilon(self) -> float:
         """Return the realised epsilon of a person: the sum over the costliest attributes, rounded up."""
-        costly = sorted((each.exact_epsilon() for each in self.mechanisms), reverse=True)[: self.sample]
-        total, rounded = sum(map(Fraction, costly)), math.fsum(costly)
-        return rounded if Fraction(rounded) >= total else math.nextafter(rounded, math.inf)
+        cost = Ledger((self.record(),)).cost()
+        assert cost is not None
+        return cost.epsilon
+
+    def record(self) -> Questions:
+        """Return what a person reports, for a ledger."""
+        return Questions(tuple(map(Report, self.mechanisms)), self.sample)
 
     def privatize(self, values: object, *, rng: RandomSource | None = None) -> list[Reports]:
         """Return the reports on each attribute, of the people who were drawn for it.

@@ -19,6 +19,7 @@ from ldpkit.mechanisms.kinds import is_memoized
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import PrivacyLoss, device_loss
 from ldpkit.protocols.labels import check_secret, person_keys
+from ldpkit.protocols.ledger import History
 from ldpkit.protocols.permanent import PermanentReports
 from ldpkit.protocols.store import DeviceStore
 
@@ -128,6 +129,11 @@ class Device:
         """
         charged = self._kept.charges(self._person)
         return device_loss(self.mechanism, charged, fixed=self.fixed, coins=self._kept.coins(self._person))
+
+    def record(self) -> History:
+        """Return what the device has reported about this question, for a ledger over several."""
+        charged = tuple(sorted(self._kept.charges(self._person).items()))
+        return History(self.mechanism, charged, self.fixed, self._kept.coins(self._person))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a device cannot be pickled: its secret must not leave it")

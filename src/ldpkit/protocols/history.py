@@ -15,12 +15,11 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import float_up
+from ldpkit.core.exact import total_up
 from ldpkit.core.typing import Reports, Values
 from ldpkit.mechanisms.kinds import is_memoized
 from ldpkit.mechanisms.longitudinal.histories import LONGEST, sequences
@@ -210,7 +209,7 @@ never above 2; 3 without memoization
         permanent_reports=states,
         epsilon=epsilon,
         is_exact=math.isinf(epsilon),
-        same_pattern=min(epsilon, float_up(states * Fraction(mechanism.exact_permanent_epsilon()))),
+        same_pattern=min(epsilon, total_up([(mechanism.exact_permanent_epsilon(), states)])),
         same_pattern_is_exact=False,
     )
 
@@ -226,8 +225,7 @@ def _loss(
     """
     counts = list(used.values())
     reports, is_worst = sum(counts), all(map(mechanism.is_worst, used))
-    costs = {count: Fraction(mechanism.repeated_epsilon(count)) for count in set(counts)}
-    same = float_up(sum((costs[count] for count in counts), start=Fraction(0)))
+    same = total_up((mechanism.repeated_epsilon(count), each) for count, each in Counter(counts).items())
     if reports == 0 or states == 1:  # there is nothing to tell apart
         epsilon, is_exact, same, is_worst = 0.0, True, 0.0, True
     elif fixed:
@@ -245,7 +243,7 @@ def _loss(
         same_pattern=same,
         same_pattern_is_exact=is_worst,
         fixed_ceiling=mechanism.exact_permanent_epsilon(),
-        without_memo=float_up(reports * Fraction(mechanism.exact_epsilon())),
+        without_memo=total_up([(mechanism.exact_epsilon(), reports)]),
     )
 
 

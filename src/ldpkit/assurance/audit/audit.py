@@ -15,6 +15,7 @@ from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency, is_memoized
+from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
 __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 
@@ -245,7 +246,8 @@ def _words(mechanism: Mechanism, exact: float) -> list[str]:
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:
     """Return what it costs a person to answer more than once."""
     if not is_memoized(mechanism):
-        ten, hundred = f"{10 * exact:.4g}", f"{100 * exact:.4g}"
+        costs = [Ledger((Rounds(Report(mechanism), answers),)).cost() for answers in (10, 100)]
+        ten, hundred = (f"{cost.epsilon:.4g}" for cost in costs if cost is not None)
         return [f"Who answers t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
     for_ever, instant = mechanism.exact_permanent_epsilon(), mechanism.exact_instant_epsilon()
     changing = "infinity from the second report on" if instant == math.inf else f"up to {instant:.4g} each"

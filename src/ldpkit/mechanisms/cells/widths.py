@@ -43,8 +43,8 @@ POWER = Parameter(
     default=1.0,
     above=0,
     least=0.01,
-    most=100,
-    reason="beyond, the loss is a constant or the farthest report alone",
+    most=10,
+    reason="beyond, all reports count alike, or only the farthest",
 )
 
 _DECIMAL = Context(prec=50)

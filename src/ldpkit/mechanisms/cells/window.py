@@ -23,12 +23,15 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD, log_up
+from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.typing import Indices, Reports, Words
 from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.cells.levels import two_levels
 
 __all__ = ["Stand", "Window"]
+
+_WASTED = Fraction(1, 1 << 21)  # of epsilon, by the distance between two solutions for the weights
+_FINENESS = 12  # a width is known to so many bits of the domain, at least
 
 Stand: TypeAlias = Literal["slide", "clamp", "wrap"]
 
@@ -78,11 +81,17 @@ class Window:
         """The cells W of the window, an even number, so that it has a middle.
 
         A window that slides has twice an odd number, so that weights are exact: there the
-        number of all cells is not a power of two.
+        number of all cells is not a power of two. Elsewhere a wide window at a large
+        epsilon has a multiple of a larger power of two: solutions for its weights are
+        closer to each other, and less of epsilon is lost.
         """
         if self.stand == "slide":
             return 2 + 4 * max(0, round((self.steps * self.ratio - 2) / 4))
-        return 2 * min(max(1, round(self.steps * self.ratio)), self.steps - 1)
+        ideal, unit = self.cells * self.ratio, 2
+        apart = ideal * (ideal * exp_bounds(self.target)[1] + self.cells) / self.total
+        while apart / unit > _WASTED and unit <= self.cells >> _FINENESS:
+            unit *= 2
+        return unit * min(max(1, round(ideal / unit)), self.cells // unit - 1)
 
     @cached_property
     def margin(self) -> int:

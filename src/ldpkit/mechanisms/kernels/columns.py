@@ -13,12 +13,9 @@ _WIDE = 128  # bytes of a row that keep the vector units busy
 
 
 @compiled()
-def _count(rows):
+def _add(rows, partial, totals):
     n, width = rows.shape
-    totals = np.zeros((width, 8), np.int64)
-    partial = np.zeros((8, width), np.uint8)
     for start in range(0, n, _FLUSH):
-        partial[:] = 0
         for i in range(start, min(start + _FLUSH, n)):
             row = rows[i]
             for bit in range(8):
@@ -29,10 +26,16 @@ def _count(rows):
         for bit in range(8):
             for j in range(width):
                 totals[j, bit] += partial[bit, j]
-    return totals.reshape(8 * width)
+                partial[bit, j] = 0
 
 
-@compiled()
+def _count(rows):
+    width = rows.shape[1]
+    totals = np.zeros((width, 8), np.int64)
+    _add(rows, np.zeros((8, width), np.uint8), totals)
+    return totals.reshape(-1)
+
+
 def count_columns(rows):
     """Return how often each bit is set, bit v being bit v%8 of byte v//8.
 

@@ -31,19 +31,22 @@ def hash_and_respond(words, a, b, constants, slots, half, buckets, keep, width, 
 
 
 @compiled()
+def _find_ranges(a, b, edges, slots, multiplier, offset, width):
+    for i in range(a.shape[0]):
+        slot = np.int64(slots[i])
+        multiplier[i] = a[i]
+        offset[i] = b[i] - edges[slot]
+        width[i] = edges[slot + 1] - edges[slot]
+
+
 def _ranges(a, b, edges, slots):
     """Return a, b and width such that a report supports v if (a c(v) + b mod a word) < width.
 
     The bucket of report i begins at edges[slots[i]] and ends before the edge behind it.
     """
-    n = a.shape[0]
-    multiplier, offset, width = np.empty(n, edges.dtype), np.empty(n, edges.dtype), np.empty(n, edges.dtype)
-    for i in range(n):
-        slot = np.int64(slots[i])
-        multiplier[i] = a[i]
-        offset[i] = b[i] - edges[slot]
-        width[i] = edges[slot + 1] - edges[slot]
-    return multiplier, offset, width
+    ranges = np.empty((3, len(a)), edges.dtype)
+    _find_ranges(a, b, edges, slots, *ranges)
+    return ranges
 
 
 @compiled()
@@ -67,36 +70,34 @@ def _add_tile(a, b, width, constants, partial):
             partial[v] += np.uint32(word(a[i] * constants[v] + b[i]) < width[i])
 
 
-@compiled()
 def count_supports(a, b, edges, slots, constants):
     """Return for each constant how many reports have it in their bucket."""
     a, b, width = _ranges(a, b, edges, slots)
-    size = constants.shape[0]
-    counts = np.zeros(size, np.int64)
-    for start in range(0, size, _TILE):
-        tile = constants[start : min(start + _TILE, size)]
-        for first in range(0, a.shape[0], _FLUSH):
-            last = min(first + _FLUSH, a.shape[0])
-            partial = np.zeros(tile.shape[0], np.uint32)
-            _add_tile(a[first:last], b[first:last], width[first:last], tile, partial)
-            counts[start : start + tile.shape[0]] += partial
+    counts = np.zeros(len(constants), np.int64)
+    for start in range(0, len(constants), _TILE):
+        tile = slice(start, start + _TILE)
+        for first in range(0, len(a), _FLUSH):
+            some = slice(first, first + _FLUSH)
+            partial = np.zeros_like(counts[tile], np.uint32)
+            _add_tile(a[some], b[some], width[some], constants[tile], partial)
+            counts[tile] += partial
     return counts
 
 
 @compiled()
-def pack_supports(a, b, edges, slots, constants):
-    """Return for each report a bit for each constant: whether it lies in the report's bucket."""
-    a, b, width = _ranges(a, b, edges, slots)
+def _pack(a, b, width, constants, inside, inside_words, packed):
     word = constants.dtype.type
-    size = constants.shape[0]
-    groups = (size + 7) // 8
-    packed = np.empty((a.shape[0], groups), np.uint8)
-    inside = np.zeros(8 * groups, np.uint8)
-    inside_words = inside.view(np.uint64)
     for i in range(a.shape[0]):
         ai, bi, wi = a[i], b[i], width[i]
-        for v in range(size):
+        for v in range(constants.shape[0]):
             inside[v] = word(ai * constants[v] + bi) < wi
-        for group in range(groups):
+        for group in range(packed.shape[1]):
             packed[i, group] = np.uint8((inside_words[group] * _PACK) >> np.uint64(56))
+
+
+def pack_supports(a, b, edges, slots, constants):
+    """Return for each report a bit for each constant: whether it lies in the report's bucket."""
+    groups = (len(constants) + 7) // 8
+    packed, inside = np.empty((len(a), groups), np.uint8), np.zeros(8 * groups, np.uint8)
+    _pack(*_ranges(a, b, edges, slots), constants, inside, inside.view(np.uint64), packed)
     return packed

@@ -23,13 +23,17 @@ _LARGE = 1e150  # densities are multiplied up to here before a logarithm is take
 
 
 @compiled()
-def byte_sums(terms, width):
-    """Return for every byte column and every byte the sum of the terms whose bits are set."""
-    sums = np.zeros((width, 256))
+def _add_terms(terms, sums):
     for v in range(terms.shape[0]):
         column, low = sums[v >> 3], 1 << (v & 7)
         for rest in range(low):
             column[low + rest] = column[rest] + terms[v]
+
+
+def byte_sums(terms, width):
+    """Return for every byte column and every byte the sum of the terms whose bits are set."""
+    sums = np.zeros((width, 256))
+    _add_terms(terms, sums)
     return sums
 
 
@@ -102,6 +106,19 @@ def _grow(f, shares, weight, lift):
 
 
 @compiled()
+def _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iterations, changes):
+    for run in range(histograms.shape[0]):
+        h, f = histograms[run], frequencies[run]
+        total, step, change = 0.0, 0, np.inf
+        for v in range(f.shape[0]):
+            total += f[v]
+        while step < most and change > tolerance:
+            step += 1
+            weight = floor * _share(h, f, floor * total, lift, shares)
+            total, change = _grow(f, shares, weight, lift)
+        iterations[run], changes[run] = step, change
+
+
 def iterate(histograms, frequencies, floor, lift, most, tolerance, iterations, changes):
     """Run the iterative Bayesian update in place on every row, under the channel floor + lift [v = y].
 
@@ -109,11 +126,4 @@ def iterate(histograms, frequencies, floor, lift, most, tolerance, iterations, c
     `tolerance`.
     """
     shares = np.empty(histograms.shape[1])
-    for run in range(histograms.shape[0]):
-        h, f = histograms[run], frequencies[run]
-        total, step, change = f.sum(), 0, np.inf
-        while step < most and change > tolerance:
-            step += 1
-            weight = floor * _share(h, f, floor * total, lift, shares)
-            total, change = _grow(f, shares, weight, lift)
-        iterations[run], changes[run] = step, change
+    _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iterations, changes)

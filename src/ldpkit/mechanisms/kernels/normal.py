@@ -15,12 +15,9 @@ __all__ = ["factorise", "normal_matrix", "solve_factored"]
 
 
 @compiled()
-def normal_matrix(vectors, weights, diagonals, places):
-    """Return the sum over outputs t of [1, y; y, y^2] (x) (diag(a_t) + w_t v_t v_t'), upper half only."""
+def _add_outputs(vectors, weights, diagonals, places, mass, mean, square, matrix):
     outputs, inputs = vectors.shape
-    matrix = np.zeros((2 * inputs, 2 * inputs))
     for i in range(inputs):
-        mass, mean, square = np.zeros(inputs), np.zeros(inputs), np.zeros(inputs)
         for t in range(outputs):
             y = places[t]
             first = weights[t] * vectors[t, i]
@@ -33,9 +30,16 @@ def normal_matrix(vectors, weights, diagonals, places):
             mass[i] += diagonals[t, i]
             mean[i] += y * diagonals[t, i]
             square[i] += y * y * diagonals[t, i]
-        matrix[i, :inputs] = mass
-        matrix[i, inputs:] = mean
-        matrix[inputs + i, inputs:] = square
+        for j in range(inputs):
+            matrix[i, j], matrix[i, inputs + j], matrix[inputs + i, inputs + j] = mass[j], mean[j], square[j]
+            mass[j] = mean[j] = square[j] = 0.0
+
+
+def normal_matrix(vectors, weights, diagonals, places):
+    """Return the sum over outputs t of [1, y; y, y^2] (x) (diag(a_t) + w_t v_t v_t'), upper half only."""
+    inputs = vectors.shape[1]
+    matrix = np.zeros((2 * inputs, 2 * inputs))
+    _add_outputs(vectors, weights, diagonals, places, *np.zeros((3, inputs)), matrix)
     return matrix
 
 
@@ -60,10 +64,8 @@ def factorise(matrix, ridge):
 
 
 @compiled()
-def solve_factored(factor, right):
-    """Return the solution for a right-hand side, given the factor."""
+def _solve_in_place(factor, answer):
     size = factor.shape[0]
-    answer = right.copy()
     for k in range(size):
         answer[k] /= factor[k, k]
         for j in range(k + 1, size):
@@ -73,4 +75,10 @@ def solve_factored(factor, right):
         for j in range(k + 1, size):
             total -= factor[k, j] * answer[j]
         answer[k] = total / factor[k, k]
+
+
+def solve_factored(factor, right):
+    """Return the solution for a right-hand side, given the factor."""
+    answer = right.copy()
+    _solve_in_place(factor, answer)
     return answer

@@ -17,18 +17,10 @@ _TOP = np.uint64(56)
 
 
 @compiled()
-def randomise(noise, spare, values, own, other, out):
-    """Write packed bits: bit values[i] of row i has threshold `own`, all others `other`.
-
-    Returns how many spare words that takes; if there are fewer, call again with so many.
-    """
+def _randomise(noise, spare, values, own, other, below, equal, below_words, equal_words, out):
     n, size = noise.shape
     own_byte, other_byte = np.uint8(own >> _TOP), np.uint8(other >> _TOP)
     rest = np.uint64((1 << 56) - 1)
-    groups = (size + 7) // 8
-    below = np.zeros(8 * groups, np.uint8)
-    equal = np.zeros(8 * groups, np.uint8)
-    below_words, equal_words = below.view(np.uint64), equal.view(np.uint64)
     used = 0
     for i in range(n):
         row, target = noise[i], out[i]
@@ -38,7 +30,7 @@ def randomise(noise, spare, values, own, other, out):
         value = np.int64(values[i])
         below[value] = row[value] < own_byte
         equal[value] = row[value] == own_byte
-        for group in range(groups):
+        for group in range(out.shape[1]):
             if equal_words[group] != 0:
                 for j in range(8 * group, 8 * group + 8):
                     if equal[j]:
@@ -48,3 +40,12 @@ def randomise(noise, spare, values, own, other, out):
                         used += 1
             target[group] = np.uint8((below_words[group] * _PACK) >> _TOP)
     return used
+
+
+def randomise(noise, spare, values, own, other, out):
+    """Write packed bits: bit values[i] of row i has threshold `own`, all others `other`.
+
+    Returns how many spare words that takes; if there are fewer, call again with so many.
+    """
+    scratch = np.zeros((2, 8 * out.shape[1]), np.uint8)
+    return _randomise(noise, spare, values, own, other, *scratch, *scratch.view(np.uint64), out)

@@ -10,16 +10,20 @@ __all__ = ["count_values"]
 
 
 @compiled()
-def count_values(values, size):
-    """Return how often each of 0..size-1 occurs.
-
-    Two counters take turns, so that equal neighbours do not wait for each other.
-    """
-    even, odd = np.zeros(size, np.int64), np.zeros(size, np.int64)
+def _count(values, even, odd):
     pairs = values.shape[0] // 2
     for i in range(pairs):
         even[values[2 * i]] += 1
         odd[values[2 * i + 1]] += 1
     if 2 * pairs < values.shape[0]:
         even[values[2 * pairs]] += 1
-    return even + odd
+
+
+def count_values(values, size):
+    """Return how often each of 0..size-1 occurs.
+
+    Two counters take turns, so that equal neighbours do not wait for each other.
+    """
+    counts = np.zeros((2, size), np.int64)
+    _count(values, *counts)
+    return counts[0] + counts[1]

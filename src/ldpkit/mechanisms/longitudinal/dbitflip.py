@@ -145,7 +145,7 @@ class DBitFlip(MemoizedOracle):
         return self.exact_instant_epsilon()
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
-        check_enumerable(1 << min(self.d, 60), repr(self))
+        check_enumerable(max(1 << min(self.d, 60), self.size), repr(self))  # a row for each value, too
         coins = self.public_coins(1, resolve(rng))
         values = np.arange(self.size, dtype=np.uint32)
         bits = (np.arange(1 << self.d)[:, None] >> np.arange(self.d)) & 1

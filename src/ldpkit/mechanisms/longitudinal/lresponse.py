@@ -41,8 +41,7 @@ class LongitudinalResponse(LongitudinalOracle):
         return self._respond(self.response.first, coins, states, source)
 
     def instant(self, permanent: Reports, source: RandomSource) -> Reports:
-        answers = self._answers(permanent).astype(np.uint32)
-        return self._respond(self.response.second, permanent, answers, source)
+        return self._respond(self.response.second, permanent, self._answers(permanent), source)
 
     def _respond(
         self, response: RandomisedResponse, reports: Reports, values: Indices, source: RandomSource
@@ -52,7 +51,9 @@ class LongitudinalResponse(LongitudinalOracle):
 
         made = reports.copy()
         keep, width, last = np.uint64(response.keep), np.uint64(response.width), np.uint64(response.size - 2)
-        respond(source.words(len(values)), values, keep, width, last, self._answers(made))
+        answers = np.empty(len(values), self._answers(made).dtype)
+        respond(source.words(len(values)), values.astype(np.uint32), keep, width, last, answers)
+        self._answers(made)[:] = answers
         return made
 
     def sampler_integers(self) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.exact import exp_bounds, float_up, log_up
+from ldpkit.core.exact import exp_bounds, log_up, total_up
 from ldpkit.core.hooks import call_up
 from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, Parameter
 from ldpkit.core.random import RandomSource, resolve
@@ -258,10 +257,7 @@ class MemoizedOracle(FrequencyOracle):
         By default the epsilon of the first report, and that of the second stage for each that follows:
         whatever came before, the next report is made from some permanent report.
         """
-        first, instant = self.exact_epsilon(), self.exact_instant_epsilon()
-        if reports == 1 or math.isinf(instant):
-            return first if reports == 1 else instant
-        return float_up(Fraction(first) + (reports - 1) * Fraction(instant))
+        return total_up([(self.exact_epsilon(), 1), (self.exact_instant_epsilon(), reports - 1)])
 
     def log_likelihood(self, reports: Reports, *, memoized: bool = True) -> Floats:
         """Return what the first 1, 2, ... of some reports about one value say of that value.

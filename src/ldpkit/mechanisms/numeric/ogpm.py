@@ -32,8 +32,10 @@ from ldpkit.mechanisms.numeric.window import Clamped, WindowMechanism
 __all__ = ["OGPM", "OGPMAt", "OGPMPrior", "OGPMUnbiased"]
 
 _ZHENG = "Zheng: optimal piecewise-based mechanisms for bounded numerical data, dissertation, chapter 5"
-_X0 = Parameter("x0", float, "the value at which the error is made smallest, within the interval")
-_WIDTH = Parameter("width", float, "the width of the window, as a part of the interval", above=0, most=1)
+_X0 = Parameter("x0", float, "the value of the interval at which the error is smallest", example=0.25)
+_WIDTH = Parameter(
+    "width", float, "the width of the window, as a part of the interval", above=0, most=1, example=0.3
+)
 
 
 @register
@@ -181,6 +183,7 @@ class OGPMPrior(Clamped):
     name = "ogpm_prior"
     title = "Optimal piecewise mechanism for a prior"
     citation = _ZHENG
+    tight = False  # a window far wider than is best leaves few integers for the cells outside
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, _WIDTH, GRID_STEPS)
     width: float
 

@@ -1,0 +1,152 @@
+"""What the checks are run on: a mechanism, its relatives, and values it must take or refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ldpkit.core import random
+from ldpkit.core.domains.circle import CircleDomain
+from ldpkit.core.errors import ContractError, InvalidParameterError
+from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_on_grid
+from ldpkit.testing.expect import NotApplicableError
+
+__all__ = [
+    "bad_values",
+    "cases",
+    "epsilon_parameter",
+    "example",
+    "good_values",
+    "relatives",
+    "small",
+    "variant",
+]
+
+LARGEST_EPSILON = 20.0
+_SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
+
+
+def epsilon_parameter(mechanism: Any) -> str:
+    """Return what a mechanism calls the epsilon of one report: mechanisms in two rounds have two."""
+    return "epsilon_1" if "epsilon_1" in mechanism.required() else "epsilon"
+
+
+def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
+    """Return the mechanism of that name whose reports have that epsilon.
+
+    Examples
+    --------
+    >>> example("lgrr"), example("pm")
+    (LGRR(13, epsilon_inf=2, epsilon_1=1), PM((-2, 6), epsilon=1))
+    >>> example("ogpm_prior"), example("circular_sw")
+    (OGPMPrior((-2, 6), epsilon=1, width=0.3), CircularSW(CircleDomain(24, low=-6), epsilon=1))
+    """
+    kind = MECHANISMS.get(name)
+    if domain is None:
+        domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else _SMALL
+    if epsilon_parameter(kind) == "epsilon":
+        others = {each.name: each.example for each in kind.declared if each.example is not None}
+        return get(name, domain, epsilon=epsilon, **others)
+    return get(name, domain, epsilon_inf=min(2 * epsilon, LARGEST_EPSILON), epsilon_1=epsilon)
+
+
+def variant(mechanism: Any, domain: Any = None, **changed: float) -> Any:
+    """Return the same mechanism with another domain or epsilon, or None where there is none such."""
+    if isinstance(domain, int):  # a sibling knows what else changes with the number of values
+        try:
+            mechanism, domain = mechanism.sibling(domain), None
+        except InvalidParameterError:
+            return None
+    parameters = mechanism.parameters()
+    if "epsilon" in changed and "epsilon_1" in parameters:
+        epsilon = changed.pop("epsilon")
+        both = parameters["epsilon_inf"] / parameters["epsilon_1"] * epsilon
+        changed |= {"epsilon_1": epsilon, "epsilon_inf": min(both, LARGEST_EPSILON)}
+    try:
+        return type(mechanism)(mechanism.domain if domain is None else domain, **{**parameters, **changed})
+    except InvalidParameterError:
+        return None
+
+
+def cases(mechanism: Any, *wanted: tuple[Any, float]) -> list[Any]:
+    """Return the same mechanism with other domains and epsilons, those that there are."""
+    made = [variant(mechanism, domain, epsilon=epsilon) for domain, epsilon in wanted]
+    found = [each for each in made if each is not None]
+    if not found:
+        raise NotApplicableError(f"{type(mechanism).__name__} cannot be made with any of {wanted}")
+    return found
+
+
+def small(mechanism: Any) -> Any:
+    """Return the mechanism itself, or its sibling with few values and no labels."""
+    if not is_frequency(mechanism) or (len(mechanism.domain) <= _SMALL and not mechanism.domain.has_labels):
+        return mechanism
+    try:
+        return mechanism.sibling(min(_SMALL, len(mechanism.domain)))
+    except InvalidParameterError as error:
+        raise ContractError(f"expected sibling({_SMALL}) of {mechanism!r}, found {error}") from error
+
+
+def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
+    """Return 200 values of the domain."""
+    if is_on_grid(mechanism):
+        return np.linspace(mechanism.domain.low, mechanism.domain.high, 200)
+    return random.seeded(4).words(200) % np.uint64(len(mechanism.domain))
+
+
+def bad_values(mechanism: Any) -> tuple[Any, ...]:
+    """Return what a mechanism must refuse as values."""
+    if is_on_grid(mechanism):
+        low, high = mechanism.domain.low, mechanism.domain.high
+        own = ([low, np.nextafter(high, np.inf)], [low - mechanism.domain.width], [low, np.nan], [low, None])
+        own = (*own, [-np.inf], [low, "a"], [str(low)], str(low), low, [[low], [high]], np.full((2, 2), low))
+        own = (*own, np.array(low))
+    else:
+        size = len(mechanism.domain)
+        own = ([0, size], [0, -1], [-(2**63)], [2**40], [0.5], [0, None], [0, "1"], ["0"], "0", 0)
+        own = (*own, [[0, 1], [1, 0]], np.zeros((3, 2), int), np.zeros((3, 1), int), np.array(1), [b"0"])
+    return (
+        *own,
+        [10**30],
+        [1e300],
+        [np.nan],
+        [np.inf],
+        [None],
+        [],
+        np.empty(0),
+        ["red", "green"],
+        b"0",
+        None,
+        np.array([1j]),
+        np.array(["2020-01-01"], "M8[D]"),
+        np.ma.masked_array([0, 1], [False, True]),
+        [object()],
+        [{}],
+    )
+
+
+def relatives(mechanism: Any) -> list[Any]:
+    """Return mechanisms that are nearly the same, and not equal."""
+    epsilon = mechanism.epsilon
+    if is_numeric(mechanism):
+        domain: Any = (mechanism.domain.low, mechanism.domain.high + 1)
+        others = [variant(mechanism, domain), variant(mechanism, epsilon=1.25 * epsilon)]
+        stranger = "duchi" if mechanism.name != "duchi" else "pm"
+    elif is_circular(mechanism):
+        wider = CircleDomain(mechanism.domain.period + 1, mechanism.domain.low)
+        shifted = CircleDomain(mechanism.domain.period, mechanism.domain.low + 1)
+        others = [variant(mechanism, wider), variant(mechanism, shifted)]
+        others.append(variant(mechanism, epsilon=1.25 * epsilon))
+        stranger = "circular_sw" if mechanism.name != "circular_sw" else "von_mises"
+    else:
+        size = len(mechanism.domain)
+        others = [
+            variant(mechanism, size + 1),
+            variant(mechanism, epsilon=1.25 * epsilon),
+            variant(mechanism, epsilon=float(np.nextafter(epsilon, 2 * epsilon))),
+            variant(mechanism, [f"label {index}" for index in range(size)]),
+        ]
+        stranger = "oue" if mechanism.name != "oue" else "sue"
+    return [each for each in others if each is not None] + [get(stranger, mechanism.domain, epsilon=epsilon)]

@@ -1,0 +1,205 @@
+"""The suite itself: what it says, what it refuses, and one file of a third party that passes it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ldpkit
+from contract.subjects import MECHANISM_NAMES, oracle
+from ldpkit.core.errors import ContractError, FileFormatError, InvalidInputError, InvalidParameterError
+from ldpkit.core.exact import log_up
+from ldpkit.mechanisms.base import MECHANISMS, from_spec
+from ldpkit.mechanisms.channel import Channel
+from ldpkit.testing import check_mechanism, checks_for
+from ldpkit.testing.false_alarms import fits
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = Path(__file__).with_name("example_plugin.py")
+seeded = ldpkit.random.seeded
+
+
+# --- what it says ----------------------------------------------------------------------
+
+
+def test_a_broken_mechanism_is_told_which_checks_fail_and_what_was_found():
+    class Broken(ldpkit.GRR):
+        def exact_epsilon(self):
+            return 2.0
+
+        def decode(self, data):
+            raise TypeError("no such thing")
+
+    with pytest.raises(ContractError) as caught:
+        check_mechanism(Broken(4, 1.0), only=("description", "epsilons", "wire_form", "seeds"))
+    said = str(caught.value)
+    assert said.startswith("Broken(4, epsilon=1) fails 3 of 4 checks:")
+    assert "- description (" in said
+    assert "found <class 'ldpkit.mechanisms.categorical.grr.GRR'>" in said
+    assert "- epsilons (" in said
+    assert "expected at most 1.0, found 2.0" in said
+    assert "- wire_form (" in said
+    assert "found TypeError: no such thing" in said
+
+
+def test_it_says_what_passed_and_what_does_not_apply():
+    report = check_mechanism("she", only=("channels", "frozen"))
+    assert report.passed == ("frozen",)
+    assert [name for name, _ in report.skipped] == ["channels"]
+    assert "skipped channels: its reports cannot be listed" in repr(report)
+
+
+def test_an_unknown_check_or_mechanism_is_refused():
+    with pytest.raises(InvalidParameterError, match="no check 'smell': choose from"):
+        check_mechanism("grr", only=("smell",))
+    with pytest.raises(ldpkit.errors.UnknownNameError):
+        check_mechanism("no_such_mechanism")
+
+
+def test_every_check_has_a_name_of_its_own_and_a_clause():
+    for name in ("grr", "she", "pm"):
+        checks = checks_for(name)
+        assert len({check.name for check in checks}) == len(checks) >= 30
+        assert all(check.clause.endswith(".") for check in checks)
+
+
+def test_labels_many_values_and_other_parameters_are_checked_too():
+    check_mechanism(ldpkit.OUE(["a", "b", "c"], 2.0), only=("labels", "equality", "wire_form"))
+    check_mechanism(ldpkit.DBitFlip(10**5, 1.0, d=3), only=("equality", "seeds", "tally_addition", "sizes"))
+
+
+# --- a plugin --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plugin():
+    ldpkit.load_plugin(PLUGIN)
+    yield "example_hadamard"
+    del MECHANISMS._members["example_hadamard"]
+
+
+def test_one_file_is_enough_for_the_whole_contract(plugin, request):
+    report = check_mechanism(plugin)
+    assert len(report.passed) > 30
+    assert [name for name, _ in report.skipped] == ["valid_records"]
+
+
+def test_without_the_option_there_is_no_plugin(request):
+    assert ("example_hadamard" in MECHANISM_NAMES) == bool(request.config.getoption("plugin"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("-n", "1")])
+def test_the_option_loads_a_plugin_here_and_in_workers(options):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--plugin", str(PLUGIN)]
+    command += ["tests/contract/test_contract.py", "-k", "example_hadamard-frozen", *options]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+# --- what belongs to no single mechanism -----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        None,
+        [],
+        "grr",
+        {"mechanism": "grr"},
+        {"mechanism": "nothing like it", "parameters": {}, "domain": 3},
+    ],
+)
+def test_a_description_of_nothing_is_refused(spec):
+    with pytest.raises(ldpkit.LdpkitError):
+        from_spec(spec)
+
+
+def test_other_files_are_no_tallies():
+    for data in (b"", b"L", b"LDPT", b"PK\x03\x04" * 20, bytes(100), b"LDPT" + bytes(200)):
+        with pytest.raises(FileFormatError):
+            ldpkit.Tally.from_bytes(data)
+
+
+def test_an_impossible_report_is_infinite_epsilon():
+    half = Fraction(1, 2)
+    assert Channel(np.arange(2), [[half, half], [Fraction(1), Fraction(0)]]).epsilon() == float("inf")
+    assert Channel(np.arange(2), [[half, half], [half, half]]).epsilon() == 0.0
+
+
+def test_the_realised_epsilon_is_that_of_two_real_rows():
+    """The definition itself, on the full grid: PM's two extreme values over all cells."""
+    mechanism = ldpkit.get("pm", (-1, 1), epsilon=1.0)
+    weights = [Fraction(weight) for weight in mechanism.law(0).weights]
+    assert log_up(max(weights) / min(weights)) == mechanism.exact_epsilon()
+
+
+@pytest.mark.parametrize("name", ["grr", "lolh"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_columns_of_frames_are_values(name, library, untouched):
+    module = pytest.importorskip(library)
+    column = module.array if library == "pyarrow" else module.Series
+    mechanism = oracle(name, 4)
+    labelled = oracle(name, ["a", "b", "c"])
+    for each, values in ((mechanism, [3, 0, 2]), (labelled, ["b", "c", "a"]), (mechanism, [True, False])):
+        from_column = each.first_reports(column(values), rng=seeded(2))
+        assert each.encode(from_column) == each.encode(each.first_reports(values, rng=seeded(2)))
+    for each, values in (
+        (mechanism, [3, None]),
+        (mechanism, [0.0, float("nan")]),
+        (mechanism, [0, 4]),
+        (mechanism, ["a"]),
+        (labelled, ["a", None]),
+        (labelled, ["d"]),
+        (labelled, [3]),
+    ):
+        with pytest.raises(InvalidInputError):
+            each.first_reports(column(values), rng=untouched)
+
+
+items = st.one_of(
+    st.integers(),
+    st.integers(-2, 7),
+    st.floats(),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=3),
+    st.binary(max_size=2),
+    st.complex_numbers(),
+    st.lists(st.integers(), max_size=2),
+    st.dates(),
+)
+
+
+@given(values=st.lists(items, max_size=6) | items)
+def test_any_input_is_used_as_meant_or_refused(values):
+    """Whatever comes in: the indices meant by it, or an InvalidInputError; never another exception."""
+    mechanism = ldpkit.GRR(5, 1.0)
+    try:
+        reports = mechanism.first_reports(values, rng=seeded(1))
+    except InvalidInputError:
+        good = isinstance(values, list) and values and all(type(v) is int and 0 <= v < 5 for v in values)
+        assert not good, "good values were refused"
+        return
+    assert len(reports) == len(values)
+    assert all(value in range(5) for value in values), "a value outside the domain was accepted"
+
+
+def test_the_goodness_of_fit_test_has_its_level():
+    """p-values of true laws are uniform: checked by their mean and their smallest."""
+    generator = np.random.default_rng(5)
+    law = np.array([0.5, 0.3, 0.15, 0.05])
+    surprises = [fits(row, law) for row in generator.multinomial(5000, law, 2000)]
+    assert abs(np.mean(surprises) - 0.5) < 6 * np.sqrt(1 / 12 / 2000), "false-alarm rate 2e-9"
+    assert min(surprises) > 1e-9 / 2000, "false-alarm rate 1e-9"
+    assert fits([10, 0, 1], [0.5, 0.5, 0.0]) == 0.0, "what is impossible must not be pooled away"
