@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
     from ldpkit.mechanisms.circular.circulant import Purkayastha, VonMises
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+    from ldpkit.mechanisms.circular.polar import PolarOGPM
     from ldpkit.mechanisms.circular.window import CircularOGPM, CircularSW
     from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
     from ldpkit.mechanisms.longitudinal.lgrr import LGRR
@@ -123,6 +124,7 @@ __all__ = [
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
+    "PolarOGPM",
     "PrivacyLoss",
     "Provenance",
     "Purkayastha",
@@ -188,6 +190,7 @@ _HOMES = {
     "mechanisms.adaptive.mechanism": ("AAA",),
     "mechanisms.circular.circulant": ("Purkayastha", "VonMises"),
     "mechanisms.circular.mechanism": ("CircularMechanism",),
+    "mechanisms.circular.polar": ("PolarOGPM",),
     "mechanisms.circular.window": ("CircularOGPM", "CircularSW"),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
     "mechanisms.numeric.duchi": ("CompressedDuchi", "Duchi"),

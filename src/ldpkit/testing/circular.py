@@ -15,7 +15,7 @@ from ldpkit.mechanisms.tally import Tally
 from ldpkit.testing.examples import variant
 from ldpkit.testing.expect import UntouchedSource, refuses, require
 
-__all__ = ["CIRCULAR", "check_turning"]
+__all__ = ["CIRCULAR", "check_arcs", "check_full_circle", "check_one_point", "check_turning"]
 
 _NO_CIRCLES = (0, -1, np.nan, np.inf, None, "a day", True, (0, 1), [1, 2], 1e300)
 

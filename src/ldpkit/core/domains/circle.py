@@ -152,7 +152,7 @@ remove it, or give wrap=True to take it round the circle
         values : array, sequence or column
             Numbers.
         steps : int
-            How many points there are, a power of two.
+            How many points there are.
         wrap : bool
             True takes values outside round the circle and warns with their number.
         """
@@ -162,7 +162,7 @@ remove it, or give wrap=True to take it round the circle
         """Return the nearest point of numbers that `take` or `check` let through, in new memory.
 
         The numbers may be the caller's, which another thread can change after the check.
-        Places are taken modulo `steps`, a power of two, so no place can lie beyond.
+        Places are taken modulo `steps`, so no place can lie beyond.
         """
         places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
         with np.errstate(invalid="ignore"):
@@ -171,7 +171,10 @@ remove it, or give wrap=True to take it round the circle
                 scaled *= steps / self._period
                 places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
         found = places.view(np.uint32)
-        found &= np.uint32(steps - 1)
+        if steps & (steps - 1):
+            found %= np.uint32(steps)
+        else:
+            found &= np.uint32(steps - 1)  # many times as fast
         return found
 
     def decode(self, places: Indices | Counts | Sequence[int], *, steps: int = GRID) -> Floats:
