@@ -31,15 +31,19 @@ if TYPE_CHECKING:
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.circle import CircleDomain, WrappedWarning
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
     from ldpkit.core.results import Result
+    from ldpkit.estimation.circular_density import CircularDensity
     from ldpkit.estimation.density import Density, Quantile
+    from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
+    from ldpkit.estimation.identified import UnidentifiedWarning
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
@@ -51,6 +55,10 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
+    from ldpkit.mechanisms.circular.circulant import Purkayastha, VonMises
+    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+    from ldpkit.mechanisms.circular.polar import PolarOGPM
+    from ldpkit.mechanisms.circular.window import CircularOGPM, CircularSW
     from ldpkit.mechanisms.joint.adversary import Adversary
     from ldpkit.mechanisms.joint.group_count import GroupCount
     from ldpkit.mechanisms.joint.jrr import JRR
@@ -59,10 +67,11 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
     from ldpkit.mechanisms.longitudinal.lunary import LOSUE, LOUE, LSOUE, LSUE
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
-    from ldpkit.mechanisms.numeric.duchi import Duchi
+    from ldpkit.mechanisms.numeric.duchi import CompressedDuchi, Duchi
     from ldpkit.mechanisms.numeric.hybrid import HM
     from ldpkit.mechanisms.numeric.laplace import Laplace, TruncatedLaplace
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMAt, OGPMPrior, OGPMUnbiased
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
@@ -92,6 +101,7 @@ __all__ = [
     "LOUE",
     "LSOUE",
     "LSUE",
+    "OGPM",
     "OLH",
     "OUE",
     "PM",
@@ -106,13 +116,20 @@ __all__ = [
     "Benchmark",
     "BoundedLaplace",
     "CategoricalDomain",
+    "CircleDomain",
+    "CircularDensity",
+    "CircularMechanism",
+    "CircularOGPM",
+    "CircularSW",
     "ClippedWarning",
+    "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
     "DBitFlip",
     "Density",
     "Device",
     "DeviceStore",
+    "DirectionEstimate",
     "Duchi",
     "Estimate",
     "Evidence",
@@ -126,11 +143,16 @@ __all__ = [
     "Mechanism",
     "NumericEstimate",
     "NumericMechanism",
+    "OGPMAt",
+    "OGPMPrior",
+    "OGPMUnbiased",
     "Plan",
     "Plans",
+    "PolarOGPM",
     "PrivacyLoss",
     "Parameter",
     "Provenance",
+    "Purkayastha",
     "Quantile",
     "Recommendation",
     "ReportFile",
@@ -144,6 +166,9 @@ __all__ = [
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
+    "UnidentifiedWarning",
+    "VonMises",
+    "WrappedWarning",
     "audit",
     "bench",
     "device_loss",
@@ -174,6 +199,7 @@ _HOMES = {
     "bench.benchmark": ("Benchmark",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
+    "core.domains.circle": ("CircleDomain", "WrappedWarning"),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
     "core.parameters": ("Parameter",),
@@ -187,7 +213,10 @@ _HOMES = {
     "planning.plans": ("Plans",),
     "protocols.adaptive_mean": ("AdaptiveMean",),
     "protocols.attributes": ("SampledAttributes",),
+    "estimation.circular_density": ("CircularDensity",),
     "estimation.density": ("Density", "Quantile"),
+    "estimation.direction": ("DirectionEstimate",),
+    "estimation.identified": ("UnidentifiedWarning",),
     "estimation.estimate": ("Estimate",),
     "estimation.evidence": ("Evidence",),
     "estimation.numeric": ("NumericEstimate",),
@@ -209,11 +238,16 @@ _HOMES = {
     "protocols.device": ("Device",),
     "protocols.history": ("PrivacyLoss", "device_loss", "sequence_epsilon"),
     "mechanisms.adaptive.mechanism": ("AAA",),
+    "mechanisms.circular.circulant": ("Purkayastha", "VonMises"),
+    "mechanisms.circular.mechanism": ("CircularMechanism",),
+    "mechanisms.circular.polar": ("PolarOGPM",),
+    "mechanisms.circular.window": ("CircularOGPM", "CircularSW"),
     "mechanisms.numeric.bounded": ("BoundedLaplace",),
-    "mechanisms.numeric.duchi": ("Duchi",),
+    "mechanisms.numeric.duchi": ("CompressedDuchi", "Duchi"),
     "mechanisms.numeric.hybrid": ("HM",),
     "mechanisms.numeric.laplace": ("Laplace", "TruncatedLaplace"),
     "mechanisms.numeric.mechanism": ("NumericMechanism",),
+    "mechanisms.numeric.ogpm": ("OGPM", "OGPMAt", "OGPMPrior", "OGPMUnbiased"),
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),

@@ -14,10 +14,13 @@ import pytest
 
 import ldpkit
 from contract.hash_checks import check_hash_pairs, check_hash_sampler
+from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import ContractError
 from ldpkit.core.exact import WORD
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.channel import Channel
+from ldpkit.testing.circular import check_arcs, check_full_circle, check_one_point, check_turning
 from ldpkit.testing.epsilon import check_channel, check_epsilon
 from ldpkit.testing.moments import check_estimates, check_simulated_estimates, check_simulation_law
 from ldpkit.testing.sampler import check_sampler
@@ -28,6 +31,36 @@ every_kind = pytest.mark.parametrize("kind", SIX)
 
 def caught(match):
     return pytest.raises(ContractError, match=match)
+
+
+# --- the circle ------------------------------------------------------------------------
+
+
+class NotWrapped(ldpkit.CircularOGPM):
+    """Its window stops at the end of the turn, as on a line."""
+
+    @cached_property
+    def window(self):
+        return Window(self.grid, self.width_ratio, self.epsilon, stand="clamp")
+
+
+def test_a_window_that_does_not_wrap_is_caught():
+    circle, line = (kind(CircleDomain(24, -6), 1.0) for kind in (ldpkit.CircularOGPM, NotWrapped))
+    for check, match in ((check_turning, "turned"), (check_arcs, "expected"), (check_full_circle, "another")):
+        check(circle)
+        with caught(match):
+            check(line)
+
+
+def test_a_circle_whose_ends_differ_is_caught():
+    class Cut(ldpkit.CircularSW):
+        def privatize(self, values, *, rng=None, wrap=False):
+            inside = np.asarray(values, float) < self.domain.high
+            return super().privatize(np.where(inside, values, self.domain.high / 2), rng=rng, wrap=wrap)
+
+    check_one_point(ldpkit.CircularSW(24, 1.0))
+    with caught("both ends"):
+        check_one_point(Cut(24, 1.0))
 
 
 # --- the sampler -----------------------------------------------------------------------

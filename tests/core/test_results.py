@@ -23,6 +23,11 @@ def _numeric_tally(name):
     return mechanism.tally(mechanism.privatize([2.0, 4.0] * 200, rng=ldpkit.random.seeded(1)))
 
 
+def _circular_tally():
+    mechanism = ldpkit.get("circular_ogpm", 360, epsilon=4.0)
+    return mechanism.tally(mechanism.privatize([350.0, 20.0] * 200, rng=ldpkit.random.seeded(1)))
+
+
 def _kinds():
     """Yield a small result of every kind, as a notebook would make it."""
     oracle = ldpkit.GRR(list(PEOPLE), epsilon=2.0)
@@ -37,6 +42,9 @@ def _kinds():
     (median,) = quantiles(tally, [0.5])
     yield "quantile", median
     yield "density", tally.estimate("density", bins=4).with_quantiles([median])
+    compass = _circular_tally()
+    yield "direction", compass.estimate()
+    yield "circular density", compass.estimate("circular_density", bins=4)
     budget = ldpkit.plan.budget(PEOPLE, ["grr", "oue"], at_most=0.1, search="analytic")
     yield "plan budget", budget
     yield "plan", budget.best
@@ -243,6 +251,10 @@ def test_a_level_is_told_wherever_the_interval_is(results):
     assert (estimate.about()["level"], estimate.about()["simultaneous"]) == (0.8, True)
     low, high = results["frequencies"].interval(0.8, simultaneous=True)
     assert [(row["low"], row["high"]) for row in estimate.rows()] == list(zip(low, high, strict=True))
+    arc = results["direction"].interval(0.5)
+    told = results["direction"].with_level(0.5)
+    assert (told.rows()[0]["low"], told.rows()[0]["high"]) == (arc.start, arc.end)
+    assert "50% interval" in told.caption
     mean = results["mean"].with_level(0.5)
     assert (mean.rows()[0]["low"], mean.rows()[0]["high"]) == results["mean"].interval(0.5)
 

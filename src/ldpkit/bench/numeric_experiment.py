@@ -23,7 +23,8 @@ from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.density import ALGORITHMS, FINE, Density, maximise, transition
+from ldpkit.estimation.deconvolution import maximise
+from ldpkit.estimation.density import ALGORITHMS, FINE, Density, transition
 from ldpkit.estimation.density import density as estimate_density
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism

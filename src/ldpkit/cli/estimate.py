@@ -148,7 +148,8 @@ def _estimated(
     *,
     population: bool,
 ) -> Result:
-    """Return what a tally tells: frequencies, or the mean of numbers."""
+    """Return what a tally tells: frequencies, the mean of numbers, or a mean direction."""
+    from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.numeric import NumericEstimate
 
@@ -158,7 +159,7 @@ def _estimated(
     made: object = tally.estimate(estimator, consistency=consistency, **options)
     if isinstance(made, Estimate):
         return made.with_level(level, simultaneous=simultaneous)
-    if not isinstance(made, NumericEstimate):
+    if not isinstance(made, (NumericEstimate, DirectionEstimate)):
         raise InvalidParameterError(f"{estimator} does not estimate what these reports tell: leave it out")
     return made.with_level(level)
 

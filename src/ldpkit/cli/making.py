@@ -69,6 +69,14 @@ def make_mechanism(
 
 def space_of(name: str, domain: str | None, low: float | None, high: float | None) -> Domain:
     """Return where the values of a mechanism lie, as its kind asks for."""
+    from ldpkit.mechanisms.base import MECHANISMS
+    from ldpkit.mechanisms.kinds import is_circular
+
+    if is_circular(MECHANISMS.get(name)):
+        raise InvalidParameterError(
+            f"{name} is for values on a circle, which has no option here: in Python, "
+            f'ldpkit.get("{name}", period, epsilon=...) makes it'
+        )
     if is_for_numbers(name):
         interval = parse_interval(low, high)
         if interval is None or domain is not None:

@@ -48,7 +48,8 @@ def mechanisms(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Only mechanisms of this kind: frequency, longitudinal or numeric.", show_default=False
+            help="Only mechanisms of this kind: frequency, longitudinal, numeric or circular.",
+            show_default=False,
         ),
     ] = None,
     output: FormatOption = Format.table,
@@ -127,14 +128,14 @@ def _row(
 def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
     """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
     from ldpkit.core.errors import InvalidParameterError
-    from ldpkit.mechanisms.kinds import is_numeric
+    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
 
     if kind.can("fitted"):  # its table is made for some data: there is nothing to tell without
         return None
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}
     try:
-        return kind.make((-1, 1) if is_numeric(kind) else domain, **given)
+        return kind.make({NUMERIC: (-1, 1), CIRCULAR: 1.0}.get(kind.kind, domain), **given)
     except InvalidParameterError:
         return None
 

@@ -67,6 +67,8 @@ class Parameter:
         The words that text can be; any, if empty.
     reason : str
         Why the range ends where it does, for the message that refuses.
+    example : optional
+        A value to try the mechanism with, where there is no default; the contract checks do.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Parameter:
     above: float | None = None
     choices: tuple[str, ...] = ()
     reason: str = ""
+    example: ParameterValue | None = None
 
     def __post_init__(self) -> None:
         if self.type not in (float, int, str):

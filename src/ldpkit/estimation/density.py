@@ -24,9 +24,9 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
-from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.noise import Noise
+from ldpkit.core.typing import Floats
+from ldpkit.estimation.deconvolution import averages, invert_counts, maximise, scatter
+from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_numeric
@@ -40,7 +40,8 @@ __all__ = [
     "Quantile",
     "check_tells_more",
     "density",
-    "maximise",
+    "density_caption",
+    "density_rows",
     "numeric_mechanism",
     "transition",
 ]
@@ -51,7 +52,6 @@ ALGORITHMS = ("ems", "em", "inversion")
 FINE = 256
 """About so many bins EM and EMS work in."""
 
-_MOST_STEPS = 10_000
 _NARROW = 0.2  # the part of a domain that holds nearly all people, below which a warning is due
 
 
@@ -244,11 +244,7 @@ class Density(Result):
     @property
     def caption(self) -> str:
         """What made the reports, and what the errors do not cover."""
-        made = [] if self.mechanism is None else [f"{self.mechanism!r}, {self.mechanism.promise()}"]
-        how = [f"method {self.made_by['method']}"] if "method" in self.made_by else []
-        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
-        scatter = "stderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
-        return "\n".join([", ".join([f"n={self.n}", *made, *how]), scatter, *origin])
+        return density_caption(self.n, self.mechanism, self.made_by, self.provenance)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -257,11 +253,7 @@ class Density(Result):
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each bin: low, high, mass, stderr, density."""
-        names = ("low", "high", "mass", "stderr", "density")
-        errors = [None if math.isnan(each) else each for each in self.stderr.tolist()]
-        columns = (self.edges[:-1].tolist(), self.edges[1:].tolist(), self.masses.tolist(), errors)
-        every = zip(*columns, self.heights.tolist(), strict=True)
-        return [dict(zip(names, row, strict=True)) for row in every][:top]
+        return density_rows(self.edges, self.masses, self.stderr)[:top]
 
     def about(self) -> dict[str, Any]:
         """Return what made the reports, how they were read, and the quantiles."""
@@ -332,11 +324,12 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
     """
     mechanism = numeric_mechanism(tally)
     size = check_whole(bins, "bins", least=2)
+    warn_unidentified(mechanism, "sw")
     if algorithm not in ALGORITHMS:
         raise InvalidParameterError(f"unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}")
     seen = tally.counts[:-1]
     if algorithm == "inversion":
-        masses, covariance = _invert(transition(mechanism, size), seen)
+        masses, covariance = invert_counts(transition(mechanism, size), seen)
     else:
         parts = max(1, round(FINE / size))
         matrix = transition(mechanism, size * parts)
@@ -344,7 +337,7 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
         masses = fine.reshape(size, parts).sum(axis=1)
         covariance = None
         if algorithm == "ems":
-            covariance = _scatter(matrix, seen, fine).reshape(size, parts, size, parts).sum(axis=(1, 3))
+            covariance = scatter(matrix, seen, fine).reshape(size, parts, size, parts).sum(axis=(1, 3))
     edges = np.linspace(mechanism.domain.low, mechanism.domain.high, size + 1)
     made_by = {"mechanism": mechanism.name, **mechanism.parameters(), "method": algorithm}
     return Density(edges, masses, tally.n, mechanism.domain, made_by, covariance, mechanism, tally.provenance)
@@ -356,6 +349,32 @@ def _room(domain: IntervalDomain, low: float, high: float) -> str:
     unit = 10.0 ** math.floor(math.log10(room))
     below, above = unit * math.floor((low - room) / unit), unit * math.ceil((high + room) / unit)
     return f"{max(below, domain.low):g} to {min(above, domain.high):g}"
+
+
+def density_caption(
+    n: int, mechanism: Mechanism | None, made_by: Mapping[str, Any], provenance: Provenance
+) -> str:
+    """Return what stands below a density, on a line or a circle: what made the reports, what errors cover."""
+    made = [] if mechanism is None else [f"{mechanism!r}, {mechanism.promise()}"]
+    how = [f"method {made_by['method']}"] if "method" in made_by else []
+    origin = [] if provenance == UNKNOWN else [str(provenance)]
+    scatter = "stderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
+    return "\n".join([", ".join([f"n={n}", *made, *how]), scatter, *origin])
+
+
+def density_rows(edges: Floats, masses: Floats, stderr: Floats) -> list[dict[str, Any]]:
+    """Return one record for each bin of a density, on a line or a circle.
+
+    Examples
+    --------
+    >>> density_rows(np.array([0.0, 2.0]), np.array([1.0]), np.array([np.nan]))
+    [{'low': 0.0, 'high': 2.0, 'mass': 1.0, 'stderr': None, 'density': 0.5}]
+    """
+    names = ("low", "high", "mass", "stderr", "density")
+    errors = [None if math.isnan(each) else each for each in stderr.tolist()]
+    heights = (masses / np.diff(edges)).tolist()
+    every = zip(edges[:-1].tolist(), edges[1:].tolist(), masses.tolist(), errors, heights, strict=True)
+    return [dict(zip(names, row, strict=True)) for row in every]
 
 
 def numeric_mechanism(tally: Tally) -> NumericMechanism:
@@ -383,73 +402,4 @@ def transition(mechanism: NumericMechanism, bins: int) -> Floats:
     check_tells_more(mechanism)
     # Chances change evenly between places, so trapezoids give their integrals exactly: nodes of a
     # quadrature would miss what only the last values before an end can report.
-    at, chances = places(mechanism).astype(float), masses(mechanism)
-    areas = np.diff(at)[:, None] * (chances[1:] + chances[:-1]) / 2
-    below = np.concatenate([np.zeros((1, chances.shape[1])), np.cumsum(areas, axis=0)])
-    edges = np.linspace(0, mechanism.grid, bins + 1)
-    before = np.clip(np.searchsorted(at, edges, "right") - 1, 0, len(at) - 2)
-    beyond = (edges - at[before])[:, None]
-    slopes = (chances[before + 1] - chances[before]) / np.diff(at)[before, None]
-    integrals = below[before] + beyond * (chances[before] + beyond * slopes / 2)
-    matrix: Floats = np.maximum(np.diff(integrals, axis=0) / np.diff(edges)[:, None], 0.0)
-    return matrix
-
-
-def maximise(matrix: Floats, counts: Counts, epsilon: float, *, smooth: bool) -> Floats:
-    """Return the distribution that EM or EMS finds for binned reports.
-
-    Steps end when the log-likelihood grows by less than 0.001 (EMS) or 0.001 e^eps (EM).
-    """
-    seen = counts / counts.sum()
-    masses: Floats = np.full(len(matrix), 1 / len(matrix))
-    smoothing = _smoothing(len(matrix))
-    tolerance = 1e-3 * (1.0 if smooth else float(np.exp(epsilon))) / float(counts.sum())
-    before = -np.inf
-    for _ in range(_MOST_STEPS):
-        expected = np.maximum(masses @ matrix, 1e-300)
-        likelihood = float(seen @ np.log(expected))
-        if abs(likelihood - before) < tolerance:
-            break
-        before = likelihood
-        masses = masses * (matrix @ (seen / expected))
-        if smooth:
-            masses = smoothing @ masses
-            masses /= masses.sum()
-    return masses / float(masses.sum())
-
-
-@lru_cache(maxsize=16)
-def _smoothing(bins: int) -> Floats:
-    """Return the matrix that averages each bin with its neighbours by weights 1, 2, 1; at the ends 2, 1."""
-    matrix: Floats = 2 * np.eye(bins) + np.eye(bins, k=1) + np.eye(bins, k=-1)
-    scaled: Floats = matrix / matrix.sum(axis=1, keepdims=True)
-    return scaled
-
-
-def _scatter(matrix: Floats, counts: Counts, masses: Floats) -> Floats:
-    """Return the covariance of what EMS finds, by the delta method at its fixed point.
-
-    A step is p -> P u with u = p (T r), r = seen / (p T), and P smoothing and scaling to
-    sum one. What moves `seen` moves the fixed point by (1 - P du/dp)^-1 P du/dseen.
-    """
-    n = counts.sum()
-    seen = counts / n
-    expected = np.maximum(masses @ matrix, 1e-300)
-    ratio = seen / expected
-    smoothed = _smoothing(len(masses))
-    kept = smoothed - np.outer(masses, smoothed.sum(axis=0))
-    by_mass = np.diag(matrix @ ratio) - masses[:, None] * ((matrix * (ratio / expected)) @ matrix.T)
-    by_seen = masses[:, None] * matrix / expected
-    moved = np.linalg.solve(np.eye(len(masses)) - kept @ by_mass, kept @ by_seen)
-    mean = moved @ seen
-    covariance: Floats = ((moved * seen) @ moved.T - np.outer(mean, mean)) / n
-    return covariance
-
-
-def _invert(matrix: Floats, counts: Counts) -> tuple[Floats, Floats]:
-    """Return the least-squares solution made consistent, and the covariance it had before."""
-    n = counts.sum()
-    seen, inverse = counts / n, np.linalg.pinv(matrix.T)
-    rough = inverse @ seen
-    covariance: Floats = ((inverse * seen) @ inverse.T - np.outer(rough, rough)) / n
-    return CONSISTENCY.get("norm_sub")(rough[None, :], Noise(int(n), 0.0))[0], covariance
+    return averages(places(mechanism).astype(float), masses(mechanism), mechanism.grid, bins)

@@ -27,7 +27,7 @@ from typing import Protocol
 import numpy as np
 
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.numeric.law import Law
+from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [

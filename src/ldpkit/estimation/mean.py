@@ -22,6 +22,7 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import numeric_mechanism
+from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
     STUDENT,
@@ -105,6 +106,7 @@ def mean(tally: Tally, *, population: bool = False, people: int | None = None) -
     asked = MeanAsked(tally.n, people, population)
     if mechanism.line is not None:
         return on_line(mechanism, tally, asked, _quadratic_noise(mechanism, tally), "mean")
+    warn_unidentified(mechanism, "pm")
     return _weighted(mechanism, tally, asked)
 
 

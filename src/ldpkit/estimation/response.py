@@ -39,14 +39,20 @@ def places(mechanism: NumericMechanism) -> Counts:
     intervals = int(mechanism.parameters().get("intervals", 1))  # a table's law is even between its rows
     rows = np.arange(intervals + 1, dtype=np.int64) * grid
     found += [rows // intervals, -(-rows // intervals)]
-    offsets: set[int] = set()
+    offsets: set[tuple[int, int]] = set()
     for probe in np.linspace(0, grid - 1, min(grid, _PROBES)).round().astype(np.int64):
         here, next_to_it = mechanism.law(int(probe)).edges, mechanism.law(int(probe) + 1).edges
         if len(here) == len(next_to_it) <= _MANY_PIECES:
-            offsets.update((here[here != next_to_it] - probe).tolist())
-    for offset in offsets:  # an edge stands at place + offset, and passes the edges of bins in turn
-        at = mechanism.bin_edges - offset
-        found.append(at[(at >= 0) & (at <= grid)])
+            speeds = next_to_it - here
+            moved = speeds > 0
+            offsets.update(zip((here - speeds * probe)[moved].tolist(), speeds[moved].tolist(), strict=True))
+    for (
+        offset,
+        speed,
+    ) in offsets:  # an edge stands at offset + speed * place, and passes those of bins in turn
+        passed = mechanism.bin_edges - offset
+        for at in (passed // speed, -(-passed // speed)):
+            found.append(at[(at >= 0) & (at <= grid)])
     return np.unique(np.concatenate(found))
 
 

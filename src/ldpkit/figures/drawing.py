@@ -26,6 +26,8 @@ DRAWN = {
     "mean": "ldpkit.figures.estimates:draw_mean",
     "adaptive mean": "ldpkit.figures.estimates:draw_mean",
     "density": "ldpkit.figures.estimates:draw_density",
+    "direction": "ldpkit.figures.circle:draw_direction",
+    "circular density": "ldpkit.figures.circle:draw_circular_density",
     "quantile": "ldpkit.figures.estimates:draw_quantile",
     "plan": "ldpkit.figures.plan:draw_plan",
     "plan budget": "ldpkit.figures.plan:draw_budget",

@@ -4,4 +4,5 @@ from __future__ import annotations
 
 __all__: list[str] = []
 
-MEMBERS = ("categorical", "longitudinal", "numeric", "adaptive", "joint")  # the rooms where mechanisms are
+# The rooms where mechanisms are.
+MEMBERS = ("categorical", "longitudinal", "numeric", "circular", "adaptive", "joint")

@@ -15,10 +15,12 @@ from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts, DomainLike, Reports, Values
 
 if TYPE_CHECKING:
+    from ldpkit.core.domains.circle import CircleLike
     from ldpkit.core.domains.interval import IntervalLike
     from ldpkit.core.random import RandomSource
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.channel import Channel
+    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.tally import Tally
@@ -62,7 +64,7 @@ class Mechanism(abc.ABC):
     tight: ClassVar[bool] = True
     """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
     kind: ClassVar[str]
-    """The data it is for: "frequency" (categories) or "numeric" (numbers of an interval)."""
+    """The data it is for: "frequency" (categories), "numeric" (an interval), "circular" (a circle)."""
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
     """The parameters other than the domain, each an attribute and an argument of the constructor.
 
@@ -379,11 +381,16 @@ _Memoized = Literal["dbitflip", "lblh", "lgrr", "lolh", "losue", "loue", "lsoue"
 _Numeric = Literal[
     "aaa",
     "bounded_laplace",
+    "compressed_duchi",
     "compressed_pm",
     "compressed_sw",
     "duchi",
     "hm",
     "laplace",
+    "ogpm",
+    "ogpm_at",
+    "ogpm_prior",
+    "ogpm_unbiased",
     "pm",
     "staircase",
     "sw",
@@ -391,6 +398,7 @@ _Numeric = Literal[
     "truncated_pm",
     "truncated_sw",
 ]
+_Circular = Literal["circular_ogpm", "circular_sw", "purkayastha", "von_mises"]
 
 
 @overload
@@ -400,7 +408,9 @@ def get(name: _Memoized, domain: DomainLike, **parameters: Any) -> MemoizedOracl
 @overload
 def get(name: _Numeric, domain: IntervalLike, **parameters: Any) -> NumericMechanism: ...
 @overload
-def get(name: str, domain: DomainLike | IntervalLike, **parameters: Any) -> Mechanism: ...
+def get(name: _Circular, domain: CircleLike, **parameters: Any) -> CircularMechanism: ...
+@overload
+def get(name: str, domain: DomainLike | IntervalLike | CircleLike, **parameters: Any) -> Mechanism: ...
 def get(name: str, domain: Any, **parameters: Any) -> Mechanism:
     """Return the mechanism of that name.
 

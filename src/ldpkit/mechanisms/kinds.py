@@ -15,19 +15,24 @@ from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
 if TYPE_CHECKING:
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [
+    "CIRCULAR",
     "FREQUENCY",
     "NUMERIC",
     "Selection",
+    "circular_class",
     "frequency_class",
+    "is_circular",
     "is_fitted",
     "is_frequency",
     "is_memoized",
     "is_numeric",
+    "is_on_grid",
     "is_paired",
     "memoized_class",
     "numeric_class",
@@ -35,8 +40,8 @@ __all__ = [
     "single_epsilon_class",
 ]
 
-FREQUENCY, NUMERIC = "frequency", "numeric"
-_DATA = {FREQUENCY: "categories", NUMERIC: "numbers"}
+FREQUENCY, NUMERIC, CIRCULAR = "frequency", "numeric", "circular"
+_DATA = {FREQUENCY: "categories", NUMERIC: "numbers", CIRCULAR: "values on a circle"}
 
 
 def is_frequency(mechanism: object) -> TypeGuard[FrequencyOracle]:
@@ -54,6 +59,16 @@ def is_frequency(mechanism: object) -> TypeGuard[FrequencyOracle]:
 def is_numeric(mechanism: object) -> TypeGuard[NumericMechanism]:
     """Whether something is a mechanism that reports noisy numbers of an interval."""
     return _is_of(mechanism, NUMERIC)
+
+
+def is_circular(mechanism: object) -> TypeGuard[CircularMechanism]:
+    """Whether something is a mechanism that reports noisy places on a circle."""
+    return _is_of(mechanism, CIRCULAR)
+
+
+def is_on_grid(mechanism: object) -> TypeGuard[NumericMechanism | CircularMechanism]:
+    """Whether something is a mechanism whose reports are cells of a grid, on a line or a circle."""
+    return is_numeric(mechanism) or is_circular(mechanism)
 
 
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
@@ -96,6 +111,22 @@ def numeric_class(name: str, *, single_epsilon: bool = False) -> type[NumericMec
     """Return the numeric mechanism of that name, or refuse another one."""
     kind: Any = _class(name, NUMERIC, single_epsilon=single_epsilon)
     found: type[NumericMechanism] = kind
+    return found
+
+
+def circular_class(name: str, *, single_epsilon: bool = False) -> type[CircularMechanism]:
+    """Return the circular mechanism of that name, or refuse another one.
+
+    Examples
+    --------
+    >>> circular_class("pm")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: pm is for numbers, not for values on a circle: choose from \
+circular_ogpm, circular_sw, purkayastha, von_mises
+    """
+    kind: Any = _class(name, CIRCULAR, single_epsilon=single_epsilon)
+    found: type[CircularMechanism] = kind
     return found
 
 

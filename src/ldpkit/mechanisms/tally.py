@@ -32,13 +32,15 @@ from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
 if TYPE_CHECKING:
+    from ldpkit.estimation.circular_density import CircularDensity
     from ldpkit.estimation.density import Density
+    from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.numeric import NumericEstimate
 
-__all__ = ["ESTIMATORS", "MAGIC", "FrequencyTally", "NumericTally", "Tally"]
+__all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "Tally"]
 
-AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density"
+AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity"
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
 """Estimators by name: functions from a tally to an estimate."""
@@ -173,8 +175,9 @@ class Tally:
 
         Returns
         -------
-        Estimate, NumericEstimate or Density
-            Frequencies of values, or the mean or the density of numbers.
+        Estimate, NumericEstimate, Density, DirectionEstimate or CircularDensity
+            Frequencies of values; the mean or the density of numbers; the mean direction or the
+            density on a circle.
         """
         found: AnyEstimate = self._estimate(method, consistency, options)
         return found
@@ -268,4 +271,21 @@ class NumericTally(Tally):
     def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate | Density:
         """Return the mean of numbers with its error, or their density, as `Tally.estimate` does."""
         found: NumericEstimate | Density = self._estimate(method, options.pop("consistency", None), options)
+        return found
+
+
+class CircularTally(Tally):
+    """The tally of a circular mechanism: what is estimated from it is a direction, or a density."""
+
+    __slots__ = ()
+    kind = "circular"
+
+    @overload  # type: ignore[override]  # on a circle there are no frequencies
+    def estimate(self, method: Literal["circular_density"], **options: Any) -> CircularDensity: ...
+    @overload
+    def estimate(self, method: str | None = None, **options: Any) -> DirectionEstimate: ...
+    def estimate(self, method: str | None = None, **options: Any) -> DirectionEstimate | CircularDensity:
+        """Return the mean direction with its error, or the density, as `Tally.estimate` does."""
+        consistency = options.pop("consistency", None)
+        found: DirectionEstimate | CircularDensity = self._estimate(method, consistency, options)
         return found

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.numeric.law import Law
+from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.numeric.noise import BlockNoise
 

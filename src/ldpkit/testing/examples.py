@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core import random
+from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, get
-from ldpkit.mechanisms.kinds import is_frequency, is_numeric
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_on_grid
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = [
@@ -39,12 +40,15 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     --------
     >>> example("lgrr"), example("pm")
     (LGRR(13, epsilon_inf=2, epsilon_1=1), PM((-2, 6), epsilon=1))
+    >>> example("ogpm_prior"), example("circular_sw")
+    (OGPMPrior((-2, 6), epsilon=1, width=0.3), CircularSW(CircleDomain(24, low=-6), epsilon=1))
     """
     kind = MECHANISMS.get(name)
     if domain is None:
-        domain = (-2.0, 6.0) if is_numeric(kind) else _SMALL
+        domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else _SMALL
     if epsilon_parameter(kind) == "epsilon":
-        return get(name, domain, epsilon=epsilon)
+        others = {each.name: each.example for each in kind.declared if each.example is not None}
+        return get(name, domain, epsilon=epsilon, **others)
     return get(name, domain, epsilon_inf=min(2 * epsilon, LARGEST_EPSILON), epsilon_1=epsilon)
 
 
@@ -87,14 +91,14 @@ def small(mechanism: Any) -> Any:
 
 def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
     """Return 200 values of the domain."""
-    if is_numeric(mechanism):
+    if is_on_grid(mechanism):
         return np.linspace(mechanism.domain.low, mechanism.domain.high, 200)
     return random.seeded(4).words(200) % np.uint64(len(mechanism.domain))
 
 
 def bad_values(mechanism: Any) -> tuple[Any, ...]:
     """Return what a mechanism must refuse as values."""
-    if is_numeric(mechanism):
+    if is_on_grid(mechanism):
         low, high = mechanism.domain.low, mechanism.domain.high
         own = ([low, np.nextafter(high, np.inf)], [low - mechanism.domain.width], [low, np.nan], [low, None])
         own = (*own, [-np.inf], [low, "a"], [str(low)], str(low), low, [[low], [high]], np.full((2, 2), low))
@@ -130,6 +134,12 @@ def relatives(mechanism: Any) -> list[Any]:
         domain: Any = (mechanism.domain.low, mechanism.domain.high + 1)
         others = [variant(mechanism, domain), variant(mechanism, epsilon=1.25 * epsilon)]
         stranger = "duchi" if mechanism.name != "duchi" else "pm"
+    elif is_circular(mechanism):
+        wider = CircleDomain(mechanism.domain.period + 1, mechanism.domain.low)
+        shifted = CircleDomain(mechanism.domain.period, mechanism.domain.low + 1)
+        others = [variant(mechanism, wider), variant(mechanism, shifted)]
+        others.append(variant(mechanism, epsilon=1.25 * epsilon))
+        stranger = "circular_sw" if mechanism.name != "circular_sw" else "von_mises"
     else:
         size = len(mechanism.domain)
         others = [

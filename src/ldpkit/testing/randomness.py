@@ -10,7 +10,7 @@ import numpy as np
 from ldpkit.core import random
 from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.random import seeded
-from ldpkit.mechanisms.kinds import is_numeric
+from ldpkit.mechanisms.kinds import is_on_grid
 from ldpkit.testing.examples import good_values, small
 from ldpkit.testing.expect import UntouchedSource, refuses, require
 
@@ -53,7 +53,7 @@ def check_chunks(mechanism: Any) -> None:
     subject = small(mechanism)
     options = {"new_devices": True} if subject.can("memoized") else {}
     each = subject.chunk_size
-    if is_numeric(subject):
+    if is_on_grid(subject):
         values: Any = np.linspace(subject.domain.low, subject.domain.high, each + 17)
         far: Any = [subject.domain.low, subject.domain.high + subject.domain.width]
     else:

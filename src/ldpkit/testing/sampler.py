@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.random import seeded
-from ldpkit.mechanisms.kinds import is_numeric
+from ldpkit.mechanisms.kinds import is_on_grid
 from ldpkit.testing.epsilon import floats, has_public_coins, is_listed, record_array, records
 from ldpkit.testing.examples import cases, variant
 from ldpkit.testing.expect import NotApplicableError, require
@@ -46,8 +46,8 @@ def check_sampler(mechanism: Any, *, draws: int = 100_000, seed: int = 11) -> No
 
 def _values(mechanism: Any) -> Any:
     """Return the values that have a row each in the channel."""
-    if is_numeric(mechanism):
-        return mechanism.domain.decode(np.arange(mechanism.grid + 1), steps=mechanism.grid)
+    if is_on_grid(mechanism):
+        return mechanism.domain.decode(np.arange(mechanism.place_count), steps=mechanism.grid)
     return np.arange(len(mechanism.domain))
 
 

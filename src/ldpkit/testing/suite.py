@@ -8,8 +8,19 @@ from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import is_frequency, is_numeric
-from ldpkit.testing import epsilon, identity, inputs, moments, numeric, randomness, sampler, tallies, wire
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric
+from ldpkit.testing import (
+    circular,
+    epsilon,
+    identity,
+    inputs,
+    moments,
+    numeric,
+    randomness,
+    sampler,
+    tallies,
+    wire,
+)
 from ldpkit.testing.examples import example
 from ldpkit.testing.expect import NotApplicableError
 
@@ -20,6 +31,7 @@ Run = Callable[[Any], None]
 _EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS)
 _FREQUENCY = (*inputs.FREQUENCY, *epsilon.FREQUENCY, *sampler.FREQUENCY, *moments.FREQUENCY)
 _PURE = (*epsilon.PURE, *sampler.PURE, *moments.PURE)
+_CIRCULAR = (*epsilon.NUMERIC, *sampler.NUMERIC, *circular.CIRCULAR)
 _NUMERIC = (*inputs.NUMERIC, *epsilon.NUMERIC, *sampler.NUMERIC, *numeric.NUMERIC)
 
 
@@ -95,6 +107,8 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
         runs += _FREQUENCY + (_PURE if kind.can("pure") else ())
     elif is_numeric(kind):
         runs += _NUMERIC
+    elif is_circular(kind):
+        runs += _CIRCULAR
     return tuple(ContractCheck(run.__name__.removeprefix("check_"), run) for run in runs)
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds
+from ldpkit.mechanisms.cells.law import Law
+from ldpkit.mechanisms.cells.levels import two_levels
+from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.numeric.duchi import Coin
 from ldpkit.mechanisms.numeric.laplace import laplace_noise
-from ldpkit.mechanisms.numeric.law import Law
-from ldpkit.mechanisms.numeric.levels import two_levels
-from ldpkit.mechanisms.numeric.window import Window
 
 EPSILONS = [0.001, 0.1, 0.5, 1, 2, 4, 8, 20]
 
@@ -118,8 +118,41 @@ def test_the_kernel_divides_exactly_at_every_edge():
             expected += [cell + (width if cell >= place else 0) for cell in others for _ in range(3)]
             out = np.empty(len(words), np.uint32)
             arguments = map(np.uint64, (width, inside, outside))
-            window(np.array(words, np.uint64), np.full(len(words), place, np.uint32), *arguments, out)
+            places = np.full(len(words), place, np.uint32)
+            window(np.array(words, np.uint64), places, 1, 0, steps, *arguments, out)
             assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("stand", ["slide", "clamp", "wrap"])
+@pytest.mark.parametrize(("steps", "ratio"), [(8, 0.3), (8, 0.9), (1 << 20, 0.37), (2, 0.5)])
+def test_every_edge_of_a_window_is_drawn_where_its_law_has_it(stand, steps, ratio):
+    idle = Fraction(7, 10) if stand == "slide" else Fraction(0)
+    one = Window(steps, Fraction(ratio), 1.3, stand=stand, idle=idle)
+    inside, outside = one.weights
+    edge = one.width * inside
+    assert edge + (one.cells - one.width) * outside == 1 << 64
+    words = np.array([0, inside - 1, edge - inside, edge - 1, edge, (1 << 64) - 1], np.uint64)
+    for place in {0, 1, steps // 2, steps - 1}:
+        out = np.empty(len(words), np.uint32)
+        one.draw(words, np.full(len(words), place, np.uint32), out)
+        start, law = one.start(place), one.law(place)
+        first, last = start % one.cells, (start + one.width - 1) % one.cells
+        assert out[:4].tolist() == [first, first, last, last]
+        weights = law.weights[np.searchsorted(law.edges, out, "right") - 1]
+        assert weights.tolist() == [inside] * 4 + [outside] * 2
+        assert sum(law.weights * np.diff(law.edges)) == 1 << 64
+
+
+def test_a_clamped_window_holds_the_nearest_cells_and_a_wrapped_one_goes_round():
+    clamped, wrapped = (Window(8, Fraction(3, 8), 1.0, stand=stand) for stand in ("clamp", "wrap"))
+    for place in range(9):
+        middles = np.abs(np.arange(16) + 0.5 - 2 * place)
+        nearest = np.sort(np.argsort(middles, kind="stable")[:6])
+        start = clamped.start(place)
+        assert nearest.tolist() == list(range(start, start + 6))
+        around = np.minimum(middles, 16 - middles)
+        rows = np.array(wrapped.law(place % 8).row(16))
+        assert set(np.argsort(around, kind="stable")[:6]) == set(np.flatnonzero(rows == rows.max()))
 
 
 def test_rounding_never_exceeds_epsilon_and_wastes_little():

@@ -126,7 +126,7 @@ def test_few_people_are_said_to_be_rough():
 
 
 def test_biased_mechanisms_are_not_among_the_unbiased():
-    assert unbiased_mechanisms() == ["duchi", "hm", "laplace", "pm", "staircase"]
+    assert unbiased_mechanisms() == ["duchi", "hm", "laplace", "ogpm_unbiased", "pm", "staircase"]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 
 from ldpkit.core.domains.base import Domain
-from ldpkit.core.domains.categorical import as_array
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.domains.reals import NARROWEST, WIDEST, as_numbers, check_end, refuse_infinite
+from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
@@ -28,8 +28,6 @@ __all__ = ["GRID", "ClippedWarning", "IntervalDomain", "IntervalLike", "as_inter
 GRID = 1 << 20
 """The steps between low and high on which values stand: a value moves by less than a millionth."""
 
-# So that squares of the width, and with them variances, neither overflow nor vanish.
-_NARROWEST, _WIDEST = 1e-60, 1e60
 _CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
 
 
@@ -65,14 +63,14 @@ remove it, widen the interval, or give clip=True to move such values to the near
     _high: float
 
     def __init__(self, low: float, high: float) -> None:
-        ends = [_check_end(low, "low"), _check_end(high, "high")]
+        ends = [check_end(low, "low"), check_end(high, "high")]
         if not ends[0] < ends[1]:
             raise InvalidParameterError(f"low must be below high, got low={low!r} and high={high!r}")
         width = ends[1] - ends[0]
-        if not _NARROWEST <= width <= _WIDEST:
+        if not NARROWEST <= width <= WIDEST:
             raise InvalidParameterError(
                 f"the interval from {low!r} to {high!r} is too {'wide' if width > 1 else 'narrow'}: rescale "
-                f"the values, so that it is between {_NARROWEST:g} and {_WIDEST:g} wide"
+                f"the values, so that it is between {NARROWEST:g} and {WIDEST:g} wide"
             )
         if width < 4 * GRID * math.ulp(max(map(abs, ends))):
             raise InvalidParameterError(
@@ -99,7 +97,7 @@ remove it, widen the interval, or give clip=True to move such values to the near
 
     def check(self, values: Values) -> Floats:
         """Return numbers of the interval as an array, or refuse them."""
-        numbers = _as_numbers(values)
+        numbers = as_numbers(values)
         if not (numbers.min() >= self._low and numbers.max() <= self._high):  # not a number is neither
             self._refuse(numbers)
         return numbers
@@ -112,10 +110,10 @@ remove it, widen the interval, or give clip=True to move such values to the near
         >>> IntervalDomain(0, 1).clip([-3, 0.5, 7])
         (array([0. , 0.5, 1. ]), 2)
         """
-        numbers = _as_numbers(values)
+        numbers = as_numbers(values)
         finite = np.isfinite(numbers)
         if not finite.all():
-            _refuse_infinite(numbers, int(np.argmin(finite)))
+            refuse_infinite(numbers, int(np.argmin(finite)))
         outside = int(((numbers < self._low) | (numbers > self._high)).sum())
         return (np.clip(numbers, self._low, self._high) if outside else numbers), outside
 
@@ -175,7 +173,7 @@ remove it, widen the interval, or give clip=True to move such values to the near
         inside = (numbers >= self._low) & (numbers <= self._high)
         position = int(np.argmin(inside))
         if not math.isfinite(numbers[position]):
-            _refuse_infinite(numbers, position)
+            refuse_infinite(numbers, position)
         raise OutOfDomainError(
             f"value {numbers[position].item()!r} at position {position} is not in the interval {self}: "
             "remove it, widen the interval, or give clip=True to move such values to the nearest end"
@@ -249,35 +247,3 @@ def as_interval(domain: IntervalLike) -> IntervalDomain:
     if not isinstance(domain, (tuple, list, np.ndarray)) or len(domain) != 2:
         raise InvalidParameterError(f"an interval is given by its two ends, such as (0, 1), got {domain!r}")
     return IntervalDomain(domain[0], domain[1])
-
-
-def _check_end(end: float, name: str) -> float:
-    if isinstance(end, (bool, np.bool_)) or not isinstance(end, (int, float, np.number)):
-        raise InvalidParameterError(f"{name} must be a number, got {end!r}")
-    try:
-        number = float(end)
-    except (OverflowError, TypeError):
-        number = math.inf
-    if not math.isfinite(number):
-        raise InvalidParameterError(f"{name} must be finite, got {end!r}")
-    return number + 0.0  # a negative zero becomes zero
-
-
-def _as_numbers(values: Values) -> Floats:
-    array = as_array(values)
-    if array.size == 0:
-        raise InvalidInputError("there are no values: give at least one")
-    if array.dtype.kind in "US":
-        raise OutOfDomainError(
-            f"value {array[0].item()!r} at position 0 is text: an interval has numbers only"
-        )
-    try:
-        return array.astype(np.float64, copy=False)
-    except (OverflowError, TypeError, ValueError):
-        raise OutOfDomainError("a value is too large for a floating-point number: remove it") from None
-
-
-def _refuse_infinite(numbers: Floats, position: int) -> None:
-    value = numbers[position].item()
-    remedy = "drop missing values" if math.isnan(value) else "remove it"
-    raise OutOfDomainError(f"value {value!r} at position {position} is not a finite number: {remedy}")

@@ -21,7 +21,7 @@ from ldpkit.mechanisms.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor
 from ldpkit.mechanisms.adaptive.table import NoiseTable, check_size, worst_ratio
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.numeric.law import Law, Placement
+from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["AAA"]

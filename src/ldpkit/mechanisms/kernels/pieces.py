@@ -11,7 +11,7 @@ import numpy as np
 
 from ldpkit.mechanisms.kernels.compiled import compiled
 
-__all__ = ["binned", "blocks", "coin", "hybrid", "rows", "truncate", "window"]
+__all__ = ["binned", "blocks", "coin", "hybrid", "rows", "truncate", "turned", "window", "wrapped"]
 
 _ONE = np.uint64(1)
 _SURE = 1 + 2.0**-50  # above all rounding of a conversion, a reciprocal and a product
@@ -36,12 +36,25 @@ def _cell(word, place, width, inside, outside, edge, by_inside, by_outside):
 
 
 @compiled()
-def window(words, places, width, inside, outside, out):
-    """Write a cell for each place: one of `width` cells from there on, or any other cell."""
+def window(words, places, scale, offset, last, width, inside, outside, out):
+    """Write a cell for each place: one of the `width` cells of its window, or any other cell.
+
+    The window begins at scale * place + offset, but not before 0 and not after `last`.
+    """
     edge, by_inside, by_outside = width * inside, _SURE / np.float64(inside), _SURE / np.float64(outside)
     for i in range(words.shape[0]):
-        place = np.uint64(places[i])
-        out[i] = _cell(words[i], place, width, inside, outside, edge, by_inside, by_outside)
+        start = np.uint64(min(max(scale * np.int64(places[i]) + offset, 0), last))
+        out[i] = _cell(words[i], start, width, inside, outside, edge, by_inside, by_outside)
+
+
+@compiled()
+def wrapped(words, places, half, mask, width, inside, outside, out):
+    """Write a cell of a circle for each place: cells are counted from the start of its window."""
+    edge, by_inside, by_outside = width * inside, _SURE / np.float64(inside), _SURE / np.float64(outside)
+    for i in range(words.shape[0]):
+        start = 2 * np.int64(places[i]) - half
+        cell = np.int64(_cell(words[i], np.uint64(0), width, inside, outside, edge, by_inside, by_outside))
+        out[i] = (start + cell) & mask
 
 
 @compiled()
@@ -93,6 +106,15 @@ def blocks(words, places, steps, far, far_guide, near, near_guide, starts, weigh
         zero = np.int64(places[i]) + reach
         cell = zero + distance if first & _ONE else zero - 1 - distance
         out[i] = cells if cell < 0 else (cells + 1 if cell >= cells else cell)
+
+
+@compiled()
+def turned(words, places, bounds, guide, mask, out):
+    """Write a cell of a circle for each place: a distance by the word, a side by its last bit."""
+    for i in range(words.shape[0]):
+        distance = _locate(words[i], bounds, guide)
+        zero = 2 * np.int64(places[i])
+        out[i] = (zero + distance if words[i] & _ONE else zero - 1 - distance) & mask
 
 
 @compiled()

@@ -12,7 +12,7 @@ from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports, Words
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.numeric.law import Law, Placement
+from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["BoundedLaplace"]

@@ -11,11 +11,11 @@ from ldpkit.core.exact import WORD, exp_bounds
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports
 from ldpkit.mechanisms.base import register
+from ldpkit.mechanisms.cells.law import Law, Placement
+from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.numeric.duchi import Coin
-from ldpkit.mechanisms.numeric.law import Law, Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.numeric.piecewise import PM, piecewise_ratio
-from ldpkit.mechanisms.numeric.window import Window
 
 __all__ = ["HM"]
 

@@ -1,52 +1,27 @@
-"""What every numeric mechanism is: a number goes in, a cell of an integer grid comes out.
-
-The value stands on a grid of `grid` steps from low (0) to high (1). A report is the
-index of an output cell or, after the cells, of an atom: a single point that has a
-probability of its own. Density and moments spread the mass of a cell evenly over it,
-which adds a twelfth of a cell squared to the variance of the cells' middles: some 1e-13
-on the grid of a million steps.
-"""
+"""What every numeric mechanism is: a number of an interval goes in, a cell or an atom comes out."""
 
 from __future__ import annotations
 
-import abc
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon, check_whole, exact_sum
-from ldpkit.core.domains.categorical import regrouped
-from ldpkit.core.domains.interval import GRID, IntervalDomain, IntervalLike, as_interval
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
+from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.typing import Counts, Floats, Indices, Reports, Values
-from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.channel import Channel, check_enumerable
-from ldpkit.mechanisms.numeric.law import Law, Placement
+from ldpkit.core.typing import Counts, Floats, Reports, Values
+from ldpkit.mechanisms.cells.law import Law
+from ldpkit.mechanisms.cells.mechanism import CellMechanism
 from ldpkit.mechanisms.tally import NumericTally
 
 if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.noise import BlockNoise
 
-__all__ = ["BINS", "NumericMechanism"]
-
-BINS = 1024
-"""A tally counts cells in at most so many bins."""
-
-_CHUNK_BYTES = 1 << 20  # randomness for one chunk: small enough for the cache, large enough to amortise
-_TALLY_CHUNK = 1 << 16  # reports counted at a time
-_MOST_DIGITS = 290  # of a power, before a floating-point number overflows or vanishes
-
-_GRID_STEPS = "the steps of the input grid, a power of two; the default is right for every use"
-_GRID = Parameter("grid", int, _GRID_STEPS, default=None, least=2)
+__all__ = ["NumericMechanism"]
 
 
-class NumericMechanism(Mechanism):
+class NumericMechanism(CellMechanism):
     """A mechanism that reports a noisy number.
 
     A new one is a file with a subclass that gives `cells`, `placement`, `law`,
@@ -65,55 +40,16 @@ class NumericMechanism(Mechanism):
     """
 
     kind = "numeric"
-    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, _GRID)
     domain_type = IntervalDomain
     domain: IntervalDomain
-    grid: int
     default_estimator: ClassVar[str] = "mean"
-    default_grid: ClassVar[int] = GRID
-    words_per_report: ClassVar[int] = 1
 
     def __init__(self, domain: IntervalLike, epsilon: float, *, grid: int | None = None) -> None:
-        steps = self.default_grid if grid is None else check_whole(grid, "grid", least=2)
-        if steps & (steps - 1) or steps > self.default_grid:
-            raise InvalidParameterError(
-                f"grid must be a power of two and at most {self.default_grid}, got {grid}: leave it out"
-            )
-        self._freeze(domain=as_interval(domain), epsilon=check_epsilon(epsilon), grid=steps)
-
-    def parameters(self) -> dict[str, ParameterValue]:
-        told = super().parameters()
-        return {name: told[name] for name in told if name != "grid" or self.grid != self.default_grid}
-
-    def sibling(self, size: int) -> Self:
-        kind: Any = type(self)
-        made: Self = kind(self.domain, **{**self.spec()["parameters"], "grid": size})
-        return made
-
-    # --- what a subclass gives ---------------------------------------------------------
+        self._settle(as_interval(domain), epsilon, grid)
 
     @property
-    @abc.abstractmethod
-    def cells(self) -> int:
-        """The number of output cells."""
-
-    @property
-    @abc.abstractmethod
-    def placement(self) -> Placement:
-        """Where the cells stand: origin and step, with low at 0 and high at 1."""
-
-    @abc.abstractmethod
-    def law(self, place: int) -> Law:
-        """Return the exact law of a report for a value at a place of the input grid."""
-
-    @abc.abstractmethod
-    def _randomise(self, places: Indices, source: RandomSource) -> Reports:
-        """Return a report for each place."""
-
-    @property
-    def atom_points(self) -> tuple[Fraction, ...]:
-        """Where the atoms stand, with low at 0 and high at 1."""
-        return ()
+    def place_count(self) -> int:
+        return self.grid + 1
 
     @property
     def line(self) -> tuple[Fraction, Fraction] | None:
@@ -122,6 +58,14 @@ class NumericMechanism(Mechanism):
         None where it is not a straight line; (0, 1) where the report is unbiased.
         """
         return None
+
+    @property
+    def indistinct(self) -> tuple[tuple[float, float], ...]:
+        """The stretches of the interval within which all values have the same law of reports.
+
+        What lies where within such a stretch, no estimator can tell.
+        """
+        return ()
 
     @property
     def noise(self) -> BlockNoise | None:
@@ -147,13 +91,8 @@ class NumericMechanism(Mechanism):
         array
             Indices of cells; `values_of` turns them into numbers.
         """
-        places, source = self.domain.place(self.domain.take(values, clip=clip), self.grid), resolve(rng)
-        reports = np.empty(len(places), self.report_dtype)
-        start = 0
-        for made in self._chunks(places, source):
-            reports[start : start + len(made)] = made
-            start += len(made)
-        return reports
+        places = self.domain.place(self.domain.take(values, clip=clip), self.grid)
+        return self._reports(places, resolve(rng))
 
     def privatize_chunks(
         self, values: Values, *, rng: RandomSource | None = None, clip: bool = False
@@ -170,46 +109,10 @@ class NumericMechanism(Mechanism):
         Each piece is checked before randomness is drawn for it. The reports are those of
         `privatize` for all pieces together, and memory is that of a chunk.
         """
-        source = resolve(rng)
         places = (self.domain.place(self.domain.take(piece, clip=clip), self.grid) for piece in pieces)
-        for chunk in regrouped(places, self.chunk_size):
-            yield self._randomise(chunk, source.spawn(1)[0])
-
-    def _chunks(self, places: Indices, source: RandomSource) -> Iterator[Reports]:
-        for start in range(0, len(places), self.chunk_size):
-            yield self._randomise(places[start : start + self.chunk_size], source.spawn(1)[0])
-
-    @property
-    def chunk_size(self) -> int:
-        """How many reports are made at a time; each chunk has a random stream of its own."""
-        return _CHUNK_BYTES // (8 * self.words_per_report)
-
-    @property
-    def report_dtype(self) -> np.dtype[Any]:
-        reports = self.cells + len(self.atom_points)
-        return np.dtype(f"<u{next(size for size in (1, 2, 4, 8) if reports <= 1 << 8 * size)}")
-
-    def _is_valid(self, reports: Reports) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return np.asarray(reports < self.cells + len(self.atom_points))
-
-    def values_of(self, reports: Reports) -> Floats:
-        """Return the number that each report stands for: the middle of its cell, or its atom."""
-        checked = self.check_reports(reports)
-        origin, step = self.placement
-        shares = float(origin) + float(step) * (checked.astype(np.float64) + 0.5)
-        for index, point in enumerate(self.atom_points):
-            shares[checked == self.cells + index] = float(point)
-        numbers: Floats = self._from_share(shares)
-        return numbers
+        return self._stream(places, resolve(rng))
 
     # --- the law -----------------------------------------------------------------------
-
-    def channel(self, rng: RandomSource | None = None) -> Channel:
-        """Return every report with its exact probability under each grid point, for small grids."""
-        reports = self.cells + len(self.atom_points)
-        check_enumerable(reports * (self.grid + 1), f"the channel of {self!r}")
-        rows = [self.law(place).row(self.cells) for place in range(self.grid + 1)]
-        return Channel(np.arange(reports, dtype=self.report_dtype), rows)
 
     @property
     def output_range(self) -> tuple[float, float]:
@@ -219,40 +122,12 @@ class NumericMechanism(Mechanism):
         low, high = min([*ends, *self.atom_points]), max([*ends, *self.atom_points])
         return self._from_share(float(low)), self._from_share(float(high))
 
-    def pdf(self, y: Any, x: Any) -> Any:
-        """Return the density of a report at y for the value x; atoms have none and are in `atoms`."""
-        scale = float(self.placement[1]) * self.domain.width
-        return self._each(x, y, lambda law, _, points: law.height(self._cell_at(points)) / scale)
-
-    def cdf(self, y: Any, x: Any) -> Any:
-        """Return the probability that the report is at most y for the value x, atoms included."""
-        atoms = self._from_share(self._atom_shares)
-
-        def below(law: Law, _: float, points: Floats) -> Floats:
-            jumps = (points[:, None] >= atoms) @ law.atom_masses if len(atoms) else 0.0
-            return law.below(self._cell_at(points)) + jumps
-
-        return self._each(x, y, below)
-
-    def atoms(self, x: float) -> tuple[Floats, Floats]:
-        """Return the points with a probability of their own, and these probabilities for the value x."""
-        place = int(self.domain.encode([x], steps=self.grid)[0])
-        return self._from_share(self._atom_shares), self.law(place).atom_masses
-
     def error(self, x: Any, power: float = 1.0) -> Any:
         """Return the expected |y - x|**power, exactly."""
-        if isinstance(power, bool) or not isinstance(power, (int, float, np.number)) or not 0 < power < 100:
-            raise InvalidParameterError(f"power must be a positive number below 100, got {power!r}")
-        if abs(power * math.log10(self.domain.width)) > _MOST_DIGITS:
-            raise InvalidParameterError(
-                f"power={power!r} takes the error on {self.domain} out of the range of floating-point "
-                "numbers: rescale the values"
-            )
-        unit = float(self.domain.width**power)
+        unit = self._unit(power)
 
         def expected(law: Law, value: float, _: Floats) -> float:
-            share = (value - self.domain.low) / self.domain.width
-            return law.moment(power, share, self.placement, self._atom_shares) * unit
+            return law.moment(power, self._share(value), self.placement, self._atom_shares) * unit
 
         return self._each(x, None, expected)
 
@@ -269,8 +144,8 @@ class NumericMechanism(Mechanism):
         """Return the mean of a report for the value x, less x."""
 
         def gap(law: Law, value: float, _: Floats) -> float:
-            share = (value - self.domain.low) / self.domain.width
-            return (law.mean(self.placement, self._atom_shares) - share) * self.domain.width
+            mean = law.mean(self.placement, self._atom_shares)
+            return float((mean - self._share(value)) * self.domain.width)
 
         return self._each(x, None, gap)
 
@@ -279,77 +154,11 @@ class NumericMechanism(Mechanism):
         variances: Floats = self.variance(np.linspace(self.domain.low, self.domain.high, 65))
         return max(float(variance) for variance in variances)
 
-    def _each(self, x: Any, y: Any, compute: Callable[[Law, float, Floats], Any]) -> Any:
-        """Compute something for each value x, and for each y along with it if there are any."""
-        values, points = np.broadcast_arrays(np.asarray(x, float), np.asarray(x if y is None else y, float))
-        if values.size == 0:
-            return np.zeros(values.shape)
-        distinct, which = np.unique(values.ravel(), return_inverse=True)
-        places = self.domain.encode(distinct, steps=self.grid)
-        result = np.empty(values.size)
-        for each, (value, place) in enumerate(zip(distinct.tolist(), places.tolist(), strict=True)):
-            same = which == each
-            result[same] = compute(self.law(place), value, points.ravel()[same])
-        return result.reshape(values.shape) if values.ndim else float(result[0])
-
-    def _cell_at(self, points: Floats) -> Floats:
-        """Return where numbers lie among the cells."""
-        origin, step = self.placement
-        return ((points - self.domain.low) / self.domain.width - float(origin)) / float(step)
-
-    @cached_property
-    def _atom_shares(self) -> Floats:
-        return np.array([float(point) for point in self.atom_points])
-
-    def _from_share(self, share: Any) -> Any:
-        """Return the number at a share of the way from low to high."""
-        return self.domain.low + self.domain.width * share
-
     # --- the tally ---------------------------------------------------------------------
-    #
-    # Its counts are: cells by bins, then each atom, then one sum. A bin is 2**k cells; the
-    # sum is that of the cells' places in their bins, so that the sum of all cells, and
-    # with it the mean, is known exactly, and integers of 64 bits never overflow.
-
-    @cached_property
-    def bin_shift(self) -> int:
-        """The k for which a bin of the tally holds 2**k cells."""
-        return max(0, (self.cells - 1).bit_length() - (BINS - 1).bit_length())
-
-    @property
-    def bins(self) -> int:
-        """How many bins of cells a tally has."""
-        return -(-self.cells >> self.bin_shift)
-
-    @cached_property
-    def bin_edges(self) -> Counts:
-        """The edges of the bins, in cells."""
-        edges: Counts = np.arange(self.bins + 1, dtype=np.int64) << self.bin_shift
-        return np.minimum(edges, self.cells)
-
-    @property
-    def tally_size(self) -> int:
-        return self.bins + len(self.atom_points) + 1
-
-    def check_counts(self, n: int, counts: Counts) -> None:
-        if n < 0 or (counts < 0).any() or exact_sum(counts[:-1]) != n:
-            raise InvalidInputError(f"the bins of {n} reports must not be negative and sum to {n}")
-        # All bins are equally wide but the last one, which may be cut short.
-        farthest = exact_sum(counts[: self.bins]) * ((1 << self.bin_shift) - 1)
-        if self.bins:
-            farthest -= int(counts[self.bins - 1]) * (-self.cells & ((1 << self.bin_shift) - 1))
-        if counts[-1] > farthest:
-            raise InvalidInputError(f"the sum of places, {counts[-1]}, is more than {n} reports can give")
 
     def tally(self, reports: Reports) -> NumericTally:
         """Return the binned counts of some reports, and what the exact mean needs beyond them."""
-        from ldpkit.mechanisms.kernels.pieces import binned
-
-        counts, n = np.zeros(self.tally_size, np.int64), 0
-        for some in self.report_chunks(reports, _TALLY_CHUNK):
-            binned(some, self.cells, self.bin_shift, counts)
-            n += len(some)
-        return NumericTally(self, n, counts)
+        return NumericTally(self, *self._counted(reports))
 
     def total(self, counts: Counts) -> Fraction:
         """Return the exact sum of all reports of a tally, each with low at 0 and high at 1."""
@@ -360,13 +169,3 @@ class NumericMechanism(Mechanism):
             int(count) * point for count, point in zip(counts[self.bins : -1], self.atom_points, strict=True)
         )
         return cells * origin + (places + int(counts[-1]) + Fraction(cells, 2)) * step + sum(atoms)
-
-    def bin_masses(self, x: Floats) -> Floats:
-        """Return the probability of each bin and atom of a tally for each value x, one row a value."""
-        places = self.domain.encode(x, steps=self.grid)
-        masses = np.empty((len(places), self.tally_size - 1))
-        for row, place in zip(masses, places, strict=True):
-            law = self.law(int(place))
-            row[: self.bins] = np.diff(law.below(self.bin_edges.astype(np.float64)))
-            row[self.bins :] = law.atom_masses
-        return masses

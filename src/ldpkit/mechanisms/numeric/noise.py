@@ -27,7 +27,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports
-from ldpkit.mechanisms.numeric.law import Law, Placement
+from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["BlockNoise", "NoiseMechanism"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ldpkit.core.exact import exp_bounds
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.numeric.law import Placement
+from ldpkit.mechanisms.cells.law import Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.numeric.window import Truncated, WindowMechanism
 

@@ -1,0 +1,283 @@
+"""Circles: angles, times of day and other values that come back to where they began.
+
+Both ends of a turn are one point: 0 and 360 degrees have the same place. A value is moved
+to the nearest of `steps` evenly spaced points before any randomness is drawn. Values that
+lie outside the turn are refused unless the user asks to wrap them, and then they are
+counted.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+
+from ldpkit.core.domains.base import Domain
+from ldpkit.core.domains.interval import GRID
+from ldpkit.core.domains.reals import NARROWEST, WIDEST, as_numbers, check_end, refuse_infinite
+from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
+
+if TYPE_CHECKING:
+    from ldpkit.core.random import RandomSource
+    from ldpkit.core.typing import Counts, Floats, Indices, Values
+
+__all__ = ["CircleDomain", "CircleLike", "WrappedWarning", "as_circle"]
+
+_CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
+_TURNS = 1 << 20  # so far from the circle, a floating-point number still knows its place to a millionth
+
+
+class WrappedWarning(UserWarning):
+    """Values outside a turn of a circle were wrapped around it, as the user asked."""
+
+
+class CircleDomain(Domain):
+    """The numbers from low to low + period, the two ends being one point.
+
+    Parameters
+    ----------
+    period : float
+        What one turn measures: 360, 24, or 2 pi. Positive.
+    low : float
+        Where the turn begins, such as -180.
+
+    Examples
+    --------
+    >>> compass = CircleDomain(360)
+    >>> compass.encode([0, 90, 359.9, 360], steps=4).tolist()
+    [0, 1, 0, 0]
+    >>> compass.distance(350, 10), compass.difference(10, 350)
+    (20.0, 20.0)
+    >>> compass.encode([10, 370])
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.OutOfDomainError: value 370.0 at position 1 is not in the turn from 0 to 360: \
+remove it, or give wrap=True to take it round the circle
+    """
+
+    __slots__ = ("_low", "_period")
+    _low: float
+    _period: float
+
+    def __init__(self, period: float, low: float = 0.0) -> None:
+        turn, start = check_end(period, "period"), check_end(low, "low")
+        if not turn > 0:
+            raise InvalidParameterError(f"period must be positive, got {period!r}")
+        if not NARROWEST <= turn <= WIDEST:
+            raise InvalidParameterError(
+                f"a period of {period!r} is too {'long' if turn > 1 else 'short'}: rescale the values, so "
+                f"that it is between {NARROWEST:g} and {WIDEST:g}"
+            )
+        if turn < 4 * GRID * math.ulp(max(abs(start), abs(start + turn))):
+            raise InvalidParameterError(
+                f"a period of {period!r} is too short for a turn that begins at {low!r}: "
+                "subtract a constant from the values"
+            )
+        object.__setattr__(self, "_low", start)
+        object.__setattr__(self, "_period", turn)
+
+    @property
+    def low(self) -> float:
+        """Where the turn begins."""
+        return self._low
+
+    @property
+    def high(self) -> float:
+        """Where the turn ends, at the point where it begins."""
+        return self._low + self._period
+
+    @property
+    def period(self) -> float:
+        """What one turn measures."""
+        return self._period
+
+    @property
+    def width(self) -> float:
+        """The period, by the name that intervals have for it."""
+        return self._period
+
+    def check(self, values: Values) -> Floats:
+        """Return numbers of the turn as an array, or refuse them."""
+        numbers = as_numbers(values)
+        if not (numbers.min() >= self._low and numbers.max() <= self.high):  # not a number is neither
+            self._refuse(numbers)
+        return numbers
+
+    def wrap(self, values: Values) -> tuple[Floats, int]:
+        """Return finite numbers taken round the circle into the turn, and how many lay outside.
+
+        Examples
+        --------
+        >>> CircleDomain(360, low=-180).wrap([-190, 30, 540])
+        (array([ 170.,   30., -180.]), 2)
+        """
+        numbers = as_numbers(values)
+        near = np.abs(numbers - self._low) <= _TURNS * self._period
+        if not near.all():
+            position = int(np.argmin(near))
+            if not math.isfinite(numbers[position]):
+                refuse_infinite(numbers, position)
+            raise OutOfDomainError(
+                f"value {numbers[position].item()!r} at position {position} is more than {_TURNS} turns "
+                f"from {self._low:g}, too far to know its place on the circle: remove it"
+            )
+        outside = (numbers < self._low) | (numbers > self.high)
+        moved = int(outside.sum())
+        if moved:
+            inside = self._low + np.mod(numbers - self._low, self._period)
+            numbers = np.where(outside, np.minimum(inside, self.high), numbers)
+        return numbers, moved
+
+    def take(self, values: Values, *, wrap: bool = False) -> Floats:
+        """Return numbers of the turn, wrapped with a warning if asked for, else checked."""
+        if not wrap:
+            return self.check(values)
+        numbers, moved = self.wrap(values)
+        if moved:
+            warnings.warn(
+                f"{moved} of {len(numbers)} values were outside {self} and were taken round the circle",
+                WrappedWarning,
+                stacklevel=3,
+            )
+        return numbers
+
+    def encode(self, values: Values, *, steps: int = GRID, wrap: bool = False) -> Indices:
+        """Return the place of every value among `steps` points around the circle, 0 for both ends.
+
+        Parameters
+        ----------
+        values : array, sequence or column
+            Numbers.
+        steps : int
+            How many points there are.
+        wrap : bool
+            True takes values outside round the circle and warns with their number.
+        """
+        return self.place(self.take(values, wrap=wrap), steps)
+
+    def place(self, numbers: Floats, steps: int = GRID) -> Indices:
+        """Return the nearest point of numbers that `take` or `check` let through, in new memory.
+
+        The numbers may be the caller's, which another thread can change after the check.
+        Places are taken modulo `steps`, so no place can lie beyond.
+        """
+        places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
+        with np.errstate(invalid="ignore"):
+            for start in range(0, len(numbers), _CHUNK):
+                scaled = numbers[start : start + _CHUNK] - self._low
+                scaled *= steps / self._period
+                places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
+        found = places.view(np.uint32)
+        if steps & (steps - 1):
+            found %= np.uint32(steps)
+        else:
+            found &= np.uint32(steps - 1)  # many times as fast
+        return found
+
+    def decode(self, places: Indices | Counts | Sequence[int], *, steps: int = GRID) -> Floats:
+        """Return the numbers that places stand for."""
+        return self._low + self._period * (np.asarray(places, np.float64) / steps)
+
+    def difference(self, end: Any, start: Any) -> Any:
+        """Return how far it is from `start` to `end` the shorter way, negative if that is backwards."""
+        away = np.mod(np.asarray(end, float) - start + self._period / 2, self._period) - self._period / 2
+        return away if away.ndim else float(away)
+
+    def distance(self, one: Any, other: Any) -> Any:
+        """Return the length of the shorter arc between two values."""
+        return abs(self.difference(one, other))
+
+    def radians(self, values: Any) -> Any:
+        """Return the angle of values in radians, 0 where the turn begins."""
+        return (np.asarray(values, float) - self._low) * (2 * math.pi / self._period)
+
+    def from_radians(self, angle: float) -> float:
+        """Return the value at an angle in radians, within the turn."""
+        turn = (angle / (2 * math.pi)) % 1.0
+        return self._low + self._period * (turn if turn < 1 else 0.0)  # a tiny negative angle rounds to 1
+
+    def _refuse(self, numbers: Floats) -> None:
+        inside = (numbers >= self._low) & (numbers <= self.high)
+        position = int(np.argmin(inside))
+        if not math.isfinite(numbers[position]):
+            refuse_infinite(numbers, position)
+        raise OutOfDomainError(
+            f"value {numbers[position].item()!r} at position {position} is not in {self}: "
+            "remove it, or give wrap=True to take it round the circle"
+        )
+
+    def to_json(self) -> dict[str, float]:
+        """Return the JSON form: the period and where the turn begins."""
+        return {"period": self._period, "low": self._low}
+
+    @classmethod
+    def from_json(cls, form: Any) -> Self:
+        """Return the circle of a JSON form, or refuse it."""
+        if not isinstance(form, dict) or set(form) != {"period", "low"}:
+            raise InvalidParameterError(
+                f'a circle is an object such as {{"period": 360, "low": 0}}, got {str(form)[:50]!r}'
+            )
+        return cls(form["period"], form["low"])
+
+    @property
+    def size(self) -> None:
+        """None: numbers are not counted."""
+        return None
+
+    @property
+    def short(self) -> str:
+        """The domain in the `repr` of a mechanism: the period, if the turn begins at 0."""
+        return f"{self._period:g}" if self._low == 0 else repr(self)
+
+    def values(self, places: Any) -> Any:
+        """Return the numbers themselves."""
+        return places
+
+    def examples(self, most: int, source: RandomSource) -> list[float]:
+        """Return numbers to try: the quarters of the turn and some at random."""
+        inner = np.sort(source.generator().random(most // 4))
+        return [
+            float(self._low + share * self._period) for share in np.unique([0.0, 0.25, 0.5, 0.75, *inner])
+        ]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CircleDomain):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(("circle", self._low, self._period))
+
+    def __str__(self) -> str:
+        return f"the turn from {self._low:.15g} to {self.high:.15g}"
+
+    def __repr__(self) -> str:
+        start = f", low={self._low:.15g}" if self._low else ""
+        return f"CircleDomain({self._period:.15g}{start})"
+
+    def __reduce__(self) -> Any:
+        return CircleDomain, (self._period, self._low)
+
+
+CircleLike: TypeAlias = "CircleDomain | float"
+"""A circle, or the period of one that begins at 0."""
+
+
+def as_circle(domain: CircleLike) -> CircleDomain:
+    """Return the circle for a circle or its period.
+
+    Examples
+    --------
+    >>> as_circle(24)
+    CircleDomain(24)
+    """
+    if isinstance(domain, CircleDomain):
+        return domain
+    if isinstance(domain, (bool, np.bool_)) or not isinstance(domain, (int, float, np.number)):
+        raise InvalidParameterError(
+            f"a circle is given by its period, such as 360, or a CircleDomain, got {domain!r}"
+        )
+    return CircleDomain(float(domain))

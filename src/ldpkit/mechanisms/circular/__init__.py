@@ -1,0 +1,1 @@
+"""Mechanisms for angles, times of day and other values on a circle."""
