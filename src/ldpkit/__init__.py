@@ -23,7 +23,7 @@ TYPE_CHECKING = False  # typing itself would take longer to load than all else t
 if TYPE_CHECKING:
     from typing import Any
 
-    from ldpkit import bench
+    import ldpkit.bench as bench
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.measure import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
