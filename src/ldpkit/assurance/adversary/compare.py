@@ -237,7 +237,8 @@ def _asked(
     if mechanisms is None:
         return (DEFAULT_NUMERIC if numeric else DEFAULT_MECHANISMS), ()
     is_one = isinstance(mechanisms, str) or not isinstance(mechanisms, Sequence)
-    asked: list[Any] = [mechanisms] if is_one else [*mechanisms]
+    several: Any = [mechanisms] if is_one else mechanisms
+    asked: list[Any] = list(several)
     if asked != [_ALL]:
         return asked, ()
     if numeric:
