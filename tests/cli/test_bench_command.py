@@ -35,9 +35,10 @@ SMALL = ["bench", "-d", "zipf:k=8,n=2000", "-r", "2"]
 
 
 def test_the_default_prints_the_table_and_what_to_do_next(run):
-    printed = run("bench", "-r", "2").out
-    for word in ("w/o PP", "norm", "grr", "olh", "best:", "next:"):
-        assert word in printed
+    done = run("bench", "-r", "2")
+    for word in ("w/o PP", "norm", "grr", "olh", "next:"):
+        assert word in done.out
+    assert "best:" in done.err
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_the_default_prints_the_table_and_what_to_do_next(run):
 )
 def test_several_values_may_be_given_in_any_way(run, epsilons):
     done = run(*SMALL, *epsilons, "-p", "grr", "oue", "-m", "none", "-u", "mae", "l2", "--format", "json")
-    rows = json.loads(done.out)
+    rows = json.loads(done.out)["rows"]
     assert {row["epsilon"] for row in rows} == {0.5, 1.0}
     assert {row["protocol"] for row in rows} == {"grr", "oue"}
     assert {row["metric"] for row in rows} == {"mae", "l2"}
@@ -97,8 +98,8 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(tmp_path, monkeypatch, ru
         (["-e", "nan"], "epsilon must be positive and finite, got nan"),
         (["-e", "one"], "epsilon must be a number, got 'one'"),
         (["-d", "nowhere.csv"], "nowhere.csv"),
-        (["--format", "parquet"], "--out"),
-        (["--resume"], "--out"),
+        (["--format", "parquet"], "-o results.parquet"),
+        (["--resume"], "-o results.csv"),
         (["-o", "rows.xls"], ".csv, .json or .parquet"),
         (["--figure", "figure.gif"], ".png, .svg or .pdf"),
         (["--plugin", "missing.py"], "does not exist"),

@@ -86,7 +86,7 @@ def values(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, *slow(signal.SIGHUP), signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(tmp_path, values, number):
-    arguments = ("privatize", values, "-m", "grr", "-e", 1, "--domain", 2, "-o", "out.ldp")
+    arguments = ("privatize", values, "-p", "grr", "-e", 1, "--domain", 2, "-o", "out.ldp")
     assert stopped(SLOW_WRITE, number, arguments, tmp_path)[0] == 128 + number
     assert [path.name for path in tmp_path.iterdir()] == ["values.txt"]
 
@@ -191,7 +191,7 @@ def reports(tmp_path):
         ("inspect a.ldp >/dev/full", "error: standard output: No space left on device\n"),
         ("--help >/dev/full", "error: standard output: No space left on device\n"),
         (
-            "privatize - -m grr -e 1 --domain 3 -o b.ldp <&-",
+            "privatize - -p grr -e 1 --domain 3 -o b.ldp <&-",
             "error: standard input cannot be read: Bad file descriptor\n",
         ),
     ],

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldpkit
-from contract.subjects import MECHANISM_NAMES, oracle
+from contract.subjects import MECHANISM_NAMES, ORACLE_NAMES, is_of_the_house, oracle
 from ldpkit.core.errors import ContractError, FileFormatError, InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import log_up
 from ldpkit.mechanisms.base import MECHANISMS, from_spec
@@ -129,6 +129,14 @@ def test_other_files_are_no_tallies():
     for data in (b"", b"L", b"LDPT", b"PK\x03\x04" * 20, bytes(100), b"LDPT" + bytes(200)):
         with pytest.raises(FileFormatError):
             ldpkit.Tally.from_bytes(data)
+
+
+@pytest.mark.parametrize("name", [name for name in ORACLE_NAMES if is_of_the_house(name)])
+def test_a_channel_too_large_to_list_is_refused(name):
+    mechanism = oracle(name, 1 << 17, 0.5)
+    if not mechanism.can("hashed"):
+        with pytest.raises(InvalidParameterError, match="smaller domain"):
+            mechanism.channel()
 
 
 def test_an_impossible_report_is_infinite_epsilon():

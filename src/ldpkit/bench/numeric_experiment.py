@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import ALGORITHMS, FINE, Density, maximise, transition
 from ldpkit.estimation.density import density as estimate_density
-from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
+from ldpkit.planning.mean.variance import is_parabola
 from ldpkit.planning.ties import is_tie
 from ldpkit.protocols.adaptive_mean import AdaptiveMean
 from ldpkit.simulation.metrics.transport import emd
@@ -57,8 +57,13 @@ MEAN_MECHANISMS = ("laplace", "duchi", "pm", "hm", "sw", "aaa", "auto")
 DENSITY_MECHANISMS = ("sw", "pm", "hm")
 """What is compared by default for densities."""
 
-_TWO_PHASES = ("aaa", "auto")
 _BINS = 64  # of densities
+
+# AAA as in its paper, and "auto": fewer describers, a better oracle, free choice.
+_TWO_PHASES: dict[str, dict[str, Any]] = {
+    "aaa": {},
+    "auto": {"share": None, "oracle": "ss", "choice": "auto"},
+}
 
 
 class NumericRow(NamedTuple):
@@ -181,10 +186,9 @@ class NumericExperiment:
         return next(each for each in self.data if each.name == name)
 
     def _protocol(self, numbers: NumericData, epsilon: float, name: str) -> AdaptiveMean:
-        """Return AAA as in its paper, or "auto": fewer describers, a better oracle, free choice."""
-        if name == "aaa":
-            return AdaptiveMean(numbers.domain, epsilon, share=self.share, bins=self.bins)
-        return AdaptiveMean(numbers.domain, epsilon, bins=self.bins, oracle="ss", choice="auto")
+        """Return a protocol of two phases by its name."""
+        settings = {key: getattr(self, key) for key in ("share", "bins")} | _TWO_PHASES[name]
+        return AdaptiveMean(numbers.domain, epsilon, **settings)
 
     def _measure(self, numbers: NumericData, cell: NumericCell, source: RandomSource) -> dict[str, float]:
         name, _, algorithm = cell.mechanism.partition("+")
@@ -222,7 +226,7 @@ def measure_phases(protocol: AdaptiveMean, numbers: NumericData, source: RandomS
 
 def mean_variance(mechanism: NumericMechanism, numbers: NumericData) -> float:
     """Return the variance of a report, averaged over all people, on the scale of [-1, 1]."""
-    if isinstance(mechanism, AAA):
+    if not is_parabola(mechanism):
         variances: Floats = mechanism.variance(numbers.values)
         return float(variances.mean()) / numbers.half_width**2
     shares = (numbers.values - numbers.domain.low) / numbers.domain.width

@@ -16,7 +16,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from ldpkit.core.errors import InvalidInputError, LdpkitError, WriteError
 from ldpkit.core.locks import lock
@@ -30,6 +30,7 @@ __all__ = [
     "sync_folder",
     "whole_file",
     "whole_text",
+    "whole_text_stream",
 ]
 
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
@@ -57,27 +58,33 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     (True, b'abc')
     """
     target = check_target(path)
-    with tidied():
-        _remove_stale(target.parent)
-        part = target
-        try:
-            raw = None
-            while raw is None:
-                part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
-                _unfinished.add(part)
-                raw = _open_part(part, path)
-            with io.BufferedWriter(raw) as stream:
-                yield stream
-                stream.flush()
-                with _refusing(path):
-                    if target.exists():
-                        part.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays
-                    os.fsync(stream.fileno())
-                    part.replace(target)  # before the lock goes with the stream
-            sync_folder(target.parent)
-        finally:
-            if part != target:
-                _remove(part)
+    with tidied(), _neighbour(target, path) as (part, raw):
+        with io.BufferedWriter(raw) as stream:
+            yield stream
+            stream.flush()
+            with _refusing(path):
+                if target.exists():
+                    part.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays
+                os.fsync(stream.fileno())
+                part.replace(target)  # before the lock goes with the stream
+        sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _neighbour(target: Path, path: str | Path) -> Iterator[tuple[Path, _Part]]:
+    """Yield a new file beside the target, locked; it goes away at the end, whatever happens."""
+    _remove_stale(target.parent)
+    part = target
+    try:
+        raw = None
+        while raw is None:
+            part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
+            _unfinished.add(part)
+            raw = _open_part(part, path)
+        yield part, raw
+    finally:
+        if part != target:
+            _remove(part)
 
 
 def remove_unfinished() -> None:
@@ -96,34 +103,34 @@ def _remove(part: Path) -> None:
     _unfinished.discard(part)
 
 
-def whole_text(path: str | Path, text: str) -> None:
-    r"""Write a text file, whole or not at all.
+@contextlib.contextmanager
+def whole_text_stream(path: str | Path) -> Iterator[TextIO]:
+    r"""Open a text file that appears under its name only when it is complete.
 
     A lone surrogate, which is no character, is written as an escape such as `\udcff`.
     """
-    data = text.encode(errors="backslashreplace")
     with whole_file(path) as stream:
-        stream.write(data)
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
+        yield text
+        text.detach()  # flushes, and leaves it to the file to close
+
+
+def whole_text(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with whole_text_stream(path) as stream:
+        stream.write(text)
 
 
 def create_file(path: str | Path, data: bytes) -> None:
     """Make a file that only its owner may read, whole or not at all; one that is there stays as it is."""
     target = check_target(path)
     with tidied(), _refusing(path):
-        _remove_stale(target.parent)
-        raw = None
-        while raw is None:
-            part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
-            raw = _open_part(part, path)
-        with raw:
-            try:
-                part.chmod(stat.S_IRUSR | stat.S_IWUSR)
-                raw.write(data)
-                os.fsync(raw.fileno())
-                with contextlib.suppress(FileExistsError):
-                    os.link(part, target)  # unlike a rename, it never takes the place of another file
-            finally:
-                part.unlink(missing_ok=True)
+        with _neighbour(target, path) as (part, raw), raw:
+            part.chmod(stat.S_IRUSR | stat.S_IWUSR)
+            raw.write(data)
+            os.fsync(raw.fileno())
+            with contextlib.suppress(FileExistsError):
+                os.link(part, target)  # unlike a rename, it never takes the place of another file
         sync_folder(target.parent)
 
 

@@ -8,6 +8,6 @@ GRR(5, epsilon=1) passes 2 checks
 """
 
 from ldpkit.testing.examples import example
-from ldpkit.testing.suite import Check, ContractReport, check_mechanism, checks_for
+from ldpkit.testing.suite import ContractCheck, ContractReport, check_mechanism, checks_for
 
-__all__ = ["Check", "ContractReport", "check_mechanism", "checks_for", "example"]
+__all__ = ["ContractCheck", "ContractReport", "check_mechanism", "checks_for", "example"]

@@ -13,7 +13,7 @@ from ldpkit.testing import epsilon, identity, inputs, moments, numeric, randomne
 from ldpkit.testing.examples import example
 from ldpkit.testing.expect import NotApplicableError
 
-__all__ = ["Check", "ContractReport", "check_mechanism", "checks_for"]
+__all__ = ["ContractCheck", "ContractReport", "check_mechanism", "checks_for"]
 
 Run = Callable[[Any], None]
 
@@ -24,7 +24,7 @@ _NUMERIC = (*inputs.NUMERIC, *epsilon.NUMERIC, *sampler.NUMERIC, *numeric.NUMERI
 
 
 @dataclass(frozen=True)
-class Check:
+class ContractCheck:
     """One clause of the contract.
 
     Parameters
@@ -79,7 +79,7 @@ class ContractReport:
         return f"{self.mechanism!r} passes {len(self.passed)} checks{skipped}"
 
 
-def checks_for(mechanism: Mechanism | str) -> tuple[Check, ...]:
+def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
     """Return the checks that apply to a mechanism by its kind and capabilities.
 
     Examples
@@ -95,7 +95,7 @@ def checks_for(mechanism: Mechanism | str) -> tuple[Check, ...]:
         runs += _FREQUENCY + (_PURE if kind.can("pure") else ())
     elif is_numeric(kind):
         runs += _NUMERIC
-    return tuple(Check(run.__name__.removeprefix("check_"), run) for run in runs)
+    return tuple(ContractCheck(run.__name__.removeprefix("check_"), run) for run in runs)
 
 
 def check_mechanism(mechanism: Mechanism | str, *, only: tuple[str, ...] = ()) -> ContractReport:

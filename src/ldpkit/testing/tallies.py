@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.errors import FileFormatError, FrozenError, InvalidInputError, MismatchError
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import MAGIC, Tally
 from ldpkit.testing.examples import good_values, relatives, small
 from ldpkit.testing.expect import refuses, require
 from ldpkit.testing.wire import example_reports
@@ -138,7 +138,7 @@ def check_forged_tallies(mechanism: Any) -> None:
         refuses(FileFormatError, Tally.from_bytes, data)
 
 
-def _sealed(header: bytes, counts: bytes, version: int = 1, magic: bytes = b"LDPT") -> bytes:
+def _sealed(header: bytes, counts: bytes, version: int = 1, magic: bytes = MAGIC) -> bytes:
     body = struct.pack("<4sHI", magic, version, len(header)) + header + counts
     return body + struct.pack("<I", zlib.crc32(body))
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 import ldpkit
 from estimation.batches import NOISE, apply, batches
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from slow import slow
 
@@ -145,7 +144,7 @@ def test_tables_of_ldp3(name: str) -> None:
     counts = data_counts(name)
     n, oracle = int(counts.sum()), ldpkit.OLH(len(counts), epsilon=1.0)
     supports = oracle.simulate(counts, rng=ldpkit.random.seeded(1), repeats=100)
-    estimates, noise = invert(oracle, supports, n), Noise.of(oracle, n)
+    estimates, noise = oracle.unbiased(supports, n), Noise.of(oracle, n)
 
     def errors(batch: np.ndarray) -> np.ndarray:
         return np.abs(batch - counts / n).mean(1) * 1e3

@@ -211,7 +211,7 @@ def test_questions_are_checked_before_anything_is_simulated() -> None:
         Question(COUNTS, "oue", WANTED, consistency="norm_subb")
     with pytest.raises(InvalidParameterError, match="below the largest"):
         Question(COUNTS, "oue", WANTED, epsilon_min=2, epsilon_max=1)
-    with pytest.raises(InvalidParameterError, match="cannot be compared"):
+    with pytest.raises(InvalidParameterError, match="choose from"):
         Question(COUNTS, "l_grr", WANTED)
     with pytest.raises(InvalidInputError, match="at least 10 values"):
         Question(COUNTS, "oue", Constraint("topk_precision", "at least", 0.5))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
@@ -28,7 +28,18 @@ from ldpkit.mechanisms.longitudinal.chain import ChainedBits, ChainedResponse
 if TYPE_CHECKING:
     from ldpkit.protocols.store import DeviceStore
 
-__all__ = ["LongitudinalOracle", "MemoizedOracle"]
+__all__ = ["LongitudinalOracle", "MemoizedOracle", "DeviceMemory"]
+
+
+class DeviceMemory(TypedDict, total=False):
+    """Who answers, and what remembers their permanent reports; `privatize` says what each means."""
+
+    new_devices: bool
+    people: Values | None
+    question: str | None
+    secret: bytes | None
+    store: DeviceStore | None
+    collection: str
 
 
 class MemoizedOracle(FrequencyOracle):
@@ -95,20 +106,8 @@ class MemoizedOracle(FrequencyOracle):
     def first_reports(self, values: Values, *, rng: RandomSource | None = None) -> Reports:
         return super().privatize(values, rng=rng)
 
-    def first_reports_chunks(self, values: Values, *, rng: RandomSource | None = None) -> Iterator[Reports]:
-        return super().privatize_chunks(values, rng=rng)
-
     def privatize(
-        self,
-        values: Values,
-        *,
-        rng: RandomSource | None = None,
-        new_devices: bool = False,
-        people: Values | None = None,
-        question: str | None = None,
-        secret: bytes | None = None,
-        store: DeviceStore | None = None,
-        collection: str = "",
+        self, values: Values, *, rng: RandomSource | None = None, **memory: Unpack[DeviceMemory]
     ) -> Reports:
         """Return one report for each value, of devices that are new or that remember.
 
@@ -150,40 +149,25 @@ class MemoizedOracle(FrequencyOracle):
         report that a device must keep, or each further call gives more away: say people=, question= and \
         secret= or store=, or new_devices=True if none of these devices ever answered before
         """
-        if not self._is_first(new_devices, people, question, secret, store, collection):
-            chunks = self.privatize_chunks(
-                values,
-                rng=rng,
-                people=people,
-                question=question,
-                secret=secret,
-                store=store,
-                collection=collection,
-            )
-            return np.concatenate(list(chunks))
-        return super().privatize(values, rng=rng)
+        if self._is_first(memory):
+            return super().privatize(values, rng=rng)
+        return np.concatenate(list(self.privatize_chunks(values, rng=rng, **memory)))
 
     def privatize_chunks(
-        self,
-        values: Values,
-        *,
-        rng: RandomSource | None = None,
-        new_devices: bool = False,
-        people: Values | None = None,
-        question: str | None = None,
-        secret: bytes | None = None,
-        store: DeviceStore | None = None,
-        collection: str = "",
+        self, values: Values, *, rng: RandomSource | None = None, **memory: Unpack[DeviceMemory]
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` in chunks; with a store all are charged at once, before."""
-        if self._is_first(new_devices, people, question, secret, store, collection):
+        if self._is_first(memory):
             return super().privatize_chunks(values, rng=rng)
-        permanent_reports = call_up("permanent_reports")
-
-        assert people is not None
-        kept = permanent_reports(self, question or "", collection, secret, store)
+        kept = call_up("permanent_reports")(
+            self,
+            memory.get("question") or "",
+            memory.get("collection", ""),
+            memory.get("secret"),
+            memory.get("store"),
+        )
         indices, source = self.domain.encode(values), resolve(rng)
-        permanent = kept.of_people(indices, people)
+        permanent = kept.of_people(indices, memory["people"])
         return (
             self.instant(np.concatenate([next(permanent) for _ in range(len(chunk))]), stream)
             for chunk, stream in self.chunks(indices, source)
@@ -193,12 +177,14 @@ class MemoizedOracle(FrequencyOracle):
         self, pieces: Iterable[Values], *, rng: RandomSource | None = None, new_devices: bool = False
     ) -> Iterator[Reports]:
         """Yield the reports of new devices whose values come piece by piece."""
-        self._is_first(new_devices, None)
+        self._is_first({"new_devices": new_devices})
         return super().privatize_stream(pieces, rng=rng)
 
-    def _is_first(self, new_devices: bool, people: Values | None, *memory: object) -> bool:
+    def _is_first(self, memory: DeviceMemory) -> bool:
         """Whether these are new devices; refuse what says neither that nor who they are."""
-        if new_devices and (people is not None or any(memory)):
+        new_devices, people = memory.get("new_devices", False), memory.get("people")
+        told = (memory.get("question"), memory.get("secret"), memory.get("store"), memory.get("collection"))
+        if new_devices and (people is not None or any(told)):
             raise InvalidParameterError(
                 "new devices have no memory: leave out people, question, secret and store, or new_devices"
             )

@@ -21,7 +21,6 @@ from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.mle import maximise
 from ldpkit.estimation.consistency.projection import norm_sub
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from ldpkit.papers.ibu.chain import right
 from ldpkit.papers.ibu.paper import METRICS, ONE_TIME
@@ -155,7 +154,7 @@ def _cell(name: str, epsilon: float, people: Counts, source: random.RandomSource
     updated = np.array([climb.frequencies for climb in update(supports, oracle.p, oracle.q)])
     return {
         MLE: errors_of(truth, maxima),
-        "norm_sub": errors_of(truth, norm_sub(invert(oracle, supports, n), Noise.of(oracle, n))),
+        "norm_sub": errors_of(truth, norm_sub(oracle.unbiased(supports, n), Noise.of(oracle, n))),
         "ibu": errors_of(truth, updated),
         "ibu_limit": errors_of(truth, limit(supports, oracle.p, oracle.q)),
     }

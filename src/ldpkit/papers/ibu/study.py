@@ -22,7 +22,6 @@ from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.consistency.projection import norm_sub
 from ldpkit.estimation.consistency.scale import positive_shares
-from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.papers.ibu.chain import Subject, is_as_published, published, right
@@ -202,7 +201,7 @@ def _cell(
     truth = people / n
     subject, original = right(name, k, epsilon), published(name, k, epsilon)
     supports = _collect(subject, people, source)
-    unbiased = invert(subject.oracle, supports, n)
+    unbiased = subject.oracle.unbiased(supports, n)
     frequencies, capped = _update(subject, supports)
     errors = {
         "mi": errors_of(truth, positive_shares(unbiased)),
@@ -216,7 +215,7 @@ def _cell(
         supports = _collect(original, people, source)
     frequencies, capped = _update(original, supports)
     published_errors = {
-        "published_mi": errors_of(truth, positive_shares(invert(original.oracle, supports, n))),
+        "published_mi": errors_of(truth, positive_shares(original.oracle.unbiased(supports, n))),
         "published_ibu": errors_of(truth, frequencies),
     }
     return errors | published_errors, capped

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.plan import Plan, binomial_interval
-from ldpkit.planning.searches import SEARCHES, Search, Selection
+from ldpkit.planning.searches import SEARCHES, ChosenEpsilon, Search
 from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.planning.verification import RUNS, Verification, verify_around
 
@@ -92,6 +92,7 @@ def plan_budget(
         seconds=time.perf_counter() - start,
         consistency=question.consistency,
         note=judged.note,
+        rough=judged.rough,
     )
 
 
@@ -99,14 +100,14 @@ def _name(chosen: Search) -> str:
     return next(name for name, kind in SEARCHES.items() if kind is type(chosen))
 
 
-def _judge(runner: TrialRunner, selection: Selection) -> Selection:
+def _judge(runner: TrialRunner, selection: ChosenEpsilon) -> ChosenEpsilon:
     """Judge an answer by new simulations: those that chose it are biased in its favour."""
     from scipy.stats import binom
 
     constraint = runner.question.constraint
     epsilon = runner.question.epsilon_max if selection.epsilon is None else selection.epsilon
     good = int(constraint.holds(runner.draw(epsilon, CONFIRMATION)).sum())
-    return Selection(
+    return ChosenEpsilon(
         selection.epsilon,
         good / CONFIRMATION,
         binomial_interval(good, CONFIRMATION),

@@ -21,7 +21,6 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.planning.constraint import Constraint
@@ -76,7 +75,7 @@ class _Collections:
             told = np.where(self.supports.any(axis=1, keepdims=True), self.supports, 1)
             estimates = limit(told, self.oracle.p, self.oracle.q)
         else:
-            estimates = invert(self.oracle, self.supports, n)
+            estimates = self.oracle.unbiased(self.supports, n)
             if combination.method != NO_METHOD:
                 estimates = CONSISTENCY.get(combination.method)(estimates, Noise.of(self.oracle, n))
         return metric(self.counts / n, estimates)

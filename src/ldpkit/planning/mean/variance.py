@@ -80,7 +80,8 @@ def mean_error(
 
     Examples
     --------
-    >>> round(mean_error(get("laplace", (0, 1), epsilon=1), 20_000, 0.95), 4)
+    >>> import ldpkit
+    >>> round(mean_error(ldpkit.get("laplace", (0, 1), epsilon=1), 20_000, 0.95), 4)
     0.0196
     """
     reach = NormalDist().inv_cdf(0.5 + probability / 2)
@@ -100,7 +101,8 @@ def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -
 
     Examples
     --------
-    >>> pm = get("pm", (0, 1), epsilon=1)
+    >>> import ldpkit
+    >>> pm = ldpkit.get("pm", (0, 1), epsilon=1)
     >>> values = np.array([0.1, 0.4, 0.5])
     >>> average = report_variance(pm, Spread(pm.domain, values))
     >>> bool(np.isclose(average, pm.variance(values).mean())), average < report_variance(pm)
@@ -116,7 +118,7 @@ def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -
         return float(mechanism.variance(mechanism.domain.low)) / scale
     if spread is None:
         return float(mechanism.variance(worst_value(mechanism))) / scale
-    if _is_parabola(mechanism):
+    if is_parabola(mechanism):
         ends = mechanism.domain.low, mechanism.domain.high
         at_low, at_middle, at_high = mechanism.variance(np.linspace(*ends, 3)).tolist()
         first, second = spread.moments
@@ -132,16 +134,19 @@ def worst_value(mechanism: NumericMechanism) -> float:
 
     Examples
     --------
-    >>> worst_value(get("duchi", (0, 10), epsilon=1)), worst_value(get("pm", (0, 10), epsilon=1))
-    (5.0, 0.0)
+    >>> import ldpkit
+    >>> [worst_value(ldpkit.get(name, (0, 10), epsilon=1)) for name in ("duchi", "pm")]
+    [5.0, 0.0]
     """
-    points = 3 if _is_parabola(mechanism) else _CELLS + 1
+    points = 3 if is_parabola(mechanism) else _CELLS + 1
     values = np.linspace(mechanism.domain.low, mechanism.domain.high, points)
     return float(values[np.argmax(mechanism.variance(values))])
 
 
-def _is_parabola(mechanism: NumericMechanism) -> bool:
+def is_parabola(mechanism: NumericMechanism) -> bool:
     """Whether the variance over the values is the parabola through both ends and the middle."""
+    if mechanism.can("fitted"):  # between the points of its grid it is not, whatever it is at these
+        return False
     values = np.linspace(mechanism.domain.low, mechanism.domain.high, 5)
     low, quarter, middle, _, high = mechanism.variance(values)
     return math.isclose(quarter, (3 * low + 6 * middle - high) / 8, rel_tol=1e-6)

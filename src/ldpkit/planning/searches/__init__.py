@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from ldpkit.planning.frequencies.question import Question
     from ldpkit.planning.searches.trials import TrialRunner
 
-__all__ = ["SEARCHES", "Search", "Selection", "search"]
+__all__ = ["SEARCHES", "Search", "ChosenEpsilon", "search"]
 
 
 @dataclass(frozen=True)
-class Selection:
+class ChosenEpsilon:
     """What a search found.
 
     Parameters
@@ -57,6 +57,8 @@ class Selection:
         nothing, the answer is judged by new simulations.
     note : str
         What else is to be known.
+    rough : bool
+        Whether the probability was computed by a law that is not good here.
     """
 
     epsilon: float | None
@@ -64,6 +66,7 @@ class Selection:
     interval: tuple[float, float] | None = None
     confidence: float | None = None
     note: str = ""
+    rough: bool = False
 
 
 class Search(abc.ABC):
@@ -76,7 +79,7 @@ class Search(abc.ABC):
         question.oracle(question.epsilon_max).simulate(question.counts, rng=seeded(0), repeats=1)
 
     @abc.abstractmethod
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the smallest epsilon that satisfies the runner's question."""
 
 

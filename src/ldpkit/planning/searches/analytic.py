@@ -13,7 +13,7 @@ from ldpkit.planning.laws.errors import absolutes_score, largest_error_score, sq
 from ldpkit.planning.laws.noise import NoiseLaw
 from ldpkit.planning.laws.order import TauLaw
 from ldpkit.planning.plan import Trial
-from ldpkit.planning.searches import Search, Selection, search
+from ldpkit.planning.searches import ChosenEpsilon, Search, search
 from ldpkit.planning.searches.binary import check_tolerance
 from ldpkit.planning.searches.roots import find_root
 
@@ -96,7 +96,7 @@ class AnalyticSearch(Search):
         law_of(question)
         NoiseLaw.of(question.oracle(question.epsilon_max), question.counts)
 
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the smallest epsilon by the law of the metric."""
         question = runner.question
         law, normal = law_of(question), NormalDist()
@@ -125,13 +125,13 @@ class AnalyticSearch(Search):
             root = min(root + step, high)
         return self._selection(runner, _within(question, root), margin(root) + wanted)
 
-    def _selection(self, runner: TrialRunner, epsilon: float | None, score: float) -> Selection:
+    def _selection(self, runner: TrialRunner, epsilon: float | None, score: float) -> ChosenEpsilon:
         question = runner.question
-        note = "computed, not simulated"
+        note, rough = "computed, not simulated", False
         at = runner.oracle(question.epsilon_max if epsilon is None else epsilon)
         if NoiseLaw.of(at, question.counts).smallest_count < _FEW and epsilon is not None:
-            note = "rough: some support counts are small here, use sequential"
-        return Selection(epsilon, NormalDist().cdf(score), None, None, note)
+            note, rough = "rough: some support counts are small here, use sequential", True
+        return ChosenEpsilon(epsilon, NormalDist().cdf(score), None, None, note, rough)
 
 
 def _within(question: Question, log_epsilon: float) -> float:

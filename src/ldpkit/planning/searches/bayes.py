@@ -13,7 +13,7 @@ import numpy as np
 
 from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import MissingDependencyError
-from ldpkit.planning.searches import Selection, search
+from ldpkit.planning.searches import ChosenEpsilon, search
 from ldpkit.planning.searches.binary import SimulatedSearch, check_tolerance
 from ldpkit.planning.searches.isotonic import smallest_passing
 
@@ -66,7 +66,7 @@ class BayesianOptimisation(SimulatedSearch):
         _library()
         super().check(question)
 
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the smallest epsilon that passes, by all that was tried together."""
         question = runner.question
         constraint = question.constraint
@@ -82,7 +82,7 @@ class BayesianOptimisation(SimulatedSearch):
 
         at_largest = evaluate(high)
         if not runner.trace[-1].passed:
-            return Selection(None)
+            return ChosenEpsilon(None)
         library = _library()
         generator = runner.source.generator()
         optimizer = library.BayesianOptimization(
@@ -104,7 +104,7 @@ class BayesianOptimisation(SimulatedSearch):
                     point = float(optimizer.suggest()["log_epsilon"])
                 found.append(evaluate(point))
                 optimizer.register({"log_epsilon": point}, found[-1][0])
-        return Selection(self._close_gap(runner))
+        return ChosenEpsilon(self._close_gap(runner))
 
     def _close_gap(self, runner: TrialRunner) -> float:
         """Return the smallest epsilon that passes, after halving the gap below it to the tolerance."""

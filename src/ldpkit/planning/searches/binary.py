@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.searches import Search, Selection, search
+from ldpkit.planning.searches import ChosenEpsilon, Search, search
 
 if TYPE_CHECKING:
     from ldpkit.planning.plan import Trial
@@ -66,18 +66,18 @@ class BinarySearch(SimulatedSearch):
         super().__post_init__()
         check_tolerance(self.tolerance)
 
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the upper end of the last range."""
         low, high = runner.question.epsilon_min, runner.question.epsilon_max
         if not self.test(runner, high).passed:
-            return Selection(None)
+            return ChosenEpsilon(None)
         while high - low >= self.tolerance:
             middle = (low + high) / 2
             if self.test(runner, middle).passed:
                 high = middle
             else:
                 low = middle
-        return Selection(high)
+        return ChosenEpsilon(high)
 
 
 def check_tolerance(tolerance: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.searches import Selection, search
+from ldpkit.planning.searches import ChosenEpsilon, search
 from ldpkit.planning.searches.binary import SimulatedSearch
 from ldpkit.planning.searches.isotonic import smallest_passing
 
@@ -54,11 +54,11 @@ class MultiPass(SimulatedSearch):
         if isinstance(self.step, bool) or not isinstance(self.step, (int, float)) or not self.step > 0:
             raise InvalidParameterError(f"the step must be positive, got {self.step!r}")
 
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the smallest epsilon that passes, by all passes together."""
         smallest, largest = runner.question.epsilon_min, runner.question.epsilon_max
         if not self.test(runner, largest).passed:
-            return Selection(None)
+            return ChosenEpsilon(None)
         low, high, step, chosen = smallest, largest, self.step, largest
         for _ in range(self.passes):
             for epsilon in _walk(low, high, step):
@@ -67,7 +67,7 @@ class MultiPass(SimulatedSearch):
             chosen = largest if found is None else found
             low, high = max(chosen - step, smallest), min(chosen + step, largest)
             step /= self.g
-        return Selection(chosen)
+        return ChosenEpsilon(chosen)
 
 
 def _walk(low: float, high: float, step: float) -> Floats:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.searches import Selection, search
+from ldpkit.planning.searches import ChosenEpsilon, search
 from ldpkit.planning.searches.binary import BinarySearch
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ class RelaxedBinarySearch(BinarySearch):
         if isinstance(self.g, bool) or not isinstance(self.g, (int, float)) or not self.g > 2:
             raise InvalidParameterError(f"g must exceed 2, got {self.g!r}: otherwise the range never shrinks")
 
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the first epsilon that passes, from the upper end of the last range on."""
         low, high = runner.question.epsilon_min, runner.question.epsilon_max
         largest = high
         if not self.test(runner, high).passed:
-            return Selection(None)
+            return ChosenEpsilon(None)
         while high - low >= self.tolerance:
             middle, margin = (low + high) / 2, (high - low) / self.g
             if self.test(runner, middle).passed:
@@ -54,4 +54,4 @@ class RelaxedBinarySearch(BinarySearch):
                 low = middle - margin
         while high < largest and not self.test(runner, high).passed:
             high = min(high + self.tolerance, largest)
-        return Selection(high)
+        return ChosenEpsilon(high)

@@ -11,7 +11,7 @@ import numpy as np
 from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.plan import Trial
-from ldpkit.planning.searches import Search, Selection, search
+from ldpkit.planning.searches import ChosenEpsilon, Search, search
 from ldpkit.planning.searches.binary import check_tolerance
 from ldpkit.planning.searches.roots import find_root
 
@@ -110,7 +110,7 @@ class SequentialSearch(Search):
             raise InvalidParameterError(f"the tolerance must be below 1, got {self.tolerance!r}")
         check_whole(self.most, "most")
 
-    def select(self, runner: TrialRunner) -> Selection:
+    def select(self, runner: TrialRunner) -> ChosenEpsilon:
         """Return the smallest epsilon that is shown to satisfy the constraint."""
         question = runner.question
         low, high = question.epsilon_min, question.epsilon_max
@@ -119,7 +119,7 @@ class SequentialSearch(Search):
         shown = self._compare(runner, sequence, high)
         if not shown.passed:
             undecided = "" if shown.passed is False else f"not decided after {self.most} runs: give most=..."
-            return Selection(None, shown.probability, _interval(sequence, shown), note=undecided)
+            return ChosenEpsilon(None, shown.probability, _interval(sequence, shown), note=undecided)
         while high - low >= self.tolerance * min(1.0, high):
             middle = math.sqrt(low * high)
             trial = self._compare(runner, sequence, middle)
@@ -128,7 +128,7 @@ class SequentialSearch(Search):
             else:
                 low = middle
         open_ones = sum(trial.passed is None for trial in runner.trace)
-        return Selection(
+        return ChosenEpsilon(
             high,
             shown.probability,
             _interval(sequence, shown),
