@@ -94,6 +94,7 @@ def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
 
 def bad_values(mechanism: Any) -> tuple[Any, ...]:
     """Return what a mechanism must refuse as values."""
+    own: tuple[Any, ...]
     if is_numeric(mechanism):
         low, high = mechanism.domain.low, mechanism.domain.high
         own = ([low, np.nextafter(high, np.inf)], [low - mechanism.domain.width], [low, np.nan], [low, None])
