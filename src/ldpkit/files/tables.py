@@ -245,12 +245,18 @@ class _Parquet:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         chosen = [name or self.names[0] for name in names]
         for batch, first in self._batches(chosen):
-            yield [self._piece(batch.column(name), name, first) for name in chosen]
+            yield [self._piece(self._column(batch, name), name, first) for name in chosen]
+
+    def _column(self, batch: Any, name: str) -> Any:
+        """Return a column of a batch; a damaged file may hold other columns than its header says."""
+        if name not in batch.schema.names:
+            raise InvalidInputError(f"{self.title} is damaged: a part of it has no column {shortened(name)}")
+        return batch.column(name)
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         chosen = name or self.names[0]
         for batch, first in self._batches([chosen]):
-            column = batch.column(chosen)
+            column = self._column(batch, chosen)
             if missing != "drop":
                 yield self._piece(column, chosen, first, missing)
                 continue

@@ -94,6 +94,7 @@ def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
 
 def bad_values(mechanism: Any) -> tuple[Any, ...]:
     """Return what a mechanism must refuse as values."""
+    own: tuple[Any, ...]
     if is_numeric(mechanism):
         low, high = mechanism.domain.low, mechanism.domain.high
         own = ([low, np.nextafter(high, np.inf)], [low - mechanism.domain.width], [low, np.nan], [low, None])
@@ -129,7 +130,7 @@ def relatives(mechanism: Any) -> list[Any]:
     if is_numeric(mechanism):
         domain: Any = (mechanism.domain.low, mechanism.domain.high + 1)
         others = [variant(mechanism, domain), variant(mechanism, epsilon=1.25 * epsilon)]
-        stranger = "duchi" if mechanism.name != "duchi" else "pm"
+        strangers = ("duchi", "pm")
     else:
         size = len(mechanism.domain)
         others = [
@@ -138,5 +139,7 @@ def relatives(mechanism: Any) -> list[Any]:
             variant(mechanism, epsilon=float(np.nextafter(epsilon, 2 * epsilon))),
             variant(mechanism, [f"label {index}" for index in range(size)]),
         ]
-        stranger = "oue" if mechanism.name != "oue" else "sue"
-    return [each for each in others if each is not None] + [get(stranger, mechanism.domain, epsilon=epsilon)]
+        strangers = ("oue", "sue")
+    unlike = [get(name, mechanism.domain, epsilon=epsilon) for name in strangers]
+    others.append(next(each for each in unlike if type(each) is not type(mechanism)))
+    return [each for each in others if each is not None]

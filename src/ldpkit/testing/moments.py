@@ -99,7 +99,8 @@ def _check_listed_estimates(oracle: Any) -> None:
 
 
 def _compare(oracle: Any, counts: Any, supports: Any, what: str) -> None:
-    n, repeats, size = counts.sum(), *supports.shape
+    n: int = counts.sum()
+    repeats, size = supports.shape
     truth = counts / n
     estimates = oracle.unbiased(supports, int(n))
     variance = oracle.variance(truth, int(n))

@@ -51,7 +51,7 @@ def check_secure_default(mechanism: Any) -> None:
 def check_chunks(mechanism: Any) -> None:
     """The reports of `privatize_chunks` are those of `privatize`, from a stream of their own each."""
     subject = small(mechanism)
-    options = {"new_devices": True} if subject.can("memoized") else {}
+    options: dict[str, Any] = {"new_devices": True} if subject.can("memoized") else {}
     each = subject.chunk_size
     if is_numeric(subject):
         values: Any = np.linspace(subject.domain.low, subject.domain.high, each + 17)
