@@ -207,7 +207,7 @@ def test_hooks_are_there_and_are_called_from_below() -> None:
         height = _layer(home)
         assert used[name], f"nobody calls the hook {name}"
         assert height is not None
-        assert all((_layer(module) or 0) < height for module in used[name])
+        assert all((_layer(module) or 0) <= height for module in used[name])  # or round a circle
 
 
 def test_public_names_are_where_they_are_said_to_be() -> None:

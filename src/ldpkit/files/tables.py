@@ -24,7 +24,7 @@ __all__ = [
     "STANDARD_INPUT",
     "Missing",
     "Piece",
-    "Table",
+    "InputTable",
     "is_number",
     "joined",
     "open_table",
@@ -45,7 +45,7 @@ _MISSING = ("", "nan")
 _NOT_FINITE = frozenset("nNaAiIfFtTyY")  # the letters of nan, inf and infinity
 
 
-class Table(Protocol):
+class InputTable(Protocol):
     """What the readers ask of a file, whatever its format. Its columns can be gone through once."""
 
     title: str
@@ -214,7 +214,7 @@ class _Delimited:
         return self._next()
 
 
-def _text_column(table: Table, name: str | None, missing: Missing | None) -> Iterator[Piece]:
+def _text_column(table: InputTable, name: str | None, missing: Missing | None) -> Iterator[Piece]:
     """Yield a column of text, with or without its missing cells."""
     for (piece,) in table.pieces(name):
         kept = piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
@@ -315,7 +315,7 @@ def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
     place.refuse(row, f"the value {shortened(cells[row])} is not UTF-8 text", "write the file as UTF-8")
 
 
-def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = None) -> Table:
+def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = None) -> InputTable:
     """Return the table in a file; `as_csv` says how to take standard input.
 
     `limit` is the most text that a packed file may hold; None is any, for who keeps little of it.
