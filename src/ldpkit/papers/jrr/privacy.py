@@ -59,7 +59,8 @@ def privacy_claims(settings: Settings) -> Iterator[Claim]:
 def _optimum(settings: Settings) -> Iterator[Claim]:
     question = PairQuestion(10_000, 1.0, known=500, ones=(100, 100))
     theirs, ours = best_table(question, theorem_3(10_000, 500)), best_table(question)
-    assert theirs is not None and ours is not None
+    assert theirs is not None
+    assert ours is not None
     exact = hidden_epsilon(theirs, 10_000, 500)
     assert exact is not None
     yield Claim(
@@ -68,7 +69,8 @@ def _optimum(settings: Settings) -> Iterator[Claim]:
         round(exact, 6),
         0.0,
         Verdict.CORRECTED if exact > 1 else Verdict.NOT_REPRODUCED,
-        f"exactly 1 allows a variance {question.variance(ours) / question.variance(theirs):.4f} times that one; "
+        f"exactly 1 allows a variance {question.variance(ours) / question.variance(theirs):.4f} times "
+        "that one; "
         "towards a partner both are infinite",
     )
     asked = PairQuestion(10_000, 1.0, ones=(1000, 1000))
