@@ -20,9 +20,9 @@ from ldpkit.files.lines import line_blocks, text_limit
 from ldpkit.files.spreadsheet import original_cell
 from ldpkit.files.tables import (
     STANDARD_INPUT,
+    InputTable,
     Missing,
     Piece,
-    InputTable,
     is_number,
     joined,
     open_table,

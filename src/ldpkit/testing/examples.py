@@ -23,7 +23,7 @@ __all__ = [
     "variant",
 ]
 
-LARGEST_EPSILON = 20.0
+LARGEST_EPSILON, SMALLEST_EPSILON = 20.0, 0.001
 _SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
 
 
@@ -43,6 +43,8 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     kind = MECHANISMS.get(name)
     if domain is None:
         domain = (-2.0, 6.0) if is_numeric(kind) else _SMALL
+    if kind.can("joint"):
+        return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":
         return get(name, domain, epsilon=epsilon)
     return get(name, domain, epsilon_inf=min(2 * epsilon, LARGEST_EPSILON), epsilon_1=epsilon)
@@ -60,6 +62,8 @@ def variant(mechanism: Any, domain: Any = None, **changed: float) -> Any:
         epsilon = changed.pop("epsilon")
         both = parameters["epsilon_inf"] / parameters["epsilon_1"] * epsilon
         changed |= {"epsilon_1": epsilon, "epsilon_inf": min(both, LARGEST_EPSILON)}
+    if "epsilon" in changed and "epsilon_alone" in parameters:
+        changed["epsilon_alone"] = parameters["epsilon_alone"] / parameters["epsilon"] * changed["epsilon"]
     try:
         return type(mechanism)(mechanism.domain if domain is None else domain, **{**parameters, **changed})
     except InvalidParameterError:
