@@ -106,7 +106,7 @@ def trade_claims(settings: Settings) -> Iterator[Claim]:
         "over five epsilons, twelve correlations of each sign and four shares: no rho beats RR",
     )
     if settings.folder is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.pairs import trade_figure
 
         n, ones = TABLE_4_3["Kosarak"]
@@ -118,7 +118,7 @@ def trade_claims(settings: Settings) -> Iterator[Claim]:
 def _draw_region(settings: Settings) -> None:
     if settings.folder is None:
         return
-    from ldpkit.figures.experiment import new_figure, save_figure
+    from ldpkit.figures.canvas import new_figure, save_figure
     from ldpkit.planning.pairs import hidden_constraint
 
     figure = new_figure(10, 4.5)
