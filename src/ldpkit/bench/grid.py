@@ -19,17 +19,13 @@ from ldpkit.core import random
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.noise import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, processed
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.simulation.engines import engine
 from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["NO_METHOD", "Cell", "CellResult", "Experiment", "Row"]
-
-NO_METHOD = "none"
-"""The name of the column without post-processing."""
 
 
 class Row(NamedTuple):
@@ -158,9 +154,7 @@ class Experiment:
 
     def processed(self, cell: Cell, method: str, estimates: Floats) -> Floats:
         """Return a cell's estimates after a method."""
-        if method == NO_METHOD:
-            return estimates
-        return CONSISTENCY.get(method)(estimates, Noise.of(self.oracle(cell), int(self.counts.sum())))
+        return processed(self.oracle(cell), estimates, int(self.counts.sum()), method)
 
     def run_cell(self, cell: Cell) -> CellResult:
         """Run one cell with all methods and metrics."""

@@ -26,10 +26,10 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.density import ALGORITHMS, FINE, Density, transition
 from ldpkit.estimation.density import density as estimate_density
+from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
-from ldpkit.planning.mean.variance import is_parabola
 from ldpkit.planning.ties import is_tie
 from ldpkit.protocols.adaptive_mean import AdaptiveMean
 from ldpkit.simulation.metrics.transport import emd
@@ -227,11 +227,12 @@ def measure_phases(protocol: AdaptiveMean, numbers: NumericData, source: RandomS
 
 def mean_variance(mechanism: NumericMechanism, numbers: NumericData) -> float:
     """Return the variance of a report, averaged over all people, on the scale of [-1, 1]."""
-    if not is_parabola(mechanism):
+    parabola = variance_parabola(mechanism)  # else the values are too many to ask for each
+    if parabola is None:
         variances: Floats = mechanism.variance(numbers.values)
         return float(variances.mean()) / numbers.half_width**2
     shares = (numbers.values - numbers.domain.low) / numbers.domain.width
-    return float(np.polyval(_quadratic(mechanism), shares).mean()) / numbers.half_width**2
+    return 4 * float(np.polyval(parabola, shares).mean())  # half of the width is one
 
 
 def _check_label(label: str, task: Task) -> str:
@@ -267,15 +268,6 @@ def _covers(numbers: NumericData, interval: tuple[float, float]) -> float:
 
 
 @lru_cache(maxsize=256)
-def _quadratic(mechanism: NumericMechanism) -> Floats:
-    """Return the variance of a report as a quadratic of the value, low at 0 and high at 1.
-
-    That of all mechanisms with a straight line is one; the values are too many to ask for each.
-    """
-    variances: Floats = mechanism.variance(mechanism.domain.decode([0, 1, 2], steps=2))
-    return np.asarray(np.linalg.solve(np.vander([0.0, 0.5, 1.0], 3), variances))
-
-
 def _distance(numbers: NumericData, found: Density) -> float:
     """Return the Wasserstein distance to the true histogram, as a share of the interval."""
     truth = np.histogram(numbers.values, found.edges)[0] / numbers.n

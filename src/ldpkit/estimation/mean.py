@@ -35,6 +35,7 @@ from ldpkit.estimation.margins import (
     variance_range,
 )
 from ldpkit.estimation.numeric import NumericEstimate
+from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
@@ -212,7 +213,7 @@ def _mean_square(mechanism: NumericMechanism, tally: Tally) -> float:
 def _quadratic_noise(mechanism: NumericMechanism, tally: Tally) -> ReportNoise:
     """Return the noise where its variance is a quadratic of the value, else the worst there is."""
     least, largest = variance_range(mechanism)
-    noise = _quadratic(mechanism)
+    noise = variance_parabola(mechanism)
     if noise is None:
         return ReportNoise(largest, largest, math.nan)
     intercept, gain = (float(part) for part in mechanism.line or (0, 1))
@@ -232,20 +233,6 @@ def _quadratic_noise(mechanism: NumericMechanism, tally: Tally) -> ReportNoise:
     doubt = math.sqrt(max(float(seen @ parts**2 - (seen @ parts) ** 2), 0.0) / tally.n)
     likely, most = (min(max(value, least), largest) for value in (variance, variance + _SURE * doubt))
     return ReportNoise(likely, most, max(value_square - share**2 + likely / tally.n, 0.0))
-
-
-@lru_cache(maxsize=64)
-def _quadratic(mechanism: NumericMechanism) -> Floats | None:
-    """Return the coefficients of the variance of a report as a quadratic of the value from 0 to 1.
-
-    None if it is not a quadratic, as the values in between tell.
-    """
-    domain = mechanism.domain
-    points = np.linspace(0, 1, 9)
-    variances = mechanism.variance(domain.decode(range(9), steps=8)) / domain.width**2
-    fitted = np.linalg.solve(np.vander(points[::4], 3), variances[::4])
-    is_quadratic = np.allclose(np.polyval(fitted, points), variances, rtol=1e-6)
-    return np.array(fitted) if is_quadratic else None
 
 
 @dataclass(frozen=True)

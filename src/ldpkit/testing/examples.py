@@ -24,7 +24,7 @@ __all__ = [
     "variant",
 ]
 
-LARGEST_EPSILON = 20.0
+LARGEST_EPSILON, SMALLEST_EPSILON = 20.0, 0.001
 _SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
 
 
@@ -46,6 +46,8 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     kind = MECHANISMS.get(name)
     if domain is None:
         domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else _SMALL
+    if kind.can("joint"):
+        return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":
         others = {each.name: each.example for each in kind.declared if each.example is not None}
         return get(name, domain, epsilon=epsilon, **others)
@@ -64,6 +66,8 @@ def variant(mechanism: Any, domain: Any = None, **changed: float) -> Any:
         epsilon = changed.pop("epsilon")
         both = parameters["epsilon_inf"] / parameters["epsilon_1"] * epsilon
         changed |= {"epsilon_1": epsilon, "epsilon_inf": min(both, LARGEST_EPSILON)}
+    if "epsilon" in changed and "epsilon_alone" in parameters:
+        changed["epsilon_alone"] = parameters["epsilon_alone"] / parameters["epsilon"] * changed["epsilon"]
     try:
         return type(mechanism)(mechanism.domain if domain is None else domain, **{**parameters, **changed})
     except InvalidParameterError:
@@ -98,6 +102,7 @@ def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
 
 def bad_values(mechanism: Any) -> tuple[Any, ...]:
     """Return what a mechanism must refuse as values."""
+    own: tuple[Any, ...]
     if is_on_grid(mechanism):
         low, high = mechanism.domain.low, mechanism.domain.high
         own = ([low, np.nextafter(high, np.inf)], [low - mechanism.domain.width], [low, np.nan], [low, None])
@@ -133,13 +138,13 @@ def relatives(mechanism: Any) -> list[Any]:
     if is_numeric(mechanism):
         domain: Any = (mechanism.domain.low, mechanism.domain.high + 1)
         others = [variant(mechanism, domain), variant(mechanism, epsilon=1.25 * epsilon)]
-        stranger = "duchi" if mechanism.name != "duchi" else "pm"
+        strangers = ("duchi", "pm")
     elif is_circular(mechanism):
         wider = CircleDomain(mechanism.domain.period + 1, mechanism.domain.low)
         shifted = CircleDomain(mechanism.domain.period, mechanism.domain.low + 1)
         others = [variant(mechanism, wider), variant(mechanism, shifted)]
         others.append(variant(mechanism, epsilon=1.25 * epsilon))
-        stranger = "circular_sw" if mechanism.name != "circular_sw" else "von_mises"
+        strangers = ("circular_sw", "von_mises")
     else:
         size = len(mechanism.domain)
         others = [
@@ -148,5 +153,7 @@ def relatives(mechanism: Any) -> list[Any]:
             variant(mechanism, epsilon=float(np.nextafter(epsilon, 2 * epsilon))),
             variant(mechanism, [f"label {index}" for index in range(size)]),
         ]
-        stranger = "oue" if mechanism.name != "oue" else "sue"
-    return [each for each in others if each is not None] + [get(stranger, mechanism.domain, epsilon=epsilon)]
+        strangers = ("oue", "sue")
+    unlike = [get(name, mechanism.domain, epsilon=epsilon) for name in strangers]
+    others.append(next(each for each in unlike if type(each) is not type(mechanism)))
+    return [each for each in others if each is not None]

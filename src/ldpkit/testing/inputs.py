@@ -15,8 +15,37 @@ from ldpkit.testing.expect import UntouchedSource, refuses, require
 
 __all__ = ["CHECKS", "FREQUENCY", "NUMERIC"]
 
-_SENSELESS_EPSILONS = (0, -1, -0.0, 0.0009, 20.1, np.inf, -np.inf, np.nan, None, "one", True, 1j, [])
-_NO_CATEGORIES = (0, 1, -3, True, False, 2.0, np.nan, None, "abc", b"ab", [], ["one"], [1, "a"], ["a", "a"])
+_SENSELESS_EPSILONS: tuple[Any, ...] = (
+    0,
+    -1,
+    -0.0,
+    0.0009,
+    20.1,
+    np.inf,
+    -np.inf,
+    np.nan,
+    None,
+    "one",
+    True,
+    1j,
+    [],
+)
+_NO_CATEGORIES: tuple[Any, ...] = (
+    0,
+    1,
+    -3,
+    True,
+    False,
+    2.0,
+    np.nan,
+    None,
+    "abc",
+    b"ab",
+    [],
+    ["one"],
+    [1, "a"],
+    ["a", "a"],
+)
 _NO_INTERVALS = ((1, 1), (2, 1), 5, ["a", "b"], (0, np.nan), None, (0, 1, 2))
 
 
@@ -97,8 +126,8 @@ def check_labels(mechanism: Any) -> None:
     for bad in (["maybe"], ["NO"], ["no "], [""], [True], [0.0], [2], [-1], ["no", None], ["no", 1], [b"no"]):
         refuses(InvalidInputError, labelled.first_reports, bad, rng=UntouchedSource())
     numbers = variant(plain, [10, 20])
-    for bad in ([0], [11], ["10"], [10.5], [np.nan], [10, None]):
-        refuses(InvalidInputError, numbers.first_reports, bad, rng=UntouchedSource())
+    for foreign in ([0], [11], ["10"], [10.5], [np.nan], [10, None]):
+        refuses(InvalidInputError, numbers.first_reports, foreign, rng=UntouchedSource())
 
 
 def check_clipping(mechanism: Any) -> None:

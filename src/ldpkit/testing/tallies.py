@@ -124,7 +124,7 @@ def check_forged_tallies(mechanism: Any) -> None:
         _sealed(good, b"\x7f" * len(counts)),
     ]
     forged += [_sealed(header, counts) for header in (b"", b"null", b"[1]", b"\xff\xff")]
-    for fields in (
+    changed: tuple[dict[str, Any], ...] = (
         {"n": 0},
         {"n": -5},
         {"mechanism": "none such"},
@@ -132,8 +132,8 @@ def check_forged_tallies(mechanism: Any) -> None:
         {"parameters": dict.fromkeys(spec["parameters"], float("nan"))},
         {"domain": 1},
         {"domain": 2**31},
-    ):
-        forged.append(_sealed(json.dumps({**spec, **fields}).encode(), counts))
+    )
+    forged += [_sealed(json.dumps({**spec, **fields}).encode(), counts) for fields in changed]
     for data in forged:
         refuses(FileFormatError, Tally.from_bytes, data)
 

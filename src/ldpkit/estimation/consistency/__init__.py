@@ -38,10 +38,14 @@ from ldpkit.core.registry import Registry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ldpkit.core.typing import Floats
+    from ldpkit.core.typing import Counts, Floats
     from ldpkit.estimation.noise import Noise
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["CONSISTENCY", "consistency"]
+__all__ = ["CONSISTENCY", "NO_METHOD", "batch_estimates", "consistency", "processed"]
+
+NO_METHOD = "none"
+"""What stands for no post-processing in tables and on the command line."""
 
 CONSISTENCY: Registry[Callable[[Floats, Noise], Floats]] = Registry(
     "consistency method", "ldpkit.estimation.consistency"
@@ -50,3 +54,25 @@ CONSISTENCY: Registry[Callable[[Floats, Noise], Floats]] = Registry(
 
 consistency = CONSISTENCY.register
 """The decorator that registers a method: `@consistency("my_method")`."""
+
+
+def batch_estimates(oracle: FrequencyOracle, supports: Counts, n: int, method: str | None = None) -> Floats:
+    """Return the frequencies of a batch of collections of n reports each: unbiased, then post-processed.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> supports = np.array([[30, 70, 0], [0, 0, 100]])
+    >>> batch_estimates(ldpkit.GRR(3, epsilon=20), supports, 100, "norm_sub").round(6).tolist()
+    [[0.3, 0.7, 0.0], [0.0, 0.0, 1.0]]
+    """
+    return processed(oracle, oracle.unbiased(supports, n), n, method)
+
+
+def processed(oracle: FrequencyOracle, estimates: Floats, n: int, method: str | None) -> Floats:
+    """Return unbiased estimates after a method; as they are for None or "none"."""
+    from ldpkit.estimation.noise import Noise
+
+    if method is None or method == NO_METHOD:
+        return estimates
+    return CONSISTENCY.get(method)(estimates, Noise.of(oracle, n))

@@ -19,9 +19,8 @@ from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.mle import maximise
-from ldpkit.estimation.consistency.projection import norm_sub
+from ldpkit.estimation.consistency import batch_estimates
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.noise import Noise
 from ldpkit.papers.ibu.chain import right
 from ldpkit.papers.ibu.paper import METRICS, ONE_TIME
 from ldpkit.papers.ibu.study import Grid, errors_of, threads
@@ -154,7 +153,7 @@ def _cell(name: str, epsilon: float, people: Counts, source: random.RandomSource
     updated = np.array([climb.frequencies for climb in update(supports, oracle.p, oracle.q)])
     return {
         MLE: errors_of(truth, maxima),
-        "norm_sub": errors_of(truth, norm_sub(oracle.unbiased(supports, n), Noise.of(oracle, n))),
+        "norm_sub": errors_of(truth, batch_estimates(oracle, supports, n, "norm_sub")),
         "ibu": errors_of(truth, updated),
         "ibu_limit": errors_of(truth, limit(supports, oracle.p, oracle.q)),
     }

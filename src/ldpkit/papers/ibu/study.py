@@ -20,9 +20,8 @@ from ldpkit.core import random
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
-from ldpkit.estimation.consistency.projection import norm_sub
+from ldpkit.estimation.consistency import processed
 from ldpkit.estimation.consistency.scale import positive_shares
-from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.papers.ibu.chain import Subject, is_as_published, published, right
 from ldpkit.papers.ibu.data import bucketise, sample
@@ -205,7 +204,7 @@ def _cell(
     frequencies, capped = _update(subject, supports)
     errors = {
         "mi": errors_of(truth, positive_shares(unbiased)),
-        "norm_sub": errors_of(truth, norm_sub(unbiased, Noise.of(subject.oracle, n))),
+        "norm_sub": errors_of(truth, processed(subject.oracle, unbiased, n, "norm_sub")),
         "ibu": errors_of(truth, frequencies),
         "ibu_limit": errors_of(truth, limit(supports, subject.p, subject.q)),
     }

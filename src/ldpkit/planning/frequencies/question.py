@@ -10,8 +10,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.noise import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, batch_estimates
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN
@@ -98,10 +97,7 @@ class Question:
     def estimates(self, oracle: FrequencyOracle, runs: int, source: RandomSource) -> Floats:
         """Return the estimates of simulated collections, shape (runs, k)."""
         supports = oracle.simulate(self.counts, rng=source, repeats=runs)
-        estimates = oracle.unbiased(supports, self.n)
-        if self.consistency is None:
-            return estimates
-        return CONSISTENCY.get(self.consistency)(estimates, Noise.of(oracle, self.n))
+        return batch_estimates(oracle, supports, self.n, self.consistency)
 
     def measure(self, estimates: Floats) -> Floats:
         """Return the metric of each estimate."""

@@ -20,15 +20,13 @@ import numpy as np
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.limit import limit
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.noise import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, batch_estimates
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.planning.constraint import Constraint
 from ldpkit.simulation.metrics import Metric
 
 __all__ = ["BUDGETS", "NO_METHOD", "Combination", "StudyOutcome", "OracleStudy"]
 
-NO_METHOD = "none"
 BUDGETS = tuple(np.geomspace(0.05, 12, 28).round(4).tolist())
 """The budgets that are tried where an accuracy is wanted."""
 
@@ -75,9 +73,7 @@ class _Collections:
             told = np.where(self.supports.any(axis=1, keepdims=True), self.supports, 1)
             estimates = limit(told, self.oracle.p, self.oracle.q)
         else:
-            estimates = self.oracle.unbiased(self.supports, n)
-            if combination.method != NO_METHOD:
-                estimates = CONSISTENCY.get(combination.method)(estimates, Noise.of(self.oracle, n))
+            estimates = batch_estimates(self.oracle, self.supports, n, combination.method)
         return metric(self.counts / n, estimates)
 
 

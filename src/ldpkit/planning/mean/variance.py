@@ -10,6 +10,7 @@ import numpy as np
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.mechanisms.kinds import NUMERIC, select
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
@@ -118,12 +119,10 @@ def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -
         return float(mechanism.variance(mechanism.domain.low)) / scale
     if spread is None:
         return float(mechanism.variance(worst_value(mechanism))) / scale
-    if is_parabola(mechanism):
-        ends = mechanism.domain.low, mechanism.domain.high
-        at_low, at_middle, at_high = mechanism.variance(np.linspace(*ends, 3)).tolist()
+    parabola = variance_parabola(mechanism)
+    if parabola is not None:
         first, second = spread.moments
-        bend = 2 * (at_low + at_high) - 4 * at_middle
-        return float(at_low + (at_high - at_low - bend) * first + bend * second) / scale
+        return float(parabola @ [second, first, 1.0]) * mechanism.domain.width**2 / scale
     places, counts = spread.groups(mechanism.grid)
     variances = mechanism.variance(mechanism.domain.decode(places, steps=mechanism.grid))
     return float(np.average(variances, weights=counts)) / scale
@@ -138,15 +137,6 @@ def worst_value(mechanism: NumericMechanism) -> float:
     >>> [worst_value(ldpkit.get(name, (0, 10), epsilon=1)) for name in ("duchi", "pm")]
     [5.0, 0.0]
     """
-    points = 3 if is_parabola(mechanism) else _CELLS + 1
+    points = _CELLS + 1 if variance_parabola(mechanism) is None else 3
     values = np.linspace(mechanism.domain.low, mechanism.domain.high, points)
     return float(values[np.argmax(mechanism.variance(values))])
-
-
-def is_parabola(mechanism: NumericMechanism) -> bool:
-    """Whether the variance over the values is the parabola through both ends and the middle."""
-    if mechanism.can("fitted"):  # between the points of its grid it is not, whatever it is at these
-        return False
-    values = np.linspace(mechanism.domain.low, mechanism.domain.high, 5)
-    low, quarter, middle, _, high = mechanism.variance(values)
-    return math.isclose(quarter, (3 * low + 6 * middle - high) / 8, rel_tol=1e-6)
