@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import ldpkit
+from forked import run_forked
 from ldpkit.files.reportfile import ReportWriter
 
 PLUGIN = """
@@ -146,12 +147,12 @@ def test_reports_of_a_plugin_name_the_plugin_that_is_missing(tmp_path):
     (tmp_path / "values.txt").write_text("0\n1\n")
     plugin = ("--plugin", tmp_path / "plug.py")
     arguments = ("-p", "plugged", "-e", 1, "--domain", 3, "-o", tmp_path / "a.ldp")
-    assert ldpkit_process(*plugin, "privatize", tmp_path / "values.txt", *arguments).returncode == 0
-    refused = ldpkit_process("estimate", tmp_path / "a.ldp")
+    assert run_forked([*plugin, "privatize", "values.txt", *arguments], tmp_path).returncode == 0
+    refused = run_forked(["estimate", "a.ldp"], tmp_path)
     assert refused.returncode == 2
     assert "'plugged', which is not known here: load the plugin that has it with --plugin" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
-    assert ldpkit_process(*plugin, "estimate", tmp_path / "a.ldp").returncode == 0
+    assert run_forked([*plugin, "estimate", "a.ldp"], tmp_path).returncode == 0
 
 
 def test_a_real_process_refuses_in_one_line(values, tmp_path):
@@ -172,13 +173,9 @@ def test_a_reader_that_leaves_early_is_no_accident(tmp_path):
     with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
         writer.write(oracle.privatize([0, 1, 2]))
     for size in (3, 5000):  # within and beyond the buffer of a pipe
-        script = "from ldpkit.cli.main import main; main()"
-        command = [sys.executable, "-c", script, "estimate", str(tmp_path / "a.ldp"), "--top", str(size)]
         read, write = os.pipe()
         os.close(read)
-        done = subprocess.run(
-            [*command, "--format", "json"], stdout=write, stderr=subprocess.PIPE, text=True, check=False
-        )
+        done = run_forked(["estimate", "a.ldp", "--top", size, "--format", "json"], tmp_path, output=write)
         os.close(write)
         assert done.returncode == 1
         assert done.stderr == ""
