@@ -15,7 +15,7 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quantile import quantile_bounds
 from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally
 from ldpkit.protocols.adaptive_mean import AdaptiveMean
 from ldpkit.protocols.attributes import SampledAttributes
 
@@ -44,7 +44,9 @@ def _groups(case: str, n: int) -> tuple[Floats, Counts]:
     return np.array([0.0, 1.0]), np.array([n - few[case], few[case]])
 
 
-def _tallies(mechanism: NumericMechanism, values: Floats, counts: Any, rng: RandomSource) -> Iterator[Tally]:
+def _tallies(
+    mechanism: NumericMechanism, values: Floats, counts: Any, rng: RandomSource
+) -> Iterator[NumericTally]:
     """Yield a tally for each row of counts: how many people hold each value.
 
     Where no estimate looks beyond the bins they are drawn as one; else every report is drawn.
@@ -59,12 +61,12 @@ def _tallies(mechanism: NumericMechanism, values: Floats, counts: Any, rng: Rand
 
 def _binned(
     mechanism: NumericMechanism, values: Floats, counts: Any, generator: np.random.Generator
-) -> Iterator[Tally]:
+) -> Iterator[NumericTally]:
     chances = mechanism.bin_masses(values)
     chances = np.maximum(chances, 0) / np.maximum(chances, 0).sum(axis=1, keepdims=True)
     for row in counts:
         bins = sum(generator.multinomial(each, chance) for each, chance in zip(row, chances, strict=True))
-        yield Tally(mechanism, int(np.sum(row)), np.append(bins, 0))
+        yield NumericTally(mechanism, int(np.sum(row)), np.append(bins, 0))
 
 
 def _ends_of(estimate: NumericEstimate, wald: bool) -> Any:
@@ -94,7 +96,7 @@ def _coin(cell: Cell, mechanism: NumericMechanism, value: float, wald: bool) -> 
     upper = np.arange(cell.n + 1)
     chances = binom.pmf(upper, cell.n, mechanism.bin_masses(np.array([value]))[0, 1])
     upper, chances = upper[chances > 1e-13], chances[chances > 1e-13]
-    made = (Tally(mechanism, cell.n, np.array([cell.n - each, each, 0])).estimate() for each in upper)
+    made = (NumericTally(mechanism, cell.n, np.array([cell.n - each, each, 0])).estimate() for each in upper)
     return row_of(cell, "mean", value, [_ends_of(estimate, wald) for estimate in made], chances)
 
 

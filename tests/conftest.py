@@ -12,7 +12,6 @@ import hypothesis
 import pytest
 
 import ldpkit
-from costs import Costs
 from ldpkit.testing.expect import UntouchedSource
 
 # A plugin is loaded on request only: importing it for its doctests would register it.
@@ -36,7 +35,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Costs())
     # Workers of pytest-xdist get the same options and come here as well.
     for file in config.getoption("plugin"):
         ldpkit.load_plugin(Path(file))

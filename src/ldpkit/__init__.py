@@ -23,14 +23,20 @@ TYPE_CHECKING = False  # typing itself would take longer to load than all else t
 if TYPE_CHECKING:
     from typing import Any
 
-    from ldpkit import testing
-    from ldpkit.assurance.audit import Audit, audit
+    from ldpkit import bench, testing
+    from ldpkit.assurance.adversary.compare import Risks, risk
+    from ldpkit.assurance.adversary.measure import Risk
+    from ldpkit.assurance.audit.audit import Audit, audit
+    from ldpkit.assurance.joint import guarantee
+    from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.errors import LdpkitError
+    from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
+    from ldpkit.core.results import Result
     from ldpkit.estimation.density import Density, Quantile
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
@@ -41,9 +47,13 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
+    from ldpkit.mechanisms.categorical.matrix import MatrixMechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.categorical.subset import SS
     from ldpkit.mechanisms.categorical.unary import OUE, SUE
+    from ldpkit.mechanisms.joint.adversary import Adversary
+    from ldpkit.mechanisms.joint.group_count import GroupCount
+    from ldpkit.mechanisms.joint.jrr import JRR
     from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
     from ldpkit.mechanisms.longitudinal.lgrr import LGRR
     from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
@@ -57,6 +67,12 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.tally import Tally
+    from ldpkit.planning import public as plan
+    from ldpkit.planning.frequencies.recommend import recommend
+    from ldpkit.planning.frequencies.recommendation import Recommendation
+    from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
+    from ldpkit.planning.plan import Plan
+    from ldpkit.planning.plans import Plans
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
@@ -68,6 +84,7 @@ __all__ = [
     "BLH",
     "GRR",
     "HM",
+    "JRR",
     "LBLH",
     "LGRR",
     "LOLH",
@@ -84,7 +101,9 @@ __all__ = [
     "SW",
     "THE",
     "AdaptiveMean",
+    "Adversary",
     "Audit",
+    "Benchmark",
     "BoundedLaplace",
     "CategoricalDomain",
     "ClippedWarning",
@@ -98,17 +117,27 @@ __all__ = [
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GroupCount",
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
+    "MeanRecommendation",
+    "MatrixMechanism",
     "Mechanism",
     "NumericEstimate",
     "NumericMechanism",
+    "Plan",
+    "Plans",
     "PrivacyLoss",
+    "Parameter",
     "Provenance",
     "Quantile",
+    "Recommendation",
     "ReportFile",
     "ReportWriter",
+    "Result",
+    "Risk",
+    "Risks",
     "SampledAttributes",
     "Staircase",
     "Tally",
@@ -116,13 +145,19 @@ __all__ = [
     "TruncatedPM",
     "TruncatedSW",
     "audit",
+    "bench",
     "device_loss",
     "errors",
     "get",
-    "load_plugin",
+    "guarantee",
     "list_mechanisms",
+    "load_plugin",
+    "plan",
     "random",
+    "recommend",
+    "recommend_mean",
     "register",
+    "risk",
     "sequence_epsilon",
     "tally_file",
     "testing",
@@ -131,14 +166,25 @@ __all__ = [
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
 # command line's --help load nothing that they do not need.
 _HOMES = {
-    "": ("testing",),
-    "assurance.audit": ("Audit", "audit"),
+    "": ("bench", "testing"),
+    "assurance.adversary.compare": ("Risks", "risk"),
+    "assurance.adversary.measure": ("Risk",),
+    "assurance.audit.audit": ("Audit", "audit"),
+    "assurance.joint": ("guarantee",),
+    "bench.benchmark": ("Benchmark",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
+    "core.results": ("Result",),
+    "planning.frequencies.recommend": ("recommend",),
+    "planning.frequencies.recommendation": ("Recommendation",),
+    "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
+    "planning.plan": ("Plan",),
+    "planning.plans": ("Plans",),
     "protocols.adaptive_mean": ("AdaptiveMean",),
     "protocols.attributes": ("SampledAttributes",),
     "estimation.density": ("Density", "Quantile"),
@@ -149,10 +195,14 @@ _HOMES = {
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),
+    "mechanisms.joint.adversary": ("Adversary",),
+    "mechanisms.joint.group_count": ("GroupCount",),
+    "mechanisms.joint.jrr": ("JRR",),
     "mechanisms.longitudinal.dbitflip": ("DBitFlip",),
     "mechanisms.longitudinal.lgrr": ("LGRR",),
     "mechanisms.longitudinal.lhashing": ("LBLH", "LOLH"),
     "mechanisms.longitudinal.lunary": ("LOSUE", "LOUE", "LSOUE", "LSUE"),
+    "mechanisms.categorical.matrix": ("MatrixMechanism",),
     "mechanisms.categorical.oracle": ("FrequencyOracle",),
     "mechanisms.categorical.subset": ("SS",),
     "mechanisms.categorical.unary": ("OUE", "SUE"),
@@ -173,7 +223,14 @@ _HOMES = {
 }
 
 
+# `ldpkit.plan` is a namespace of functions whose module lies with the planning.
+_NAMESPACES = {"plan": "ldpkit.planning.public"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _NAMESPACES:
+        globals()[name] = importlib.import_module(_NAMESPACES[name])
+        return globals()[name]
     for home, names in _HOMES.items():
         if name in names:
             path = f"ldpkit.{home}".rstrip(".")

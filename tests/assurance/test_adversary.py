@@ -293,7 +293,14 @@ def test_reports_that_support_nothing_have_no_closed_form():
 
 def test_labels_are_amounts_where_they_are_numbers():
     assert risk(ldpkit.GRR([10, 30], epsilon=1.0)).blind_squared_error == pytest.approx(200)
-    assert risk(ldpkit.GRR(["a", "b"], epsilon=1.0)).blind_squared_error == pytest.approx(0.5)
+    amounts = risk(ldpkit.GRR(["a", "b"], epsilon=1.0), amounts=[0, 1])
+    assert amounts.blind_squared_error == pytest.approx(0.5)
+
+
+def test_labels_that_are_no_numbers_have_no_squared_error():
+    found = risk(ldpkit.GRR(["a", "b"], epsilon=1.0))
+    assert (found.squared_error, found.blind_squared_error) == (None, None)
+    assert risk(ldpkit.GRR(2, epsilon=1.0)).squared_error is not None
 
 
 # --- what a large epsilon gives away -------------------------------------------------------

@@ -13,6 +13,7 @@ import ldpkit
 from contract.subjects import MECHANISM_NAMES, ORACLE_NAMES, oracle
 from ldpkit.assurance.audit import attack
 from ldpkit.assurance.audit.attack import lower_bound
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD
 from ldpkit.core.provenance import Provenance, Span
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
@@ -170,3 +171,31 @@ def test_one_leaking_value_of_a_thousand_is_found():
     found = attack(Rare(1000, 1.0), reports=20_000, rng=ldpkit.random.seeded(3))
     assert found.epsilon > 2
     assert found.first == 617
+
+
+class LeaksFromMemory(ldpkit.LGRR):
+    """Honest with new devices, but what one device derives from its secret is the value itself."""
+
+    name = "leaks_from_memory"
+
+    def memorise(self, coins, states, source):
+        return (
+            states.astype(self.report_dtype) if len(states) == 1 else super().memorise(coins, states, source)
+        )
+
+
+def test_a_permanent_report_that_leaks_only_on_devices_with_a_secret_is_found():
+    control = LeaksFromMemory(3, 2.0, 1.0)
+    found = ldpkit.audit(control, reports=100_000, rng=ldpkit.random.seeded(5))
+    assert (outcomes(found)["attack"], outcomes(found)["attack on memory"]) == ("pass", "fail")
+    assert not found.passed
+    honest = ldpkit.audit(ldpkit.LGRR(3, 2.0, 1.0), reports=100_000, rng=ldpkit.random.seeded(5))
+    assert outcomes(honest)["attack on memory"] == "pass"
+
+
+@pytest.mark.parametrize("oracle", [ldpkit.get("dbitflip", 1 << 25, epsilon=1.0), ldpkit.OUE(1 << 26, 1.0)])
+def test_what_does_not_fit_into_memory_is_refused_before_a_report_is_drawn(oracle):
+    with pytest.raises(
+        InvalidParameterError, match="more than 1024 MiB: audit the mechanism on fewer values"
+    ):
+        ldpkit.audit(oracle)

@@ -106,6 +106,13 @@ def test_what_noise_or_rounding_tells_apart_ties():
     assert summary.wins("none") == summary.wins("norm") == 6
 
 
+def test_few_repeats_are_not_said_to_tie():
+    """Seven times as large an error was called a tie: of two repeats, 13 standard errors are noise."""
+    few = summary_with({("grr", "none"): np.array([1.0, 1.4]), ("oue", "none"): np.array([7.0, 10.0])})
+    assert few.best_in_words() == "2 repeats are too few to tell these 2 apart: grr with none; oue with none"
+    assert "so few repeats do not tell them apart" in tabulate(few).caption
+
+
 def test_a_clear_winner_stands_alone():
     clear = summary_with({("grr", "none"): BASE, ("grr", "norm"): BASE + np.arange(6) + 3})
     assert clear.tied_pairs() == (("grr", "none"),)

@@ -34,7 +34,21 @@ def broken(tmp_path):
 
 def test_a_sound_mechanism_passes_with_a_page(run, tmp_path):
     page = tmp_path / "audit.html"
-    small = ("audit", "grr", "--domain", "4", "-e", "1", "-n", "50000", "--seed", "1", "--report", page)
+    small = (
+        "audit",
+        "-p",
+        "grr",
+        "--domain",
+        "4",
+        "-e",
+        "1",
+        "--reports",
+        "50000",
+        "--seed",
+        "1",
+        "--report",
+        page,
+    )
     done = run(*small)
     assert "PASSED" in done.out
     assert "What is not promised" in done.out
@@ -45,8 +59,9 @@ def test_a_sound_mechanism_passes_with_a_page(run, tmp_path):
 
 
 def test_a_broken_plugin_fails_with_exit_code_1(run, broken):
-    words = ("audit", "broken", "--domain", "4", "-e", "1", "--seed", "1", "--format", "json")
+    words = ("audit", "-p", "broken", "--domain", "4", "-e", "1", "--seed", "1", "--format", "json")
     found = json.loads(run("--plugin", broken, *words, code=1).out)
+    found |= found["about"]
     assert found["passed"] is False
     assert [row["outcome"] for row in found["rows"]] == ["pass", "pass", "fail"]
 
@@ -54,9 +69,11 @@ def test_a_broken_plugin_fails_with_exit_code_1(run, broken):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["grrr", "--domain", "4", "-e", "1"], "did you mean grr"),
-        (["grr", "-e", "1"], "--domain"),
-        (["pm", "-e", "1"], "--low and --high"),
+        (["-p", "grrr", "--domain", "4", "-e", "1"], "did you mean grr"),
+        (["-p", "grr", "-e", "1"], "--domain"),
+        (["-p", "pm", "-e", "1"], "--low and --high"),
+        (["grr", "--domain", "4"], "is a mechanism, not a file: write -p grr"),
+        ([], "give a report file, or a mechanism with -p"),
         (["nothing.ldp"], "nothing.ldp"),
     ],
 )

@@ -1,11 +1,10 @@
 """`ldpkit bench` from the outside."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from forked import run_forked
 from ldpkit.bench.grid import Experiment
 
 PLUGIN = '''
@@ -36,9 +35,10 @@ SMALL = ["bench", "-d", "zipf:k=8,n=2000", "-r", "2"]
 
 
 def test_the_default_prints_the_table_and_what_to_do_next(run):
-    printed = run("bench", "-r", "2").out
-    for word in ("w/o PP", "norm", "grr", "olh", "best:", "next:"):
-        assert word in printed
+    done = run("bench", "-r", "2")
+    for word in ("w/o PP", "norm", "grr", "olh", "next:"):
+        assert word in done.out
+    assert "best:" in done.err
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_default_prints_the_table_and_what_to_do_next(run):
 )
 def test_several_values_may_be_given_in_any_way(run, epsilons):
     done = run(*SMALL, *epsilons, "-p", "grr", "oue", "-m", "none", "-u", "mae", "l2", "--format", "json")
-    rows = json.loads(done.out)
+    rows = json.loads(done.out)["rows"]
     assert {row["epsilon"] for row in rows} == {0.5, 1.0}
     assert {row["protocol"] for row in rows} == {"grr", "oue"}
     assert {row["metric"] for row in rows} == {"mae", "l2"}
@@ -56,8 +56,7 @@ def test_a_plugin_takes_part_everywhere(tmp_path):
     (tmp_path / "mine.py").write_text(PLUGIN)
     options = ["-p", "all", "-m", "all", "-u", "first_error", "--plugin", "mine.py"]
     files = ["--report", "page.html", "-o", "rows.csv"]
-    command = [sys.executable, "-m", "ldpkit", *SMALL, *options, *files]  # a plugin stays with its process
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = run_forked([*SMALL, *options, *files], tmp_path)  # a plugin stays with its process
     assert done.returncode == 0, done.stderr
     rows = (tmp_path / "rows.csv").read_text()
     assert "twin" in rows
@@ -99,8 +98,8 @@ def test_an_interrupted_run_keeps_its_rows_and_goes_on(tmp_path, monkeypatch, ru
         (["-e", "nan"], "epsilon must be positive and finite, got nan"),
         (["-e", "one"], "epsilon must be a number, got 'one'"),
         (["-d", "nowhere.csv"], "nowhere.csv"),
-        (["--format", "parquet"], "--out"),
-        (["--resume"], "--out"),
+        (["--format", "parquet"], "-o results.parquet"),
+        (["--resume"], "-o results.csv"),
         (["-o", "rows.xls"], ".csv, .json or .parquet"),
         (["--figure", "figure.gif"], ".png, .svg or .pdf"),
         (["--plugin", "missing.py"], "does not exist"),

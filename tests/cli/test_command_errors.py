@@ -75,7 +75,7 @@ def test_privatize_refuses_files_without_values(run, tmp_path, content, message)
     path = tmp_path / "bad.csv"
     if content is not None:
         path.write_bytes(content)
-    options = ("-m", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
+    options = ("-p", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
     line = run("privatize", path, *options, code=2).error_line
     assert message in line
     assert "bad.csv" in line
@@ -85,7 +85,7 @@ def test_privatize_refuses_files_without_values(run, tmp_path, content, message)
 def test_a_single_label_cannot_be_a_domain(run, tmp_path):
     (tmp_path / "same.txt").write_text("x\nx\n")
     line = run(
-        *("privatize", tmp_path / "same.txt", "-m", "grr", "-e", 1, "--domain-from-data"),
+        *("privatize", tmp_path / "same.txt", "-p", "grr", "-e", 1, "--domain-from-data"),
         *("-o", tmp_path / "o"),
         code=2,
     ).error_line
@@ -95,7 +95,7 @@ def test_a_single_label_cannot_be_a_domain(run, tmp_path):
 
 def test_an_existing_output_stays(run, values, tmp_path):
     (tmp_path / "out.ldp").write_text("precious")
-    options = ("--column", "value", "-m", "grr", "-e", 1, "--domain", 5)
+    options = ("--column", "value", "-p", "grr", "-e", 1, "--domain", 5)
     line = run("privatize", values, *options, "-o", tmp_path / "out.ldp", code=2).error_line
     assert "out.ldp' exists: choose another name or add --force" in line
     assert (tmp_path / "out.ldp").read_text() == "precious"
@@ -134,20 +134,18 @@ def test_report_files_that_cannot_be_read(run, tmp_path, command):
         ["estimate"],
         ["estimate", "x", "--top", "0"],
         ["estimate", "x", "--format", "xml"],
-        ["privatize", "x", "-m", "olh", "-e", "one", "-o", "y"],
+        ["privatize", "x", "-p", "olh", "-e", "one", "-o", "y"],
     ],
 )
 def test_wrong_usage_exits_with_2_too(run, arguments):
-    result = run(*arguments, code=2)
-    assert result.out == ""
-    assert "Error" in result.err
+    assert "--help" in run(*arguments, code=2).error_line
 
 
 def test_reports_of_a_plugin_name_the_plugin_that_is_missing(tmp_path):
     (tmp_path / "plug.py").write_text(PLUGIN)
     (tmp_path / "values.txt").write_text("0\n1\n")
     plugin = ("--plugin", tmp_path / "plug.py")
-    arguments = ("-m", "plugged", "-e", 1, "--domain", 3, "-o", tmp_path / "a.ldp")
+    arguments = ("-p", "plugged", "-e", 1, "--domain", 3, "-o", tmp_path / "a.ldp")
     assert ldpkit_process(*plugin, "privatize", tmp_path / "values.txt", *arguments).returncode == 0
     refused = ldpkit_process("estimate", tmp_path / "a.ldp")
     assert refused.returncode == 2
@@ -157,7 +155,7 @@ def test_reports_of_a_plugin_name_the_plugin_that_is_missing(tmp_path):
 
 
 def test_a_real_process_refuses_in_one_line(values, tmp_path):
-    options = ("--column", "value", "-m", "olh", "-e", "0", "--domain", "5", "-o", tmp_path / "out.ldp")
+    options = ("--column", "value", "-p", "olh", "-e", "0", "--domain", "5", "-o", tmp_path / "out.ldp")
     done = ldpkit_process("privatize", values, *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: epsilon must be positive and finite, got 0.0\n"
@@ -192,7 +190,7 @@ def test_a_full_disk_is_refused_in_one_line(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.fsync", full)
     (tmp_path / "values.txt").write_text("0\n1\n")
-    options = ("-m", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
+    options = ("-p", "grr", "-e", 1, "--domain", 2, "-o", tmp_path / "out.ldp")
     assert "No space left" in run("privatize", tmp_path / "values.txt", *options, code=2).error_line
     assert [path.name for path in tmp_path.iterdir()] == ["values.txt"]
 

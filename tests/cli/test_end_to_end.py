@@ -51,7 +51,7 @@ def error_of_run(run, kosarak, tmp_path):
 
     def error(name):
         target = tmp_path / f"{name}.ldp"
-        options = ("-m", name, "-e", 1, "--domain", 128, "--column", "value", "--seed", 2024, "-o", target)
+        options = ("-p", name, "-e", 1, "--domain", 128, "--column", "value", "--seed", 2024, "-o", target)
         run("privatize", path, *options)
         rows = json.loads(run("estimate", target, "--format", "json").out)["rows"]
         return float(np.abs(np.array([row["frequency"] for row in rows]) - truth).mean())

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.cli.options import Format
+from ldpkit.cli.printing import show
+from ldpkit.core.results import finite
 from ldpkit.files.reportfile import ReportWriter
 
 ORACLE = ldpkit.OUE(30, epsilon=2.0)
@@ -38,8 +41,9 @@ def rows_of(result):
 def test_several_files_are_one_collection(run, collected):
     first, second, tally = collected
     result = json.loads(run("estimate", first, second, "--format", "json").out)
+    result |= result["about"]
     assert result["rows"] == list(tally.estimate().rows())
-    assert result["n"] == 4000
+    assert result["about"]["n"] == 4000
     assert result["mechanisms"] == [
         {"mechanism": "oue", "parameters": {"epsilon": 2.0}, "exact_epsilon": ORACLE.exact_epsilon()}
     ]
@@ -59,7 +63,7 @@ def test_consistency_level_and_simultaneous(run, collected):
 def test_a_table_shows_the_most_frequent_and_says_what_it_is(run, collected):
     first, second, tally = collected
     lines = run("estimate", first, second).out.splitlines()
-    shown = [line.split()[0] for line in lines[2:-2]]
+    shown = [line.split()[0] for line in lines[3:-2]]
     assert shown == [str(index) for index in np.argsort(-tally.estimate().values, kind="stable")[:20]]
     caption = " ".join(lines[-2:])
     for fact in (
@@ -90,9 +94,9 @@ def test_output_goes_to_a_file_in_the_form_of_its_ending(run, collected, tmp_pat
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
     assert [float(row["frequency"]) for row in rows] == tally.estimate().values.tolist()
     run("estimate", first, second, "-o", tmp_path / "out.json")
-    assert json.loads((tmp_path / "out.json").read_text())["n"] == 4000
+    assert json.loads((tmp_path / "out.json").read_text())["about"]["n"] == 4000
     run("estimate", first, second, "-o", tmp_path / "out.txt")
-    assert (tmp_path / "out.txt").read_text().startswith("value  frequency ")
+    assert (tmp_path / "out.txt").read_text().splitlines()[1].startswith("value  frequency ")
 
 
 def test_tallies_are_saved_and_estimated_like_reports(run, collected, tmp_path):
@@ -114,7 +118,7 @@ def test_labels_that_look_like_markup_are_shown_as_they_are(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--method", "mii"], "unknown estimator 'mii': did you mean mi?"),
+        (["--estimator", "mii"], "unknown estimator 'mii': did you mean mi?"),
         (["--consistency", "norm_subb"], "unknown consistency method 'norm_subb': did you mean norm_sub"),
         (["--level", "1.5"], "level must lie strictly between 0 and 1, got 1.5"),
         (["--level", "nan"], "level must lie strictly between 0 and 1, got nan"),
@@ -154,11 +158,14 @@ def test_a_copy_is_refused_by_its_batch(run, tmp_path, method):
     copy.write_bytes(first.read_bytes())
     run("estimate", first, "--save-tally", tally)
     for twin in (copy, tally):
-        line = run("estimate", first, twin, "--method", method, code=2).error_line
+        line = run("estimate", first, twin, "--estimator", method, code=2).error_line
         assert f"'{first}' and '{twin}' hold the same reports: reports 0 to 59 of batch " in line
         assert "count a file and its copy or its tally only once" in line
     write(copy, oracle, [0, 1, 2] * 20, 1)  # the same values again are other people, as far as a file tells
-    assert json.loads(run("estimate", tally, copy, "--method", method, "--format", "json").out)["n"] == 120
+    assert (
+        json.loads(run("estimate", tally, copy, "--estimator", method, "--format", "json").out)["about"]["n"]
+        == 120
+    )
 
 
 def test_copies_of_numbers_are_refused(run, tmp_path):
@@ -176,15 +183,58 @@ def test_parts_of_a_file_are_estimated_together(run, collected, tmp_path):
     for path, part in zip(paths, (file.tally(stop=1000), file.tally(start=1000)), strict=True):
         path.write_bytes(part.to_bytes())
     told = json.loads(run("estimate", *paths, "--format", "json").out)
+    told |= told["about"]
     assert (told["n"], told["provenance"]["batches"]) == (2500, [file.batch])
 
 
 def test_a_likelihood_states_its_memory_before_it_takes_it(run, tmp_path):
-    oracle = ldpkit.OLH(1 << 26, epsilon=1.0)
+    oracle = ldpkit.OLH(1 << 18, epsilon=1.0)
     with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
-        writer.write(oracle.privatize(range(100)))
-    line = run("estimate", tmp_path / "a.ldp", "--method", "mle", code=2).error_line
+        writer.write(oracle.privatize(range(25_600)))
+    line = run("estimate", tmp_path / "a.ldp", "--estimator", "mle", code=2).error_line
     assert "takes 800 MiB of memory" in line
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "needed"),
+    [
+        ((1 << 20) + 1, (), 257),
+        (1 << 20, ("--consistency", "power"), 512),
+        (1 << 19, ("--estimator", "mle"), 512),
+    ],
+)
+def test_an_estimate_states_its_memory_before_it_takes_it(run, tmp_path, size, options, needed):
+    oracle = ldpkit.GRR(size, epsilon=1.0)
+    write(tmp_path / "a.ldp", oracle, [0], 1)
+    line = run("estimate", tmp_path / "a.ldp", *options, code=2).error_line
+    assert f"an estimate of {size} values takes {needed} MiB" in line
+    assert f"set LDPKIT_MEMORY={needed}M" in line
+
+
+@pytest.mark.parametrize("style", [Format.json, Format.csv])
+def test_rows_are_written_as_they_are_made(style):
+    """All rows at once, a million of them, took more than a gigabyte."""
+    made, seen = [], []
+
+    class Watched(io.StringIO):
+        def write(self, text):
+            seen.append(len(made))
+            return super().write(text)
+
+    show(({"value": made.append(each) or each} for each in range(5000)), style, file=(out := Watched()))
+    assert seen[0] < 2000 < len(made)
+    assert out.getvalue().count("4999") == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 2049])
+@pytest.mark.parametrize("about", [{}, {"empty": [], "inside": {"epsilon": np.inf}}])
+def test_json_written_in_parts_is_the_json_of_the_whole(count, about):
+    rows = [{"value": f"[]\n{row}", "frequency": row / 2, "inside": {"list": [1, 2]}} for row in range(count)]
+    show(iter(rows), Format.json, about=about, file=(parts := io.StringIO()))
+    whole = json.loads(parts.getvalue())
+    assert whole["rows"] == rows
+    assert whole["about"] == finite(about)
+    assert parts.getvalue() == json.dumps(whole, indent=2) + "\n"
 
 
 def test_a_file_without_reports_is_refused(run, tmp_path):
@@ -199,8 +249,11 @@ def test_outputs_are_not_overwritten(run, collected, tmp_path):
     assert "add --force" in run("estimate", first, "-o", tmp_path / "out.csv", code=2).error_line
     assert "add --force" in run("estimate", first, "--save-tally", tmp_path / "out.csv", code=2).error_line
     assert (tmp_path / "out.csv").read_text() == "precious"
-    assert "is also the input" in run("estimate", first, second, "-o", second, "--force", code=2).error_line
-    same = ("-o", tmp_path / "x", "--save-tally", tmp_path / "x")
+    assert (
+        "is also the input"
+        in run("estimate", first, second, "--save-tally", second, "--force", code=2).error_line
+    )
+    same = ("-o", tmp_path / "x.csv", "--save-tally", tmp_path / "x.csv")
     assert "choose two names" in run("estimate", first, *same, code=2).error_line
     run("estimate", first, "-o", tmp_path / "out.csv", "--force")
     assert (tmp_path / "out.csv").read_text() != "precious"
@@ -220,12 +273,13 @@ def test_maximum_likelihood_pools_mechanisms_and_epsilons(run, tmp_path):
         with ldpkit.ReportWriter(path, oracle) as writer:
             writer.write(oracle.privatize([0, 1, 1, 3] * 500, rng=ldpkit.random.seeded(1)))
     refused = run("estimate", *paths, code=2)
-    assert "--method mle pools them" in refused.error_line
-    result = json.loads(run("estimate", *paths, "--method", "mle", "--format", "json").out)
+    assert "--estimator mle pools them" in refused.error_line
+    result = json.loads(run("estimate", *paths, "--estimator", "mle", "--format", "json").out)
+    result |= result["about"]
     assert (result["n"], [each["mechanism"] for each in result["mechanisms"]]) == (4000, ["oue", "olh"])
     assert result["diagnostics"]["converged"]
     assert sum(row["frequency"] for row in result["rows"]) == pytest.approx(1)
-    saved = run("estimate", *paths, "--method", "mle", "--save-tally", tmp_path / "a.tally", code=2)
+    saved = run("estimate", *paths, "--estimator", "mle", "--save-tally", tmp_path / "a.tally", code=2)
     assert "--save-tally" in saved.error_line
 
 
@@ -236,6 +290,7 @@ def test_the_caption_says_whose_frequencies_these_are(run, collected):
     drawn = run("estimate", first, second, "--population")
     assert "95% intervals for the frequencies of the population they were drawn from" in drawn.out
     result = json.loads(run("estimate", first, second, "--population", "--format", "json").out)
+    result |= result["about"]
     assert result["population"] is True
     assert result["rows"] == list(tally.estimate(population=True).rows())
 
@@ -245,7 +300,7 @@ def test_people_are_whole_and_in_digits(run, tmp_path):
     path = tmp_path / "many.tally"
     path.write_bytes(ldpkit.Tally(oracle, 10**6, np.array([300_000, 700_000])).to_bytes())
     lines = run("estimate", path).out.splitlines()
-    counts = [int(line.split()[-1]) for line in lines[2:4]]
+    counts = [int(line.split()[-1]) for line in lines[3:5]]
     assert sum(counts) == 10**6
     assert min(counts) > 10**5
 
@@ -254,7 +309,7 @@ def test_negative_values_come_with_a_word(run, tmp_path):
     oracle = ldpkit.GRR(["bus", "car", "bike"], epsilon=1.0)
     path = tmp_path / "a.tally"
     path.write_bytes(ldpkit.Tally(oracle, 100, np.array([60, 35, 5])).to_bytes())
-    hint = "negative values are noise around zero: --consistency norm_sub removes them"
+    hint = "negative values are noise around zero: the consistency method norm_sub removes them"
     raw = run("estimate", path)
     assert raw.err.count(hint) == 1
     assert "frequencies above 1 are noise" in raw.err
@@ -269,6 +324,6 @@ def test_pooled_people_of_two_populations_are_warned_about(run, tmp_path):
     paths = [tmp_path / "oue.ldp", tmp_path / "olh.ldp"]
     for oracle, path, value in zip(oracles, paths, (0, 1), strict=True):
         write(path, oracle, [value] * 1000, 1)
-    apart = run("estimate", *paths, "--method", "mle")
+    apart = run("estimate", *paths, "--estimator", "mle")
     assert "taking it that one population answered all mechanisms" in " ".join(apart.out.split())
     assert "warning: these are not people of one population" in apart.err

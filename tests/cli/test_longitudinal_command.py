@@ -12,12 +12,13 @@ import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
 from ldpkit.protocols.history import sequence_epsilon
 
-SMALL = ("--reports", "60", "--repeats", "60")
+SMALL = ("--reports", "60", "--devices", "60")
 
 
 def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run):
-    result = run("longitudinal", "--reports", 200, "--repeats", 400, "--changes", "0,1", "--format", "json")
+    result = run("longitudinal", "--reports", 200, "--devices", 400, "--changes", "0,1", "--format", "json")
     found = json.loads(result.out)
+    found |= found["about"]
     oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
     assert found["permanent_epsilon"] == oracle.exact_permanent_epsilon()
     assert found["first_report_epsilon"] == oracle.exact_epsilon()
@@ -45,7 +46,7 @@ def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run
 
 @pytest.mark.parametrize("name", ["lsue", "loue", "lsoue", "losue", "lblh", "lolh"])
 def test_every_longitudinal_mechanism_has_its_table(run, name):
-    rows = list(csv.DictReader(io.StringIO(run("longitudinal", "-m", name, *SMALL, "--format", "csv").out)))
+    rows = list(csv.DictReader(io.StringIO(run("longitudinal", "-p", name, *SMALL, "--format", "csv").out)))
     assert len(rows) == 2 * len([1, 2, 5, 10, 20, 50, 60])
     assert float(rows[0]["every_history"]) == pytest.approx(1, abs=1e-6)
     assert float(rows[6]["every_history"]) > 20
@@ -54,8 +55,9 @@ def test_every_longitudinal_mechanism_has_its_table(run, name):
 
 
 def test_dbitflip_takes_one_epsilon_and_its_own_parameter(run):
-    arguments = ("longitudinal", "-m", "dbitflip", "--epsilon-inf", 1, "--parameter", "d=4", *SMALL)
+    arguments = ("longitudinal", "-p", "dbitflip", "--epsilon-inf", 1, "--parameter", "d=4", *SMALL)
     found = json.loads(run(*arguments, "--format", "json").out)
+    found |= found["about"]
     assert found["mechanism"] == "DBitFlip(16, epsilon=1, d=4)"
     rows = [row for row in found["rows"] if row["changes"] == 0]
     assert {row["fixed"] for row in rows} == {rows[0]["every_history"]} == {found["permanent_epsilon"]}
@@ -82,22 +84,22 @@ def test_table_and_figure(run, tmp_path):
         (("--epsilon-1", 2), "epsilon_1=2 is too large for lgrr with epsilon_inf=2: the largest feasible"),
         (("--epsilon-1", 3), "epsilon_1=3 is too large for lgrr"),
         (
-            ("-m", "loue", "--epsilon-inf", 1, "--epsilon-1", 0.9),
+            ("-p", "loue", "--epsilon-inf", 1, "--epsilon-1", 0.9),
             "the largest feasible epsilon_1 is 0.763382",
         ),
         (("--epsilon-1", -1), "epsilon_1 must be positive and finite, got -1"),
-        (("-m", "olh"), "olh keeps no permanent report, so it is for one report only: take lolh"),
-        (("-m", "ss"), "choose from dbitflip, lblh, lgrr"),
-        (("-m", "lgr"), "unknown longitudinal mechanism 'lgr': did you mean lgrr"),
-        (("-m", "dbitflip", "--epsilon-1", 1), "dbitflip sends its permanent report itself"),
+        (("-p", "olh"), "olh keeps no permanent report: choose from dbitflip, lblh, lgrr, lolh"),
+        (("-p", "ss"), "choose from dbitflip, lblh, lgrr"),
+        (("-p", "lgr"), "unknown mechanism 'lgr': did you mean lgrr"),
+        (("-p", "dbitflip", "--epsilon-1", 1), "dbitflip sends its permanent report itself"),
         (("--domain", 1), "at least 2 values"),
         (("--changes", "0,x"), "--changes takes whole numbers with commas between, such as 0,3, got '0,x'"),
         (("--changes", "-1"), "changes must be at least 0, got -1"),
         (("--reports", 3, "--changes", 3), "a value cannot change 3 times between 3 reports"),
         (("--reports", 0), "reports must be at least 1, got 0"),
-        (("--repeats", 0), "repeats must be at least 1, got 0"),
+        (("--devices", 0), "devices must be at least 1, got 0"),
         (("--reports", 10**8), "are too much to attack"),
-        (("--figure", "attack.jpeg"), "a figure is written as .png, .svg or .pdf"),
+        (("--figure", "attack.jpeg"), "--figure is written as .png, .svg or .pdf"),
         (("--parameter", "d=4"), "lgrr has no parameter 'd'"),
         (("--seed", -1), "a seed must be a non-negative integer, got -1"),
     ],

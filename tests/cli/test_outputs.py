@@ -11,15 +11,15 @@ import pytest
 SMALL = ("bench", "-d", "zipf:k=8,n=2000", "-r", 2, "-p", "grr", "-m", "none")
 PLAN = ("plan", "budget", "-d", "zipf:k=8,n=20000", "-p", "grr", "-u", "mae", "--at-most", 0.05)
 CASES = {
-    "bench --out": (*SMALL, "-o", "out.csv"),
-    "bench --report": (*SMALL, "--report", "out.csv"),
+    "bench --output": (*SMALL, "-o", "out.csv"),
+    "bench --report": (*SMALL, "--report", "out.html"),
     "bench --figure": (*SMALL, "--figure", "out.png"),
     "bench mean": ("bench", "--task", "mean", "-d", "gaussian:n=50", "-p", "pm", "-r", 2, "-o", "out.csv"),
     "prepare": ("datasets", "prepare", "values", "values.txt", "-o", "out.csv"),
     "plan": (*PLAN, "--figure", "out.png"),
     "recommend": ("recommend", "-d", "zipf:k=8,n=900", "-e", 1, "-p", "grr", "-r", 2, "--figure", "out.png"),
-    "longitudinal": ("longitudinal", "--reports", 5, "--repeats", 20, "--figure", "out.png"),
-    "risk": ("risk", "-m", "grr", "-e", 1, "--domain", 4, "--figure", "out.png"),
+    "longitudinal": ("longitudinal", "--reports", 5, "--devices", 20, "--figure", "out.png"),
+    "risk": ("risk", "-p", "grr", "-e", 1, "--domain", 4, "--figure", "out.png"),
     "density": ("density", "ages.txt", "--low", 0, "--high", 99, "-e", 1, "--seed", 1, "--figure", "out.png"),
 }
 
@@ -64,18 +64,14 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(run, folder, case):
 
 def test_an_input_is_never_overwritten(run, folder):
     (folder / "link.csv").hardlink_to(folder / "values.txt")
+    (folder / "link.html").hardlink_to(folder / "values.txt")
     for words in (
         ("datasets", "prepare", "values", "values.txt", "-o", "link.csv"),
-        ("bench", "-d", "values.txt", "--report", "link.csv"),
+        ("bench", "-d", "values.txt", "--report", "link.html"),
         ("bench", "-d", "values.txt", "-o", "link.csv"),
     ):
         assert "is also the input" in run(*words, "--force", code=2).error_line
     assert (folder / "values.txt").read_text() == "a\nb\n"
-
-
-def test_two_outputs_have_two_names(run):
-    line = run(*SMALL, "--report", "x.svg", "--figure", "./x.svg", code=2).error_line
-    assert "is both --report and --figure" in line
 
 
 def test_a_plugin_that_ends_the_process_is_refused(run, folder):

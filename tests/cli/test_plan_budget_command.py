@@ -37,7 +37,7 @@ def test_a_table_says_epsilon_and_how_surely(run: Run, counts: Path) -> None:
 def test_several_protocols_and_methods(run: Run) -> None:
     out = run(
         "plan", "budget", "-d", DATA, "-p", "grr", "oue,olh", "--at-most", 0.01,
-        "-m", "analytic", "sequential", "--format", "csv",
+        "--search", "analytic", "sequential", "--format", "csv",
     ).out  # fmt: skip
     found = rows(out)
     assert [(row["protocol"], row["method"]) for row in found] == [
@@ -53,6 +53,7 @@ def test_json_has_the_trace(run: Run) -> None:
         "--probability", 0.8, "--format", "json",
     ).out  # fmt: skip
     result = json.loads(out)
+    result |= result["about"]
     assert result["goal"] == "kendall_tau at least 0.7 with probability at least 0.8"
     assert (result["people"], result["values"]) == (20_000, 8)
     (row,) = result["rows"]
@@ -72,7 +73,7 @@ def test_verification_simulates_anew(run: Run) -> None:
     out = run(
         "plan", "budget", "-d", DATA, "-p", "oue", "--at-most", 0.01, "--verify", "--format", "json"
     ).out
-    selected, below = json.loads(out)["verified"]
+    selected, below = json.loads(out)["about"]["verified"]
     assert selected["runs"] == below["runs"] == 20_000
     assert below["epsilon"] == pytest.approx(0.9 * selected["epsilon"])
     assert (selected["holds"], below["holds"]) == ("yes", "no")
@@ -84,7 +85,7 @@ def test_verification_simulates_anew(run: Run) -> None:
 def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "plan.svg"
     result = run(
-        "plan", "budget", "-d", DATA, "-p", "grr", "oue", "--at-most", 0.02, "-m", "analytic",
+        "plan", "budget", "-d", DATA, "-p", "grr", "oue", "--at-most", 0.02, "--search", "analytic",
         "--figure", file,
     )  # fmt: skip
     assert f"wrote {file}" in result.err
@@ -93,11 +94,12 @@ def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:
 
 def test_post_processing_and_parameters(run: Run) -> None:
     out = run(
-        "plan", "budget", "-d", DATA, "-p", "oue", "--at-most", 0.01, "-m", "rbs", "--parameter", "g=6",
+        "plan", "budget", "-d", DATA, "-p", "oue", "--at-most", 0.01, "--search", "rbs", "--parameter", "g=6",
         "--tolerance", 0.05, "--consistency", "norm_sub", "--eps-min", 0.5, "--eps-max", 4,
         "--format", "json",
     ).out  # fmt: skip
     result = json.loads(out)
+    result |= result["about"]
     assert result["consistency"] == "norm_sub"
     assert all(0.5 <= trial["epsilon"] <= 4 for trial in result["trace"])
 
@@ -108,7 +110,7 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
     assert "not reached up to epsilon 0.3" in result.err
     some = run(
         "plan", "budget", "-d", DATA, "-p", "blh", "oue", "--at-most", 0.01, "--eps-max", 1.6,
-        "-m", "analytic", "--format", "csv",
+        "--search", "analytic", "--format", "csv",
     )  # fmt: skip
     assert [row["feasible"] for row in rows(some.out)] == ["False", "True"]
     assert "blh: infeasible" in some.err
@@ -126,15 +128,15 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--at-most", 0.1, "--probability", 0), "strictly between 0 and 1"),
         (("--at-most", "nan"), "finite"),
         (("--at-most", 0.1, "-p", "ouee"), "did you mean oue"),
-        (("--at-most", 0.1, "-m", "sequentail"), "did you mean sequential"),
+        (("--at-most", 0.1, "--search", "sequentail"), "did you mean sequential"),
         (("--at-most", 0.1, "-u", "maee"), "did you mean mae"),
         (("--at-most", 0.1, "--consistency", "norm_subb"), "did you mean norm_sub"),
-        (("--at-most", 0.1, "-m", "rbs", "--parameter", "g=2"), "g must exceed 2"),
-        (("--at-most", 0.1, "-m", "bs", "--parameter", "g=4"), "no parameter 'g'"),
-        (("--at-most", 0.1, "-m", "analytic", "--consistency", "norm_sub"), "use sequential"),
+        (("--at-most", 0.1, "--search", "rbs", "--parameter", "g=2"), "g must exceed 2"),
+        (("--at-most", 0.1, "--search", "bs", "--parameter", "g=4"), "no parameter 'g'"),
+        (("--at-most", 0.1, "--search", "analytic", "--consistency", "norm_sub"), "use sequential"),
         (("--at-most", 0.1, "--eps-min", 3, "--eps-max", 2), "below the largest"),
         (("--at-most", 0.1, "--eps-max", 30), "between 0.001 and 20"),
-        (("--at-most", 0.1, "--figure", "plan.txt"), "a figure is written as"),
+        (("--at-most", 0.1, "--figure", "plan.txt"), "--figure is written as"),
         (("--at-most", 0.1, "-d", "missing.csv"), "missing.csv"),
         (("--at-most", 0.1, "--seed", -1), "seed"),
     ],
@@ -164,27 +166,28 @@ def test_help_has_examples(run: Run) -> None:
 
 
 def test_all_leaves_out_what_cannot_do_it_and_says_so(run: Run) -> None:
-    asked = ("plan", "budget", "-d", DATA, "-m", "analytic", "--at-most", 0.02)
+    asked = ("plan", "budget", "-d", DATA, "--search", "analytic", "--at-most", 0.02)
     result = run(*asked, "-p", "all", "--format", "json")
     told = json.loads(result.out)
+    told |= told["about"]
     assert {row["protocol"] for row in told["rows"]} >= {"grr", "oue", "olh", "ss"}
     assert any(reason.startswith("dbitflip with analytic: ") for reason in told["left_out"])
-    assert "left out: dbitflip with analytic" in result.err
+    assert "left out of 'all': " in result.err
     assert "dbitflip is none: use sequential" in run(*asked, "-p", "dbitflip", code=2).error_line
     refused = run(*asked, "-p", "all", "--consistency", "norm_sub", code=2)
     assert "nothing is left to plan with" in refused.err
 
 
 def test_a_large_epsilon_is_said_to_be_large(run: Run) -> None:
-    asked = ("plan", "budget", "-d", "zipf:k=100,n=200", "-m", "analytic", "-p", "sue")
+    asked = ("plan", "budget", "-d", "zipf:k=100,n=200", "--search", "analytic", "-p", "sue")
     result = run(*asked, "--at-most", 0.002, "--format", "json")
     (warning,) = json.loads(result.out)["warnings"]
     assert warning.startswith("sue: epsilon 13.7 promises next to nothing. Who guesses from the report is ")
     assert f"warning: {warning}" in result.err
-    asked = ("plan", "budget", "-d", DATA, "-m", "analytic", "-p", "sue", "--at-most", 0.02)
+    asked = ("plan", "budget", "-d", DATA, "--search", "analytic", "-p", "sue", "--at-most", 0.02)
     assert json.loads(run(*asked, "--format", "json").out)["warnings"] == []
 
 
 def test_a_bound_that_zeros_satisfy_is_said_to_ask_nothing(run: Run) -> None:
-    result = run("plan", "budget", "-d", "zipf:k=100,n=200", "-m", "analytic", "--at-most", 0.2)
+    result = run("plan", "budget", "-d", "zipf:k=100,n=200", "--search", "analytic", "--at-most", 0.2)
     assert "asks nothing of a collection: publishing zeros without asking anybody has mae 0.01" in result.err

@@ -23,13 +23,14 @@ LIMIT = ("--capacity", 140_000, "--constraint", "fn", "--at-most", 0.05)
 
 
 def test_the_table(run, city):
-    out = run("plan", "capacity", city, *LIMIT).out
+    out = run("plan", "capacity", "-d", city, *LIMIT).out
     for word in ("grr", "exact", "false negative at most 0.05", "total 159849", "9,851 people", "cantelli"):
         assert word in out
 
 
 def test_json_has_everything(run, city):
-    answer = json.loads(run("plan", "capacity", city, *LIMIT, "-p", "grr,ss", "--format", "json").out)
+    answer = json.loads(run("plan", "capacity", "-d", city, *LIMIT, "-p", "grr,ss", "--format", "json").out)
+    answer |= answer["about"]
     assert (answer["people"], answer["total"], answer["capacity"]) == (9_851, 159_849, 140_000)
     assert [row["protocol"] for row in answer["rows"]] == ["grr", "ss"]
     for row in answer["rows"]:
@@ -41,70 +42,79 @@ def test_json_has_everything(run, city):
 
 @pytest.mark.parametrize("method", ["capri", "capri_r"])
 def test_searches(run, city, method):
-    options = ("-m", method, "--runs", 2000, "--seed", 3, "--format", "csv")
-    first, second = (run("plan", "capacity", city, *LIMIT, *options).out for _ in range(2))
+    options = ("--search", method, "--runs", 2000, "--seed", 3, "--format", "csv")
+    first, second = (run("plan", "capacity", "-d", city, *LIMIT, *options).out for _ in range(2))
     (row,), (again,) = (list(csv.DictReader(io.StringIO(out))) for out in (first, second))
     assert (row["method"], row["epsilon"]) == (method, again["epsilon"])
     assert float(row["low"]) < float(row["P(fn)"]) < float(row["high"])
 
 
 def test_verify_prints_both_epsilons(run, city):
-    out = run("plan", "capacity", city, *LIMIT, "--verify", "--format", "json").out
-    at, below = json.loads(out)["verified"]
+    out = run("plan", "capacity", "-d", city, *LIMIT, "--verify", "--format", "json").out
+    at, below = json.loads(out)["about"]["verified"]
     assert (at["runs"], below["runs"]) == (20_000, 20_000)
     assert below["epsilon"] == pytest.approx(0.9 * at["epsilon"])
     assert abs(at["probability"] - 0.05) < 4.5 * 0.00154, "false alarm: 7e-6"
     assert below["holds"] == "no"
-    assert "Independent simulation" in run("plan", "capacity", city, *LIMIT, "--verify").out
+    assert "Independent simulation" in run("plan", "capacity", "-d", city, *LIMIT, "--verify").out
 
 
 def test_numeric_mechanisms_are_searched_and_verified_too(run, city):
     options = ("-p", "duchi,pm", "--verify", "--format", "json")
     found = {
-        method: json.loads(run("plan", "capacity", city, *LIMIT, *options, "-m", method, "--runs", 4000).out)
+        method: json.loads(
+            run("plan", "capacity", "-d", city, *LIMIT, *options, "--search", method, "--runs", 4000).out
+        )
         for method in ("exact", "capri")
     }
     for exact, searched in zip(found["exact"]["rows"], found["capri"]["rows"], strict=True):
         assert searched["epsilon"] == pytest.approx(exact["epsilon"], rel=0.1)
-    at_duchi, _, at_pm, below_pm = found["exact"]["verified"]
+    at_duchi, _, at_pm, below_pm = found["exact"]["about"]["verified"]
     assert abs(at_duchi["probability"] - 0.05) < 0.01
     assert abs(at_pm["probability"] - 0.05) < 4.5 * 0.00154, "false alarm: 7e-6"
     assert below_pm["holds"] == "no"
 
 
 def test_outliers(run, city):
-    answer = json.loads(run("plan", "capacity", city, *LIMIT, "--outliers", 0.9, "--format", "json").out)
-    assert answer["outliers"]["lost"] > 0
-    assert "which loses" in run("plan", "capacity", city, *LIMIT, "--outliers", 0.9).out
+    answer = json.loads(
+        run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9, "--format", "json").out
+    )
+    assert answer["about"]["outliers"]["lost"] > 0
+    assert "which loses" in run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9).out
 
 
 def test_figure(run, city, tmp_path):
     for options in ((), ("-p", "grr,oue")):
-        result = run("plan", "capacity", city, *LIMIT, *options, "--figure", tmp_path / "plan.svg", "--force")
+        result = run(
+            "plan", "capacity", "-d", city, *LIMIT, *options, "--figure", tmp_path / "plan.svg", "--force"
+        )
         assert "wrote" in result.err
         assert (tmp_path / "plan.svg").read_text().startswith("<?xml")
 
 
 def test_other_inputs(run, tmp_path):
-    out = run("plan", "capacity", "poisson:k=20,n=3000,mean=6", "--capacity", 15_000, "--constraint", "tp",
+    out = run("plan", "capacity", "-d", "poisson:k=20,n=3000,mean=6", "--capacity", 15_000,
+              "--constraint", "tp",
               "--at-least", 0.9, "--format", "json").out  # fmt: skip
-    assert json.loads(out)["values"] == 20
+    assert json.loads(out)["about"]["values"] == 20
     listed = tmp_path / "values.txt"
     listed.write_text("0\n1\n" * 300 + "2\n" * 400)
-    out = run("plan", "capacity", listed, "--capacity", 900, "--constraint", "fn", "--at-most", 0.1,
+    out = run("plan", "capacity", "-d", listed, "--capacity", 900, "--constraint", "fn", "--at-most", 0.1,
               "--format", "json").out  # fmt: skip
-    assert json.loads(out)["total"] == 1100
+    assert json.loads(out)["about"]["total"] == 1100
 
 
 def test_a_mean_is_estimated_by_numeric_mechanisms(run, city):
-    (row,) = json.loads(run("plan", "capacity", city, *LIMIT, "-p", "duchi", "--format", "json").out)["rows"]
+    (row,) = json.loads(run("plan", "capacity", "-d", city, *LIMIT, "-p", "duchi", "--format", "json").out)[
+        "rows"
+    ]
     assert row["holds"] == "yes"
     assert "normal" in row["note"]
 
 
 def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
-    result = run("plan", "capacity", city, "--capacity", 159_800, "--constraint", "fn", "--at-most", 0.01,
-                 "--eps-max", 1, code=1)  # fmt: skip
+    result = run("plan", "capacity", "-d", city, "--capacity", 159_800, "--constraint", "fn",
+                 "--at-most", 0.01, "--eps-max", 1, code=1)  # fmt: skip
     assert "infeasible" in result.err
     assert "grr" in result.out
 
@@ -127,13 +137,13 @@ def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
             "below epsilon_max",
         ),
         (
-            ("--constraint", "fn", "--at-most", 0.05, "-p", "bounded_laplace", "-m", "capri"),
+            ("--constraint", "fn", "--at-most", 0.05, "-p", "bounded_laplace", "--search", "capri"),
             "the mean report of bounded_laplace is no line",
         ),
     ],
 )
 def test_refusals(run, city, options, message):
-    assert message in run("plan", "capacity", city, "--capacity", 140_000, *options, code=2).error_line
+    assert message in run("plan", "capacity", "-d", city, "--capacity", 140_000, *options, code=2).error_line
 
 
 @pytest.mark.parametrize(
@@ -148,17 +158,17 @@ def test_refusals(run, city, options, message):
 def test_files_that_cannot_be_used(run, tmp_path, text, message):
     path = tmp_path / "bad.csv"
     path.write_text(text)
-    assert message in run("plan", "capacity", path, *LIMIT, code=2).error_line
+    assert message in run("plan", "capacity", "-d", path, *LIMIT, code=2).error_line
 
 
 def test_help_has_examples(run):
-    assert "ldpkit plan capacity water.csv" in run("plan", "capacity", "--help").out
+    assert "ldpkit plan capacity -d water.csv" in run("plan", "capacity", "--help").out
 
 
 def test_a_large_epsilon_is_said_to_be_large(run, tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("amount,count\n" + "".join(f"{amount},5\n" for amount in range(40)))
-    asked = ("plan", "capacity", path, "--constraint", "tp", "--at-least", 0.9, "--format", "json")
+    asked = ("plan", "capacity", "-d", path, "--constraint", "tp", "--at-least", 0.9, "--format", "json")
     (told,) = json.loads(run(*asked, "--capacity", 3898, "--eps-max", 15).out)["warnings"]
     assert told.startswith("grr: epsilon ")
     assert "promises next to nothing. Who guesses from the report is right in" in told

@@ -46,6 +46,7 @@ def test_it_says_what_recommend_says(run: Run) -> None:
 def test_simulations_verify_it(run: Run) -> None:
     out = run(*MEAN, "--n", 100_000, "--verify", "--format", "json").out
     result = json.loads(out)
+    result |= result["about"]
     selected, below = result["verified"]
     assert selected["runs"] == below["runs"] == 20_000
     assert selected["probability"] == pytest.approx(0.95, abs=0.007), "false alarm rate 7e-6"
@@ -58,11 +59,14 @@ def test_simulations_verify_it(run: Run) -> None:
 def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> None:
     options = (*MEAN[:-1], 2, "-d", ages, "--column", "age", "-p", "pm", "--format", "json")
     found = json.loads(run(*options).out)
+    found |= found["about"]
     assert found["people"] == 3000
     assert found["scope"] == "for numbers like these"
     worst = json.loads(run(*MEAN[:-1], 2, "--n", 3000, "-p", "pm", "--format", "json").out)
+    worst |= worst["about"]
     assert found["rows"][0]["epsilon"] < worst["rows"][0]["epsilon"]
     more = json.loads(run(*options, "--n", 100_000).out)
+    more |= more["about"]
     assert more["people"] == 100_000
     assert more["rows"][0]["epsilon"] < found["rows"][0]["epsilon"]
 
@@ -70,7 +74,7 @@ def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> Non
 def test_numbers_outside_are_refused_or_moved(run: Run, ages: Path) -> None:
     asked = ("plan", "budget", "-d", ages, "--column", "age", "--low", 20, "--high", 90, "--within", 2)
     assert "--clip" in run(*asked, code=2).error_line
-    assert "of 3000 numbers were moved" in run(*asked, "--clip").err
+    assert "100 of them were moved" in run(*asked, "--clip").err
 
 
 def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:
@@ -90,17 +94,17 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-u", "mae"), "--metric is for categories"),
-        (("--at-most", 0.1), "--at-most is for categories"),
-        (("--at-least", 0.1), "--at-least is for categories"),
-        (("-m", "bs"), "--method is for categories"),
-        (("--consistency", "norm_sub"), "--consistency is for categories"),
-        (("--parameter", "g=6"), "--parameter is for categories"),
-        (("--tolerance", 0.1), "--tolerance is for categories"),
-        (("-p", "oue"), "oue is for categories, not for numbers: take some of duchi, hm"),
+        (("-u", "mae"), "how far off it may be: leave out --metric"),
+        (("--at-most", 0.1), "how far off it may be: leave out --at-most"),
+        (("--at-least", 0.1), "how far off it may be: leave out --at-least"),
+        (("--search", "bs"), "how far off it may be: leave out --search"),
+        (("--consistency", "norm_sub"), "how far off it may be: leave out --consistency"),
+        (("--parameter", "g=6"), "how far off it may be: leave out --parameter"),
+        (("--tolerance", 0.1), "how far off it may be: leave out --tolerance"),
+        (("-p", "oue"), "oue is for categories, not for numbers: choose from"),
         (("-p", "hmm"), "did you mean hm"),
-        (("-p", "truncated_pm"), "take one of duchi"),
-        (("-p", "aaa"), "fitted to what the first people report"),
+        (("-p", "truncated_pm"), "makes biased reports: take some of duchi"),
+        (("-p", "aaa"), "is fitted to data that is not there yet"),
         (("--column", "age"), "give one with -d FILE"),
         (("--clip",), "give one with -d FILE"),
         (("-d", "missing.csv"), "missing.csv"),
@@ -110,7 +114,7 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--probability", 1), "strictly between 0 and 1"),
         (("--eps-min", 3, "--eps-max", 2), "below the largest"),
         (("--n", 10**19), "more than integers hold"),
-        (("--figure", "plan.txt"), "a figure is written as"),
+        (("--figure", "plan.txt"), "--figure is written as"),
     ],
 )
 def test_mistakes_are_refused_in_one_line(run: Run, arguments: tuple[object, ...], message: str) -> None:
@@ -136,6 +140,7 @@ def test_a_large_epsilon_and_a_bound_without_meaning_are_said(run: Run) -> None:
     assert "warning: hm: epsilon" in far.err
     assert "promises next to nothing" in far.err
     vague = json.loads(run(*small, "--within", 60, "--format", "json").out)
+    vague |= vague["about"]
     assert vague["warnings"] == [
         "the bound asks nothing of a collection: the middle of the interval, 50, is never further off than 50"
     ]

@@ -14,7 +14,7 @@ def test_the_table_comes_with_reasons(run):
 
 
 def test_n_and_k_are_enough(run):
-    result = run(*SMALL, "--n", 2000, "--k", 8, "-e", 1, "--format", "json")
+    result = run(*SMALL, "--n", 2000, "--domain", 8, "-e", 1, "--format", "json")
     rows = json.loads(result.out)["rows"]
     assert rows[0]["error"] <= rows[-1]["error"]
     assert "stands in for it" in result.err
@@ -44,7 +44,7 @@ def test_means_of_numbers(run):
 
 
 def test_a_collection_that_teaches_nothing_is_called_that(run):
-    result = run("recommend", "--n", 200, "--k", 100, "-e", 0.1, "-r", 20, "-p", "grr", "ss")
+    result = run("recommend", "--n", 200, "--domain", 100, "-e", 0.1, "-r", 20, "-p", "grr", "ss")
     assert result.out.splitlines()[3].split()[:2] == ["nothing", "zeros"]  # above every collection
     assert "cannot teach anything: publishing zeros without asking anybody has mae 0.01" in result.err
     assert "it begins with about" in result.err
@@ -53,22 +53,24 @@ def test_a_collection_that_teaches_nothing_is_called_that(run):
 
 def test_json_says_so_too_and_a_good_collection_is_not_accused(run):
     options = ("recommend", "-r", 20, "-p", "grr", "--format", "json")
-    bad = json.loads(run(*options, "--n", 200, "--k", 100, "-e", 0.1).out)
+    bad = json.loads(run(*options, "--n", 200, "--domain", 100, "-e", 0.1).out)
+    bad |= bad["about"]
     assert bad["teaches"] is False
     assert bad["rows"][0]["protocol"] == "nothing"
-    good = json.loads(run(*options, "--n", 100_000, "--k", 8, "-e", 1).out)
+    good = json.loads(run(*options, "--n", 100_000, "--domain", 8, "-e", 1).out)
+    good |= good["about"]
     assert good["teaches"] is True
     assert good["warnings"] == []
     assert good["rows"][-1]["protocol"] == "nothing"
 
 
 def test_learning_nothing_is_in_the_table_wherever_it_stands(run):
-    result = run("recommend", "--n", 100_000, "--k", 8, "-e", 1, "-r", 20, "-p", "grr", "--top", 2)
+    result = run("recommend", "--n", 100_000, "--domain", 8, "-e", 1, "-r", 20, "-p", "grr", "--top", 2)
     assert [line.split()[0] for line in result.out.splitlines()[3:6]] == ["grr", "grr", "nothing"]
 
 
 def test_a_bound_that_nobody_need_be_asked_for(run):
-    result = run(*SMALL, "--n", 2000, "--k", 8, "--at-most", 0.2)
+    result = run(*SMALL, "--n", 2000, "--domain", 8, "--at-most", 0.2)
     assert "Ask nobody: publishing" in result.err
 
 
@@ -76,14 +78,14 @@ def test_a_bound_that_nobody_need_be_asked_for(run):
     ("epsilon", "words"), [(4, None), (5, "is large."), (9, "promises next to nothing. Who guesses from")]
 )
 def test_a_large_epsilon_is_said_to_be_large(run, epsilon, words):
-    result = run(*SMALL, "--n", 2000, "--k", 8, "-e", epsilon, "--format", "json")
+    result = run(*SMALL, "--n", 2000, "--domain", 8, "-e", epsilon, "--format", "json")
     told = json.loads(result.out)["warnings"]
     assert told == [] if words is None else (len(told) == 1 and words in told[0])
     assert ("warning: " in result.err) == (words is not None)
 
 
 def test_ties_are_named_and_nothing_is_worse_by_rounding(run):
-    result = run("recommend", "--n", 100_000, "--k", 4, "-e", 3, "-r", 40, "-p", "grr")
+    result = run("recommend", "--n", 100_000, "--domain", 4, "-e", 3, "-r", 40, "-p", "grr")
     assert "tie: their differences are within the noise" in result.out
     assert "e-1" not in result.err, "a percentage of rounding errors"
     first = result.err.splitlines()[1]
@@ -103,13 +105,13 @@ def test_a_mean_that_teaches_nothing_and_one_that_ties(run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-e", "1"], "give -d DATA, or --n and --k"),
+        (["-e", "1"], "give -d DATA, or --n and --domain"),
         (["-d", "zipf:k=8,n=2000"], "either --epsilon"),
         (["-d", "zipf:k=8,n=2000", "-e", "1", "--at-most", "1"], "either --epsilon"),
         (["-d", "zipf:k=8,n=2000", "-u", "kendall_tau", "--at-most", "1"], "larger is better"),
-        (["-d", "zipf:k=8,n=2000", "--at-most", "1", "--at-least", "1"], "not both"),
+        (["-d", "zipf:k=8,n=2000", "--at-most", "1", "--at-least", "1"], "cannot be given together"),
         (["--low", "0", "--n", "10"], "--low, --high and --n"),
-        (["--low", "0", "--high", "1", "--n", "10", "--at-most", "1"], "--at-most is for categories"),
+        (["--low", "0", "--high", "1", "--n", "10", "--at-most", "1"], "leave out --at-most"),
         (["--low", "0", "--high", "1", "-d", "ages.csv", "--within", "1"], "ldpkit plan budget"),
         (["--low", "0", "--high", "1", "--n", "10", "-e", "1", "--probability", "0"], "strictly between"),
         (["-d", "zipf:k=8,n=2000", "--at-most", "1", "--probability", "0"], "strictly between"),

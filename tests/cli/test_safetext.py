@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from ldpkit.cli.output import Format, note, show
+from ldpkit.cli.options import Format
+from ldpkit.cli.printing import note, show
 from ldpkit.cli.safetext import visible
 from ldpkit.files.readers import read_counts
 
@@ -54,7 +55,7 @@ def test_csv_is_harmless_to_spreadsheets_and_on_a_screen_to_terminals():
 
 
 def test_json_is_exact():
-    assert json.loads(printed(Format.json, io.StringIO())) == ROWS
+    assert json.loads(printed(Format.json, io.StringIO()))["rows"] == ROWS
 
 
 def test_notes_are_shown_visibly(capsys):
@@ -89,7 +90,7 @@ def test_what_looks_like_markup_in_a_file_name_is_text(run, tmp_path, monkeypatc
 
 def test_a_label_that_is_no_text_can_be_written(run, tmp_path):
     (tmp_path / "values.txt").write_text("b\nb\n")
-    arguments = ("-m", "grr", "-e", 1, "--domain", "a\udcff,b", "-o", tmp_path / "a.ldp")
+    arguments = ("-p", "grr", "-e", 1, "--domain", "a\udcff,b", "-o", tmp_path / "a.ldp")
     run("privatize", tmp_path / "values.txt", *arguments)
     run("estimate", tmp_path / "a.ldp", "-o", tmp_path / "a.csv")
     assert "\na\\udcff," in (tmp_path / "a.csv").read_text()

@@ -15,6 +15,11 @@ from ldpkit.core.stopping import Stopped
 from ldpkit.files.reportfile import ReportWriter
 from slow import slow
 
+HEARD = """
+import signal  # nohup ignores SIGHUP, a shell SIGINT in the background, and children inherit that
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
 SLOW_WRITE = """
 import time
 from ldpkit.files.reportfile import ReportWriter
@@ -57,11 +62,8 @@ main()
 
 def stopped(script, number, arguments, folder):
     """Run a command until it says that it is ready, send it a signal, and return how it ended."""
-    heard = (
-        "import signal\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup ignores it, also for children
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", heard + script, *map(str, arguments)],
+        [sys.executable, "-c", HEARD + script, *map(str, arguments)],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -84,7 +86,7 @@ def values(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, *slow(signal.SIGHUP), signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(tmp_path, values, number):
-    arguments = ("privatize", values, "-m", "grr", "-e", 1, "--domain", 2, "-o", "out.ldp")
+    arguments = ("privatize", values, "-p", "grr", "-e", 1, "--domain", 2, "-o", "out.ldp")
     assert stopped(SLOW_WRITE, number, arguments, tmp_path)[0] == 128 + number
     assert [path.name for path in tmp_path.iterdir()] == ["values.txt"]
 
@@ -189,7 +191,7 @@ def reports(tmp_path):
         ("inspect a.ldp >/dev/full", "error: standard output: No space left on device\n"),
         ("--help >/dev/full", "error: standard output: No space left on device\n"),
         (
-            "privatize - -m grr -e 1 --domain 3 -o b.ldp <&-",
+            "privatize - -p grr -e 1 --domain 3 -o b.ldp <&-",
             "error: standard input cannot be read: Bad file descriptor\n",
         ),
     ],

@@ -53,6 +53,7 @@ def test_the_json_form_goes_back_and_forth():
         {"randomness": None},
         {"domain_source": ["data"]},
         {"devices": "old"},
+        {"outside": "5"},
         {"spans": 3},
         {"spans": [[ONE, 0]]},
         {"spans": [[ONE, 2, 1]]},

@@ -216,8 +216,6 @@ def test_parts_of_a_file_add_and_no_report_counts_twice(small, tmp_path):
             _ = file.tally(stop=4) + other
     with pytest.raises(InvalidInputError, match="not in a file of 5"):
         file.tally(start=3, stop=6)
-    with pytest.raises(InvalidInputError, match="the chunks hold 3 reports, not the 5"):
-        file.tally(file.reports(stop=3))
 
 
 def test_blocks_that_are_not_asked_for_are_not_read(small):
@@ -245,3 +243,22 @@ def test_a_nul_in_a_path_is_refused(tmp_path):
         ReportFile.open(f"{tmp_path}/a\0b")
     with pytest.raises(InvalidInputError, match="a NUL stands"), ReportWriter(f"{tmp_path}/a\0b", ORACLES[0]):
         pass
+
+
+def test_only_the_reports_of_a_file_are_counted_under_its_name(tmp_path):
+    """Chunks from elsewhere became a tally with the batch of the file."""
+    oracle = ldpkit.GRR(2, epsilon=2.0)
+    with ReportWriter(tmp_path / "a.ldp", oracle) as writer:
+        writer.write(np.zeros(10, oracle.report_dtype))
+    file = ReportFile.open(tmp_path / "a.ldp")
+    seen = []
+
+    def watch(passing):
+        for length in passing:
+            seen.append(length)
+            yield from (np.ones(length, oracle.report_dtype), 3)  # whatever it says
+
+    assert file.tally(watch) == file.tally()
+    assert seen == [10]
+    with pytest.raises(InvalidInputError, match="stopped after 0 of the 10"):
+        file.tally(lambda passing: (length for length in passing if length > 10))

@@ -67,6 +67,7 @@ def test_people_are_those_of_section_7_2():
     assert set(error.people("bernoulli", 10).values) == {-1, 1}
 
 
+@pytest.mark.slow
 @needs_data
 def test_on_real_data_aaa_wins_with_a_large_budget_only():
     claims = by_name(error.real_claims(QUICK))
@@ -88,6 +89,7 @@ def test_without_the_data_it_says_so(monkeypatch, tmp_path):
     assert "sf_retirement_sample.csv" in claims["figure 5 retirement"].note
 
 
+@pytest.mark.slow
 def test_a_range_of_two_is_infeasible():
     curves = {}
     claims = list(settings._ranges(QUICK, curves))

@@ -65,6 +65,7 @@ def test_the_adversary_behaves_as_in_the_figures():
     assert claims[-1].verdict is Verdict.CORRECTED
 
 
+@pytest.mark.slow
 def test_stability(tmp_path):
     claims = list(spread_claims(Settings(quick=True, folder=tmp_path)))
     assert len(claims) == len(RUN_COUNTS) + 2

@@ -56,24 +56,22 @@ def test_intervals_cover_and_simulation_has_the_law_of_real_runs():
     protocol = AdaptiveMean((0, 100), 4.0, bins=4, oracle="ss")
     people = VALUES[:1000]
     source = ldpkit.random.seeded(9)
-    runs = [protocol.run(people, rng=stream) for stream in source.spawn(150)]
+    runs = [protocol.run(people, rng=stream) for stream in source.spawn(50)]
     means = np.array([run.mean for run in runs])
     errors = np.array([run.stderr for run in runs])
     truth = people.mean()
     covered = sum(low <= truth <= high for low, high in (run.interval(0.95) for run in runs))
-    assert covered >= 128, (
-        f"{covered} of 150 intervals cover (fewer than 128: false-alarm rate 3e-6, seed fixed)"
-    )
-    z = (means.mean() - truth) / (errors.mean() / np.sqrt(150))
+    assert covered >= 39, f"{covered} of 50 cover (fewer than 39: false-alarm rate 5e-6, seed fixed)"
+    z = (means.mean() - truth) / (errors.mean() / np.sqrt(50))
     assert abs(z) < 6, f"the mean is biased, z-score {z:.1f} (false-alarm rate 2e-9, seed fixed)"
-    simulated = protocol.simulate(people, rng=ldpkit.random.seeded(10), repeats=150)
+    simulated = protocol.simulate(people, rng=ldpkit.random.seeded(10), repeats=50)
     ratio = simulated.std() / means.std()
-    assert 0.6 < ratio < 1.6, f"spreads differ by {ratio:.2f} (false-alarm rate 1e-7, seed fixed)"
-    z = (simulated.mean() - truth) / (errors.mean() / np.sqrt(150))
+    assert 0.5 < ratio < 2, f"spreads differ by {ratio:.2f} (false-alarm rate 4e-6, seed fixed)"
+    z = (simulated.mean() - truth) / (errors.mean() / np.sqrt(50))
     assert abs(z) < 6, f"simulated means are biased, z-score {z:.1f} (false-alarm rate 2e-9, seed fixed)"
-    other = protocol.simulate(people + 1, rng=ldpkit.random.seeded(11), repeats=150)
-    z = (other.mean() - truth) / (errors.mean() / np.sqrt(150))
-    assert abs(z) > 6, "the negative control passes: values that are off by 1 of 100 would not be seen"
+    other = protocol.simulate(people + 2, rng=ldpkit.random.seeded(11), repeats=50)
+    z = (other.mean() - truth) / (errors.mean() / np.sqrt(50))
+    assert abs(z) > 6, "the negative control passes: values that are off by 2 of 100 would not be seen"
 
 
 def test_the_descriptor_follows_the_data():
@@ -223,8 +221,8 @@ def test_errors_include_that_only_some_reported_an_attribute():
 def test_attributes_are_estimated_from_complete_tallies():
     survey = SampledAttributes("duchi", [(0, 1)] * 3, 1.0)
     tallies = survey.tally(survey.privatize(np.full((90, 3), 0.5), rng=ldpkit.random.seeded(1)))
-    assert [each.about for each in survey.estimate(tallies)] == ["all 90 people"] * 3
-    assert "population" in survey.estimate(tallies, population=True)[0].about
+    assert [each.whose for each in survey.estimate(tallies)] == ["all 90 people"] * 3
+    assert "population" in survey.estimate(tallies, population=True)[0].whose
     with pytest.raises(InvalidInputError, match="not those of SampledAttributes"):
         survey.estimate(tallies[:2])
     empty = survey.mechanisms[0].tally(np.empty(0, np.uint8))

@@ -96,12 +96,12 @@ def test_samples_repeat_with_the_seed_only():
         ("zipf", (5, 2**60), {}, r"n must be at most 2\*\*50"),
         ("zipf", (5, 10), {"a": 1}, "no parameter 'a': it has s=1.1"),
         ("uniform", (5, 10), {"s": 1}, "no parameter 's': it has k and n only"),
-        ("zipf", (5, 10), {"s": math.nan}, "s of the population zipf must be a number, got nan"),
+        ("zipf", (5, 10), {"s": math.nan}, "s of the population zipf must be finite, got nan"),
         ("zipf", (5, 10), {"s": -1e9}, "puts nobody on 0..4 with s=-1e"),
-        ("gaussian", (5, 10), {"sd": 0}, "sd of the population gaussian must be positive, got 0"),
+        ("gaussian", (5, 10), {"sd": 0}, "sd of the population gaussian must be positive and finite, got 0"),
         ("gaussian", (5, 10), {"mean": 90}, "puts nobody on 0..4 with mean=90"),
-        ("poisson", (5, 10), {"mean": -1}, "must be positive, got -1"),
-        ("triangular", (5, 10), {"peak": 2}, "must lie in 0..1, got 2"),
+        ("poisson", (5, 10), {"mean": -1}, "must be positive and finite, got -1"),
+        ("triangular", (5, 10), {"peak": 2}, "must be between 0 and 1, got 2"),
     ],
 )
 def test_bad_parameters(name, arguments, parameters, message):

@@ -13,6 +13,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
+from ldpkit.mechanisms.kinds import is_memoized
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["longitudinal_attack", "posterior", "success_bound"]
@@ -108,7 +109,7 @@ def longitudinal_attack(
     >>> bool(kept[-1] < 0.5), bool(fresh[-1] > 0.95)
     (True, True)
     """
-    if not isinstance(mechanism, MemoizedOracle):
+    if not is_memoized(mechanism):
         raise InvalidParameterError(
             f"the attack needs a longitudinal mechanism such as lgrr, got {mechanism!r}"
         )

@@ -20,12 +20,12 @@ from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, processed
-from ldpkit.mechanisms.categorical.comparable import comparable_protocol, comparable_protocols
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.simulation.engines import engine
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["NO_METHOD", "Cell", "CellResult", "Experiment", "Row", "comparable_protocols"]
+__all__ = ["NO_METHOD", "Cell", "CellResult", "Experiment", "Row"]
 
 
 class Row(NamedTuple):
@@ -101,7 +101,9 @@ class Experiment:
         settings: dict[str, Any] = {
             "counts": check_counts(self.counts, np.size(self.counts)),
             "epsilons": tuple(dict.fromkeys(check_epsilon(epsilon) for epsilon in self.epsilons)),
-            "protocols": tuple(dict.fromkeys(comparable_protocol(name).name for name in self.protocols)),
+            "protocols": tuple(
+                dict.fromkeys(frequency_class(name, single_epsilon=True).name for name in self.protocols)
+            ),
             "methods": tuple(dict.fromkeys(_method(name) for name in self.methods)),
             "metrics": tuple(dict.fromkeys(metric_for(name).name for name in self.metrics)),
             "repeats": check_whole(self.repeats, "repeats"),
@@ -122,7 +124,9 @@ class Experiment:
 
     def oracle(self, cell: Cell) -> FrequencyOracle:
         """Return the mechanism of a cell."""
-        return comparable_protocol(cell.protocol)(len(self.counts), epsilon=cell.epsilon)
+        return frequency_class(cell.protocol, single_epsilon=True).make(
+            len(self.counts), epsilon=cell.epsilon
+        )
 
     @property
     def truth(self) -> Floats:
@@ -168,6 +172,10 @@ class Experiment:
         """Run all cells but some, one after the other."""
         done = set(skip)
         return (self.run_cell(cell) for cell in self.cells() if cell not in done)
+
+
+def _protocol(name: str) -> type[FrequencyOracle]:
+    return frequency_class(name, single_epsilon=True)
 
 
 def _method(name: str) -> str:

@@ -19,7 +19,7 @@ from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 from ldpkit.core.typing import Floats
 
-__all__ = ["DEFAULT_PEOPLE", "LAWS", "NumericData", "draw", "load_numbers"]
+__all__ = ["DEFAULT_PEOPLE", "LAWS", "NumericData", "draw", "is_file", "load_numbers"]
 
 DEFAULT_PEOPLE = 10_000
 MOST_PEOPLE = 1 << 28
@@ -103,6 +103,11 @@ def draw(name: str, n: int = DEFAULT_PEOPLE) -> NumericData:
     return NumericData(name, LAWS[name](shares), IntervalDomain(-1, 1))
 
 
+def is_file(spec: str) -> bool:
+    """Whether numbers are those of a file, which may be missing, and not of a distribution."""
+    return os.path.exists(spec) or (Path(spec).suffix != "" and ":" not in spec) or spec == "-"  # noqa: PTH110
+
+
 def load_numbers(
     spec: str, *, column: str | None = None, low: float | None = None, high: float | None = None
 ) -> NumericData:
@@ -114,7 +119,7 @@ def load_numbers(
     500
     """
     name, colon, rest = spec.partition(":")
-    if os.path.exists(spec) or (Path(spec).suffix and not colon) or spec == "-":  # noqa: PTH110
+    if is_file(spec):
         if low is None or high is None:
             raise InvalidParameterError(f"the numbers of {spec!r} need their interval: give --low and --high")
         from ldpkit.files.readers import read_column

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -57,8 +57,13 @@ MEAN_MECHANISMS = ("laplace", "duchi", "pm", "hm", "sw", "aaa", "auto")
 DENSITY_MECHANISMS = ("sw", "pm", "hm")
 """What is compared by default for densities."""
 
-_TWO_PHASES = ("aaa", "auto")
 _BINS = 64  # of densities
+
+# AAA as in its paper, and "auto": fewer describers, a better oracle, free choice.
+_TWO_PHASES: dict[str, dict[str, Any]] = {
+    "aaa": {},
+    "auto": {"share": None, "oracle": "ss", "choice": "auto"},
+}
 
 
 class NumericRow(NamedTuple):
@@ -181,10 +186,9 @@ class NumericExperiment:
         return next(each for each in self.data if each.name == name)
 
     def _protocol(self, numbers: NumericData, epsilon: float, name: str) -> AdaptiveMean:
-        """Return AAA as in its paper, or "auto": fewer describers, a better oracle, free choice."""
-        if name == "aaa":
-            return AdaptiveMean(numbers.domain, epsilon, share=self.share, bins=self.bins)
-        return AdaptiveMean(numbers.domain, epsilon, bins=self.bins, oracle="ss", choice="auto")
+        """Return a protocol of two phases by its name."""
+        settings = {key: getattr(self, key) for key in ("share", "bins")} | _TWO_PHASES[name]
+        return AdaptiveMean(numbers.domain, epsilon, **settings)
 
     def _measure(self, numbers: NumericData, cell: NumericCell, source: RandomSource) -> dict[str, float]:
         name, _, algorithm = cell.mechanism.partition("+")

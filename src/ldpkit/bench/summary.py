@@ -15,9 +15,11 @@ from ldpkit.core.typing import Floats
 from ldpkit.planning.ties import EQUAL, difference_stderr, is_tie
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["Mean", "Summary"]
+__all__ = ["FEW", "Mean", "Summary"]
 
 _Key = TypeVar("_Key")
+FEW = 5
+"""Of fewer repeats, ties say little: Student's factor of 2 repeats is 13 standard errors, of 5 still 2.8."""
 
 
 class Mean(NamedTuple):
@@ -117,7 +119,7 @@ class Summary:
         >>> rows = [Row(1.0, protocol, method, "mae", run, run + (protocol == "oue")) for run in (0, 1)
         ...         for protocol in ("grr", "oue") for method in ("none", "norm")]
         >>> Summary(rows, 1.0, "mae").best_in_words()
-        'these 4 tie: grr with none, norm; oue with none, norm'
+        '2 repeats are too few to tell these 4 apart: grr with none, norm; oue with none, norm'
         """
         pairs = self.tied_pairs()
         by_protocol: dict[str, list[str]] = defaultdict(list)
@@ -126,7 +128,12 @@ class Summary:
         named = "; ".join(
             f"{protocol} with {', '.join(methods)}" for protocol, methods in by_protocol.items()
         )
-        return named if len(pairs) == 1 else f"these {len(pairs)} tie: {named}"
+        if len(pairs) == 1:
+            return named
+        if self.repeats < FEW:
+            repeats = "1 repeat is" if self.repeats == 1 else f"{self.repeats} repeats are"
+            return f"{repeats} too few to tell these {len(pairs)} apart: {named}"
+        return f"these {len(pairs)} tie: {named}"
 
     def mark(self, protocol: str, method: str) -> str:
         """Return what stands behind a number: * at the best of its row, ~ at what ties with it."""

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ldpkit.bench.grid import NO_METHOD
-from ldpkit.bench.summary import Mean, Summary
+from ldpkit.bench.summary import FEW, Mean, Summary
+from ldpkit.core.tables import Table
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["AVERAGE", "WITHOUT", "Scale", "TextTable", "caption_of", "tabulate"]
+__all__ = ["AVERAGE", "WITHOUT", "Scale", "caption_of", "tabulate"]
 
 WITHOUT, AVERAGE = "w/o PP", "avg with PP"
 
@@ -48,28 +49,7 @@ class Scale:
         return value + mark if math.isnan(mean.stderr) else f"{value}{mark} ±{error}"
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table as text: what stands above it, its columns and cells, and what stands below.
-
-    Parameters
-    ----------
-    title, caption : str
-        What stands above and below.
-    header, rows : sequences of str
-        The columns and the cells.
-    right : sequence of bool
-        Which columns are aligned on the right.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: tuple[bool, ...]
-    caption: str
-
-
-def tabulate(summary: Summary) -> TextTable:
+def tabulate(summary: Summary) -> Table:
     """Return the table of one epsilon and metric.
 
     Examples
@@ -91,7 +71,7 @@ def tabulate(summary: Summary) -> TextTable:
         runs = len(summary.protocols) * summary.repeats
         wins = ("" if method is None else f"{summary.wins(method) / runs:.0%}" for _, method in columns)
         rows.append(("won", *wins))
-    return TextTable(
+    return Table(
         title=f"{metric.title} at epsilon = {summary.epsilon:g}{scale.unit} ({better})",
         header=("protocol", *(heading for heading, _ in columns)),
         rows=tuple(rows),
@@ -104,10 +84,12 @@ def caption_of(summary: Summary) -> str:
     """Return what the numbers and marks of a table are."""
     if summary.repeats == 1:
         return "one collection: without more of them, nobody knows how far luck goes; * best of its row"
-    return (
-        f"mean ±standard error of {summary.repeats} repeats; * best of its row, ~ ties with it: "
-        "the difference is within its noise"
+    noise = (
+        "so few repeats do not tell them apart"
+        if summary.repeats < FEW
+        else "the difference is within its noise"
     )
+    return f"mean ±standard error of {summary.repeats} repeats; * best of its row, ~ ties with it: {noise}"
 
 
 def _columns(summary: Summary) -> Iterator[tuple[str, str | None]]:

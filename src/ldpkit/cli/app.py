@@ -6,21 +6,27 @@ import contextlib
 import importlib
 import io
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from ldpkit import __version__
-from ldpkit.cli.quick import QuickGroup, make_group
+from ldpkit.cli.parsing import decimal_comma
+from ldpkit.cli.retired import refuse_retired
 from ldpkit.cli.safetext import visible
-from ldpkit.core.errors import InvalidInputError, LdpkitError, PluginError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, PluginError
 from ldpkit.core.notices import listen
 from ldpkit.core.stopping import Stopped
 
 __all__ = ["COMMANDS", "make_app", "run"]
+
+_UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, whichever Click it is made of
 
 COMMANDS = (
     *("recommend", "plan", "risk", "audit", "mechanisms"),
@@ -30,35 +36,19 @@ COMMANDS = (
 """The commands in the order of --help; each is a module of this room."""
 
 
-class _Commands(QuickGroup):
+class _Commands(TyperGroup):
     """The commands in their order; Typer lists groups such as `plan` last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [name for name in COMMANDS if name in self.commands]
 
-    def make_context(self, *arguments: Any, **extra: Any) -> Any:
-        with _told_visibly():
-            return super().make_context(*arguments, **extra)
-
     def invoke(self, ctx: Any) -> Any:
         try:
-            with _told_visibly():
-                return super().invoke(ctx)
+            return super().invoke(ctx)
         except SystemExit as error:  # no command of ours does that
             raise PluginError(
                 f"a plugin ended the command with sys.exit({error.code!r}): let it raise an exception instead"
             ) from error
-
-
-@contextlib.contextmanager
-def _told_visibly() -> Iterator[None]:
-    """Let what Typer says of wrong usage show control characters."""
-    try:
-        yield
-    except Exception as error:
-        if not isinstance(error, LdpkitError) and isinstance(getattr(error, "message", None), str):
-            error.message = visible(error.message)  # type: ignore[attr-defined]
-        raise
 
 
 def make_app(words: Sequence[str] = ()) -> typer.Typer:
@@ -66,9 +56,10 @@ def make_app(words: Sequence[str] = ()) -> typer.Typer:
 
     A command that is not called is not even imported: that halves the time to start.
     """
-    app = make_group(
+    app = typer.Typer(
         name="ldpkit",
         cls=_Commands,
+        rich_markup_mode=None,  # plain help wraps as it should
         help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
         epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
         no_args_is_help=True,
@@ -127,7 +118,7 @@ def run(words: Sequence[str]) -> NoReturn:
             if "\0" in word:
                 raise InvalidInputError(f"argument {place}, {word!r}, has a NUL in it: remove it")
         try:
-            make_app(words)(list(words))
+            sys.exit(_run_command(list(words)))
         finally:
             _flush()
     except LdpkitError as error:
@@ -144,7 +135,39 @@ def run(words: Sequence[str]) -> NoReturn:
         remove_unfinished()
         _say("interrupted")
         sys.exit(stop.exit_code if isinstance(stop, Stopped) else 130)
-    sys.exit(0)
+
+
+def _run_command(words: list[str]) -> int:
+    """Run a command and return its exit code; what Typer finds wrong becomes a refusal like any other."""
+    if (name := _called(words)) is not None:
+        refuse_retired(name, words[words.index(name) + 1 :])
+    try:
+        code = get_command(make_app(words)).main(words, prog_name="ldpkit", standalone_mode=False)
+    except _UsageError as error:
+        if "\n\n" in error.format_message():  # the help of a group that was called without a command
+            print(error.format_message())
+            return 2
+        raise InvalidParameterError(_in_one_line(error, words)) from None
+    return code if isinstance(code, int) else 0
+
+
+def _in_one_line(error: Any, words: Sequence[str]) -> str:
+    """Return what Typer says of wrong usage, with the value and the remedy that it may not name."""
+    message = " ".join(error.format_message().split()).rstrip(".")
+    value = _value_of(re.findall(r"'(-[^']+)'", message), words)
+    if value is not None and value not in message:
+        message += f", got {value!r}"
+    path = "ldpkit" if error.ctx is None else error.ctx.command_path
+    return message + (decimal_comma(value) or f": see '{path} --help'")
+
+
+def _value_of(names: Sequence[str], words: Sequence[str]) -> str | None:
+    """Return what was given to an option of one of some names."""
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return value if equals else following
+    return None
 
 
 def _open_standard_streams() -> None:

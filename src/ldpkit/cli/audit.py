@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.arguments import (
+from ldpkit.cli.making import make_mechanism, space_of
+from ldpkit.cli.options import (
     DomainOption,
     EpsilonOption,
     ForceOption,
+    Format,
+    FormatOption,
     HighOption,
     LowOption,
+    MechanismOption,
+    PageOption,
     ParameterOption,
-    check_output,
-    is_numeric,
-    make_numeric,
-    make_oracle,
-    open_collected,
-    parse_domain,
-    parse_interval,
-    parse_parameters,
 )
-from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.outputs import check_page, write_text
+from ldpkit.cli.parsing import parse_parameters, refuse_options
+from ldpkit.cli.printing import note, present, say, show_table
+from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -40,10 +40,11 @@ _EXAMPLES = """
 Examples:
   ldpkit audit reports.ldp
   ldpkit audit reports.ldp --report audit.html
-  ldpkit audit olh --domain 128 --epsilon 1
-  ldpkit audit pm --low 0 --high 120 --epsilon 1
-  ldpkit audit lgrr --domain 16 --parameter epsilon_inf=2 --parameter epsilon_1=1
-  ldpkit --plugin mine.py audit mine --domain 10 --epsilon 1 --format json
+  ldpkit audit -p olh --domain 128 --epsilon 1
+  ldpkit audit -p pm --low 0 --high 120 --epsilon 1
+  ldpkit audit -p lgrr --domain 16 --parameter epsilon_inf=2 \\
+    --parameter epsilon_1=1
+  ldpkit --plugin mine.py audit -p mine --domain 10 -e 1 --format json
 """
 _FAILED = 1  # the exit code of an audit that does not pass; refused input has 2
 
@@ -54,18 +55,19 @@ def add_to(app: typer.Typer) -> None:
 
 
 def audit(
-    target: Annotated[str, typer.Argument(help="A report file, a tally, or the name of a mechanism.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="A report file or a tally; or name a mechanism with -p.")
+    ] = None,
+    mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     domain: DomainOption = None,
     low: LowOption = None,
     high: HighOption = None,
     parameter: ParameterOption = None,
     reports: Annotated[
-        int, typer.Option("--reports", "-n", min=1000, help="Reports of each value that the attack counts.")
+        int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
     ] = 4_000_000,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write a page for the reviewer.", show_default=False)
-    ] = None,
+    report: PageOption = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Makes the attack repeatable; secure randomness otherwise.", show_default=False),
@@ -82,81 +84,59 @@ def audit(
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded
 
-    if report is not None:
-        check_output(report, force=force, inputs=[Path(target)])
-    mechanism, provenance = _target(target, epsilon, domain, low, high, parse_parameters(parameter))
+    check_page(report, force=force, inputs=[file])
+    audited: Mechanism
+    provenance: Provenance | None
+    if file is not None:
+        audited, provenance = _of_file(
+            file,
+            mechanism=mechanism,
+            epsilon=epsilon,
+            domain=domain,
+            low=low,
+            high=high,
+            parameter=parameter,
+        )
+    elif mechanism is None:
+        raise InvalidParameterError("what is to be audited? give a report file, or a mechanism with -p")
+    else:
+        space = space_of(mechanism, domain, low, high)
+        audited, provenance = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter)), None
     rng = None if seed is None else seeded(seed)
-    found = examine(mechanism, provenance=provenance, reports=reports, rng=rng, watch=_watch)
+    found = examine(audited, provenance=provenance, reports=reports, rng=rng, watch=_watch)
     _show(found, output)
     if report is not None:
-        from ldpkit.core.wholefile import whole_file
         from ldpkit.figures.audit_page import audit_page
 
-        with whole_file(report) as stream:
-            stream.write(audit_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])).encode())
+        write_text(report, audit_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])))
         note(f"wrote {report}")
     if not found.passed:
         raise typer.Exit(_FAILED)
 
 
-def _target(
-    target: str,
-    epsilon: float | None,
-    domain: str | None,
-    low: float | None,
-    high: float | None,
-    parameters: dict[str, float],
-) -> tuple[Mechanism, Provenance | None]:
-    """Return what is to be audited: a file if there is one of that name, else a mechanism."""
+def _of_file(file: Path, **options: object) -> tuple[Mechanism, Provenance]:
+    """Return what made the reports of a file, and how; options that it answers itself are refused."""
     from ldpkit.mechanisms.base import MECHANISMS
 
-    interval = parse_interval(low, high)
-    if target not in MECHANISMS:
-        if not Path(target).exists() and Path(target).suffix == "" and "/" not in target:
-            MECHANISMS.get(target)  # says which name was perhaps meant
-        if epsilon is not None or domain is not None or interval is not None or parameters:
-            raise InvalidParameterError(
-                f"{target!r} is a file and says itself what made it: leave out --epsilon, --domain, "
-                "--low, --high and --parameter"
-            )
-        found = open_collected(Path(target))
-        return found.mechanism, found.provenance
-    if is_numeric(target):
-        if interval is None:
-            raise InvalidParameterError(f"{target} is for numbers: give the interval with --low and --high")
-        return make_numeric(target, interval, epsilon, parameters), None
-    if domain is None:
-        raise InvalidParameterError(f"{target} needs the list of values: give it with --domain")
-    return make_oracle(target, parse_domain(domain), epsilon, parameters), None
+    if not file.exists() and str(file) in MECHANISMS:
+        raise InvalidParameterError(f"{str(file)!r} is a mechanism, not a file: write -p {file}")
+    refuse_options(f"{str(file)!r} is a file and says itself what made it", **options)
+    found = open_collected(file)
+    return found.mechanism, found.provenance
+
+
+def _show(found: Audit, output: Format) -> None:
+    """Print the checks, and under headings what a person should read beside them."""
+    if output is not Format.table:
+        present(found, output)
+        return
+    for table in found.tables():
+        show_table(table)
+    for heading, sentences in found.sections().values():
+        say("\n".join([f"\n{heading}", *(f"- {sentence}" for sentence in sentences)]))
 
 
 def _watch(step: str) -> None:
     """Say on a terminal what is going on; the attack takes some seconds."""
     if sys.stderr.isatty():
         note(f"{step}...")
-
-
-def _show(found: Audit, output: Format) -> None:
-    from ldpkit.assurance.audit.audit import NOT_PROMISED
-
-    about = {name: value for name, value in found.to_dict().items() if name != "checks"}
-    rows = [
-        {"check": check.name, "outcome": check.outcome, "epsilon": check.epsilon, "finding": check.finding}
-        for check in found.checks
-    ]
-    verdict = "PASSED" if found.passed else "FAILED"
-    show(
-        rows,
-        output,
-        title=f"{found.mechanism!r}: {verdict}",
-        about=about if output is Format.json else None,
-    )
-    if output is Format.table:
-        for title, sentences in (
-            ("What it means to a person", found.words),
-            ("What more than one report costs", found.lifetime),
-            ("What is not promised", NOT_PROMISED),
-        ):
-            print(f"\n{title}")
-            for sentence in sentences:
-                print(f"- {sentence}")

@@ -11,26 +11,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.arguments import (
+from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
+from ldpkit.cli.inputs import load_people
+from ldpkit.cli.options import (
+    ClipOption,
+    ColumnOption,
+    DataOption,
+    EpsilonsOption,
     FigureOption,
     ForceOption,
+    Format,
     HighOption,
     LowOption,
+    MechanismsOption,
+    Missing,
+    MissingOption,
+    OutputOption,
+    PageOption,
+    RepeatableSeedOption,
+)
+from ldpkit.cli.outputs import (
+    check_ending,
+    check_extra,
     check_figure,
     check_outputs,
+    check_page,
+    is_standard_output,
+    save_drawn,
+    write_text,
 )
-from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
-from ldpkit.cli.output import note, show_cells
+from ldpkit.cli.parsing import parse_budgets, refuse_options
+from ldpkit.cli.printing import note, present, say
 from ldpkit.cli.repeatable import ManyValuesCommand, split
-from ldpkit.cli.safetext import visible
+from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from ldpkit.bench.benchmark import Benchmark
     from ldpkit.bench.grid import Experiment, Row
 
 __all__ = ["add_to"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
-DEFAULT_PROTOCOLS = ["grr", "sue", "oue", "blh", "olh", "ss"]
 
 
 class ResultFormat(enum.StrEnum):
@@ -62,12 +83,15 @@ _EXAMPLES = """
 Examples:
   ldpkit bench
   ldpkit bench -d kosarak -e 0.5 1 2 -p all -m all -r 10 -u mae kl
-  ldpkit bench -d values.csv --column city -e 1 --report report.html --figure figure.png
-  ldpkit bench -d zipf:k=1024,n=1000000 -e 1 --engine users -t 2 -o results.csv --resume
+  ldpkit bench -d values.csv --column city -e 1 --report report.html
+  ldpkit bench -d zipf:k=1024,n=1000000 -e 1 --engine users -t 2 \\
+    -o results.csv --resume
   ldpkit bench --task mean -e 0.5 1 2 4 -r 100 -u mse expected
-  ldpkit bench --task density -d bimodal:n=50000 -e 1 -p sw -m all --figure density.png
+  ldpkit bench --task density -d bimodal:n=50000 -e 1 -p sw \\
+    --estimator all --figure density.png
 
-Several values may follow an option, be separated by commas, or the option be repeated.
+The short options are those of LDP3's own program. Several values may follow an option, be separated by
+commas, or the option be repeated.
 """
 
 
@@ -77,157 +101,169 @@ def add_to(app: typer.Typer) -> None:
 
 
 def bench(
-    epsilon: Annotated[
-        list[str], typer.Option("--epsilon", "-e", metavar="EPS...", help="Privacy budgets.")
-    ] = ["1"],
-    protocol: Annotated[
-        list[str],
+    epsilon: EpsilonsOption = None,
+    mechanism: MechanismsOption = None,
+    consistency: Annotated[
+        list[str] | None,
         typer.Option(
-            "--protocol", "-p", metavar="NAME...", help="Protocols, or 'all'; or mechanisms for numbers."
-        ),
-    ] = DEFAULT_PROTOCOLS,
-    method: Annotated[
-        list[str],
-        typer.Option(
-            "--method",
+            "--consistency",
             "-m",
             metavar="NAME...",
             help="Post-processing methods, 'none', or 'all' (which includes none).",
+            show_default="all",
         ),
-    ] = ["all"],
+    ] = None,
     repeat: Annotated[int, typer.Option("--repeat", "-r", help="Collections to simulate.")] = 10,
     threads: Annotated[
         int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
     ] = 0,
-    data: Annotated[
-        str,
-        typer.Option(
-            "--dataset",
-            "-d",
-            help="A file, the name of a known set (see 'ldpkit datasets'), or a population.",
-        ),
-    ] = DEFAULT_DATA,
+    data: DataOption = None,
+    column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
     metric: Annotated[
-        list[str], typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.")
-    ] = ["mae"],
-    column: Annotated[str | None, typer.Option("--column", help="The column of a table to read.")] = None,
+        list[str] | None,
+        typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.", show_default="mae"),
+    ] = None,
     engine: Annotated[
         EngineName, typer.Option(help="Draw aggregates from their exact law, or make every user's report.")
     ] = EngineName.aggregate,
-    seed: Annotated[int, typer.Option(help="Makes the run repeatable, whatever the number of threads.")] = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Write the tidy table to a .csv, .json or .parquet file."),
-    ] = None,
-    result_format: Annotated[
-        ResultFormat, typer.Option("--format", help="What to print; parquet needs --out.")
-    ] = ResultFormat.table,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUT.run.")
-    ] = False,
-    force: ForceOption = False,
-    report: Annotated[Path | None, typer.Option("--report", help="Write a self-contained HTML page.")] = None,
-    figure: FigureOption = None,
-    plugin: Annotated[
-        list[Path] | None,
-        typer.Option("--plugin", metavar="FILE", help="A Python file with protocols, methods or metrics."),
-    ] = None,
     task: Annotated[
         Task, typer.Option(help="What is estimated: frequencies, or the mean or density of numbers.")
     ] = Task.frequency,
+    estimator: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--estimator",
+            metavar="NAME...",
+            help="Of a density: ems, em, inversion, or 'all'.",
+            show_default="ems",
+        ),
+    ] = None,
     low: LowOption = None,
     high: HighOption = None,
+    clip: ClipOption = False,
+    seed: RepeatableSeedOption = 0,
+    output: OutputOption = None,
+    result_format: Annotated[
+        ResultFormat, typer.Option("--format", help="What to print; parquet needs --output.")
+    ] = ResultFormat.table,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUTPUT.run.")
+    ] = False,
+    force: ForceOption = False,
+    report: PageOption = None,
+    figure: FigureOption = None,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option("--plugin", metavar="FILE", help="A Python file with mechanisms, methods or metrics."),
+    ] = None,
 ) -> None:
-    """Compare protocols and post-processing methods on your data.
+    """Compare mechanisms and post-processing methods on your data.
 
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
-    from ldpkit.bench.grid import NO_METHOD, Experiment, comparable_protocols
-    from ldpkit.bench.results import format_of
-    from ldpkit.core.errors import InvalidParameterError
+    from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, Benchmark
+    from ldpkit.bench.grid import NO_METHOD, Experiment
     from ldpkit.core.registry import load_plugin
     from ldpkit.estimation.consistency import CONSISTENCY
-    from ldpkit.simulation.datasets import load
+    from ldpkit.mechanisms.kinds import FREQUENCY, select
 
     for file in plugin or []:
         load_plugin(file)
+    inputs: list[str | Path | None] = [data, *(plugin or [])]
+    _check_files(output, figure, report, force=force, resume=resume, inputs=inputs)
+    epsilons = parse_budgets(epsilon or ["1"])
     if task is not Task.frequency:
-        if resume or report is not None:
-            raise InvalidParameterError(f"--resume and --report are for frequencies, not for --task {task}")
-        options = NumericOptions(
-            epsilons=[_number(text) for text in split(epsilon)],
-            mechanisms=[] if protocol == DEFAULT_PROTOCOLS else split(protocol),
-            algorithms=[] if method == ["all"] and task is Task.mean else split(method),
-            metrics=[] if metric == ["mae"] else split(metric),
-            data=[] if data == DEFAULT_DATA else split([data]),
-            repeats=repeat,
-            seed=seed,
-            column=column,
-            low=low,
-            high=high,
-            style=result_format.value,
-            output=output,
-            figure=figure,
-            force=force,
+        refuse_options(
+            f"it is for frequencies, not for --task {task}",
+            resume=resume,
+            report=report,
+            consistency=consistency,
         )
-        bench_numbers("mean" if task is Task.mean else "density", options)
+        bench_numbers(
+            "mean" if task is Task.mean else "density",
+            NumericOptions(
+                epsilons=epsilons,
+                mechanisms=split(mechanism or []),
+                algorithms=split(estimator or []),
+                metrics=split(metric or []),
+                data=split([data or ""]),
+                repeats=repeat,
+                seed=seed,
+                column=column,
+                low=low,
+                high=high,
+                clip=clip,
+                missing=missing,
+                style=result_format.value,
+                output=output,
+                figure=figure,
+            ),
+        )
         return
-    if low is not None or high is not None:
-        raise InvalidParameterError("--low and --high are for numbers: add --task mean or --task density")
-    if result_format is ResultFormat.parquet and output is None:
-        raise InvalidParameterError("--format parquet needs a file: add --out results.parquet")
-    if resume and output is None:
-        raise InvalidParameterError("--resume needs the file to go on with: add --out results.csv")
-    if output is not None:
-        format_of(output)
-    inputs: list[str | Path] = [data, *(plugin or [])]
-    check_figure(figure, force=force, inputs=inputs)
-    check_outputs({"--report": report, "--figure": figure}, force=force, inputs=inputs)
-    # The log of a run says whether --resume may write over its results.
-    check_outputs(
-        {"--report": report, "--figure": figure, "--out": output}, force=force or resume, inputs=inputs
+    refuse_options(
+        "it is for numbers, with --task mean or --task density",
+        low=low,
+        high=high,
+        clip=clip,
+        estimator=estimator,
     )
-    protocols, methods = split(protocol), split(method)
-    dataset = load(data, column=column)
+    if result_format is ResultFormat.parquet and output is None:
+        raise InvalidParameterError("--format parquet needs a file: add -o results.parquet")
+    names, able = split(mechanism or DEFAULT_PROTOCOLS), select(FREQUENCY, single_epsilon=True)
+    left_out = able.reasons(FREQUENCY) if names == ["all"] else ()
+    methods = split(consistency or ["all"])
+    dataset = load_people(data or DEFAULT_DATA, column, missing)
     experiment = Experiment(
         dataset.counts,
-        [_number(text) for text in split(epsilon)],
-        comparable_protocols() if protocols == ["all"] else protocols,
+        epsilons,
+        able.names if names == ["all"] else names,
         [NO_METHOD, *CONSISTENCY] if methods == ["all"] else methods,
-        split(metric),
+        split(metric or ["mae"]),
         repeats=repeat,
         engine=engine.value,
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
     rows = _run(experiment, output, resume=resume, force=force)
-    _print(experiment, rows, result_format, data)
-    if figure is not None:
-        from ldpkit.figures.experiment import overview, save_figure
-
-        save_figure(overview(experiment, rows), figure)
-        note(f"wrote {figure}")
+    found = Benchmark(experiment, tuple(rows), data or DEFAULT_DATA, left_out)
+    _print(found, result_format, output)
+    save_drawn(figure, found)
     if report is not None:
-        from ldpkit.core.wholefile import whole_text
-        from ldpkit.figures.experiment_page import write_report
+        from ldpkit.figures.experiment_page import benchmark_page
 
-        command = shlex.join(["ldpkit", *sys.argv[1:]])
-        whole_text(report, write_report(experiment, rows, data=data, command=command))
+        write_text(report, benchmark_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])))
         note(f"wrote {report}")
 
 
-def _number(text: str) -> float:
-    from ldpkit.core.errors import InvalidParameterError
-
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidParameterError(f"epsilon must be a number, got {text!r}") from None
+def _check_files(
+    output: Path | None,
+    figure: Path | None,
+    report: Path | None,
+    *,
+    force: bool,
+    resume: bool,
+    inputs: list[str | Path | None],
+) -> None:
+    """Refuse what could not be written, before any work is done."""
+    check_ending(output, "--output", [".csv", ".json", ".parquet"])
+    if output is not None and output.suffix.lower() == ".parquet":
+        check_extra("pyarrow")
+    if resume and (output is None or is_standard_output(output)):
+        raise InvalidParameterError("--resume needs the file to go on with: add -o results.csv")
+    check_figure(figure, force=force, inputs=inputs)
+    check_page(report, force=force, inputs=inputs)
+    if report is not None:
+        check_extra("matplotlib")
+    # The log of a run says whether --resume may write over its results.
+    outputs = {"--report": report, "--figure": figure, "--output": output}
+    check_outputs(outputs, force=force or resume, inputs=inputs)
 
 
 def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bool) -> list[Row]:
     """Run the cells that are missing; if that is stopped, keep the rows that are finished."""
+    output = None if is_standard_output(output) else output
     from contextlib import ExitStack, closing, suppress
 
     from ldpkit.bench.results import save
@@ -267,26 +303,15 @@ def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bo
     return [row for cell in wanted for row in cells[cell]]
 
 
-def _print(experiment: Experiment, rows: list[Row], result_format: ResultFormat, data: str) -> None:
-    from ldpkit.bench.results import as_text
-
+def _print(found: Benchmark, result_format: ResultFormat, output: Path | None) -> None:
+    if is_standard_output(output) and result_format is ResultFormat.table:
+        result_format = ResultFormat.csv
     if result_format in (ResultFormat.csv, ResultFormat.json):
-        sys.stdout.write(as_text(rows, result_format.value))
+        present(found, Format(result_format.value))
         return
-    from ldpkit.bench.summary import Summary
-    from ldpkit.bench.table import tabulate
-
-    people, values = int(experiment.counts.sum()), len(experiment.counts)
-    facts = f"{people:,} people, {values:,} values, {experiment.engine} engine, seed {experiment.seed}"
-    print(f"{visible(data)}: {facts}\n")
-    for name in experiment.metrics:
-        for budget in experiment.epsilons:
-            summary = Summary(rows, budget, name)
-            table = tabulate(summary)
-            caption = f"{table.caption}\nbest: {summary.best_in_words()}"
-            show_cells(table.header, table.rows, right=table.right, title=table.title, caption=caption)
-            print()
-    print(
-        "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html;\n"
+    say(f"{found.title}\n")
+    present(found, Format.table)
+    say(
+        "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html; "
         "then 'ldpkit privatize --help' to collect."
     )

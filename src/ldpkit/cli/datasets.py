@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import ForceOption, check_outputs
-from ldpkit.cli.output import Format, FormatOption, note, show
-from ldpkit.cli.quick import make_group
+from ldpkit.cli.inputs import note_dropped
+from ldpkit.cli.options import (
+    ColumnOption,
+    ForceOption,
+    Format,
+    FormatOption,
+    Missing,
+    MissingOption,
+    OutputOption,
+)
+from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
+from ldpkit.cli.printing import note, show
 
 if TYPE_CHECKING:
     from ldpkit.simulation.datasets import Dataset
@@ -42,7 +51,8 @@ Example:
 _GRID_EXAMPLES = """
 \b
 Example:
-  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 --columns 15 -o cells.csv
+  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 \\
+    --columns 15 -o cells.csv
 """
 
 _VALUES_EXAMPLES = """
@@ -51,22 +61,16 @@ Example:
   ldpkit datasets prepare values people.csv --column city -o cities.csv
 """
 
-OutputOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o", help="The CSV file to write, with columns value and count; else it is printed."
-    ),
-]
-ColumnOption = Annotated[str | None, typer.Option("--column", help="The column of a table to read.")]
-
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    prepare = make_group(help="Make a table of counts from raw data.", no_args_is_help=True)
+    prepare = typer.Typer(
+        help="Make a table of counts from raw data.", no_args_is_help=True, rich_markup_mode=None
+    )
     prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
     prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
     prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
-    datasets = make_group(epilog=_EXAMPLES)
+    datasets = typer.Typer(epilog=_EXAMPLES, rich_markup_mode=None)
     datasets.callback(invoke_without_command=True)(list_by_default)
     datasets.command("list")(list_known)
     datasets.command("show", epilog=_SHOW_EXAMPLES)(show_one)
@@ -101,12 +105,13 @@ def list_known(output: FormatOption = Format.table) -> None:
             row |= {"found": path is not None, "path": str(path) if path else None, "source": known.source}
         rows.append(row | {"licence": known.licence})
     looked = "; ".join(f"{name}: {place}" for name, place in places.items())
-    show(rows, output, title="Known public data sets", caption=f"Looked in {looked}")
+    show(rows, output, kind="data sets", title="Known public data sets", caption=f"Looked in {looked}")
 
 
 def show_one(
     name: Annotated[str, typer.Argument(help="A known set, a file, or a population such as zipf:k=8,n=100.")],
     column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
     top: Annotated[
         int, typer.Option("--top", min=1, help="How many of the most common values to show.")
     ] = 10,
@@ -121,7 +126,8 @@ def show_one(
 
     from ldpkit.simulation.datasets import KNOWN, load
 
-    dataset = load(name, column=column, verify=verify)
+    dataset = load(name, column=column, missing=missing.value, verify=verify)
+    note_dropped(dataset.dropped, dataset.n)
     facts: dict[str, Any] = {"name": dataset.name, "n": dataset.n, "k": dataset.k}
     known = KNOWN.get(dataset.name) if dataset.licence else None
     if known is not None:
@@ -138,7 +144,8 @@ def show_one(
     ]
     if output is Format.table:
         show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
-    show(rows, output, title=f"The {len(rows)} most common of {dataset.k} values", about=facts)
+    title = f"The {len(rows)} most common of {dataset.k} values"
+    show(rows, output, kind="data set", title=title, about=facts)
 
 
 def prepare_transactions(
@@ -160,7 +167,7 @@ def prepare_transactions(
     from ldpkit.files.readers import read_transactions
     from ldpkit.simulation.datasets import top_items
 
-    check_outputs({"--out": output}, force=force, inputs=[file])
+    _check(output, file, force=force)
     numbers = itertools.count()  # the lines are counted as they pass: a list of them would be large
     transactions = (items for items, _ in zip(read_transactions(file, delimiter), numbers, strict=False))
     dataset = top_items(transactions, top, name=file)
@@ -192,7 +199,7 @@ def prepare_grid(
     from ldpkit.files.readers import read_points
     from ldpkit.simulation.datasets import grid_cells
 
-    check_outputs({"--out": output}, force=force, inputs=[file])
+    _check(output, file, force=force)
     corners = None if bounds is None else _corners(bounds)
     points = read_points(file, x, y)
     dataset = grid_cells(points, rows, columns, bounds=corners, drop_outside=drop_outside, name=file)
@@ -202,14 +209,21 @@ def prepare_grid(
 def prepare_values(
     file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input.")],
     column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
     """Count the values of a file."""
     from ldpkit.simulation.datasets.loading import load
 
-    check_outputs({"--out": output}, force=force, inputs=[file])
-    _write(load(file, column=column, kind="values"), output)
+    _check(output, file, force=force)
+    dataset = load(file, column=column, kind="values", missing=missing.value)
+    _write(dataset, output, dropped=dataset.dropped)
+
+
+def _check(output: Path | None, file: str, *, force: bool) -> None:
+    check_ending(output, "--output", [".csv"])
+    check_outputs({"--output": output}, force=force, inputs=[file])
 
 
 def _corners(text: str) -> tuple[float, float, float, float]:
@@ -230,12 +244,12 @@ def _write(dataset: Dataset, output: Path | None, *, dropped: int = 0) -> None:
         for label, count in zip(dataset.domain.labels, dataset.counts.tolist(), strict=True)
     ]
     left_out = f", {dropped:,} left out" if dropped else ""
-    if output is None:
+    if output is None or is_standard_output(output):
         show(rows, Format.csv)
+        wrote = ""
     else:
-        from ldpkit.core.wholefile import whole_text
-
         text = io.StringIO()
         show(rows, Format.csv, file=text)
-        whole_text(output, text.getvalue())
-    note(f"{dataset.n:,} people, {dataset.k} values{left_out}{f': wrote {output}' if output else ''}")
+        write_text(output, text.getvalue())
+        wrote = f": wrote {output}"
+    note(f"{dataset.n:,} people, {dataset.k} values{left_out}{wrote}")

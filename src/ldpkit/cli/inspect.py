@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import open_collected
-from ldpkit.cli.origin import origin_facts
-from ldpkit.cli.output import Format, FormatOption, show
+from ldpkit.cli.options import Format, FormatOption
+from ldpkit.cli.printing import show
 from ldpkit.cli.progress import track
+from ldpkit.cli.tallies import open_collected
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
@@ -39,7 +39,7 @@ def inspect(
     """Show what made a report file, and verify every checksum."""
     facts = [_facts(path, with_labels=output is Format.json) for path in files]
     if output is not Format.table:
-        show(facts, output)
+        show(facts, output, kind="files")
         return
     for each in facts:
         told = ((name, value) for name, value in each.items() if value not in (None, []))
@@ -53,7 +53,6 @@ def _exact(value: Any) -> Any:
 
 
 def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
-    from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.files.reportfile import ReportFile
 
     origin: dict[str, Any]
@@ -72,13 +71,13 @@ def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
         "file": str(path),
         **origin,
         **_promise(found.mechanism),
-        "domain_size": len(domain) if isinstance(domain, CategoricalDomain) else None,
+        "domain_size": domain.size,
         "domain": domain.to_json() if with_labels else str(domain),
         "reports": found.n,
         "record_length": found.mechanism.report_bytes,
         "file_bytes": path.stat().st_size,
         "checksums": "verified",
-        **origin_facts(found.provenance),
+        **found.provenance.facts(),
     }
 
 

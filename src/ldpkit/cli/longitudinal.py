@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import (
+from ldpkit.cli.making import make_memoized
+from ldpkit.cli.options import (
     FigureOption,
     ForceOption,
+    Format,
+    FormatOption,
     ParameterOption,
-    check_figure,
-    make_oracle,
-    parse_domain,
-    parse_parameters,
+    RepeatableSeedOption,
+    UsualDomainOption,
 )
-from ldpkit.cli.output import Format, FormatOption, note, show
-from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.cli.outputs import check_figure
+from ldpkit.cli.parsing import parse_domain, parse_parameters
+from ldpkit.cli.printing import note, show
+from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.figures.longitudinal import AttackCurve, Exposure
@@ -32,10 +34,10 @@ _BATCHES = 20
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit longitudinal --mechanism lgrr --domain 16 --epsilon-inf 2 --epsilon-1 1
-  ldpkit longitudinal --mechanism lolh --domain 100 --epsilon-inf 4 --epsilon-1 1 --changes 0,2,9
+  ldpkit longitudinal -p lgrr --domain 16 --epsilon-inf 2 --epsilon-1 1
+  ldpkit longitudinal -p lolh --domain 100 --epsilon-inf 4 --changes 0,2,9
   ldpkit longitudinal --reports 1000 --figure attack.png
-  ldpkit longitudinal --mechanism dbitflip --epsilon-inf 2 --parameter d=4
+  ldpkit longitudinal -p dbitflip --epsilon-inf 2 --parameter d=4
 """
 
 
@@ -45,25 +47,25 @@ def add_to(app: typer.Typer) -> None:
 
 
 def longitudinal(
-    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="A longitudinal mechanism.")] = "lgrr",
-    domain: Annotated[
-        str, typer.Option(metavar="SPEC", help="A size, labels with commas between, or @FILE.")
-    ] = "16",
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", "-p", metavar="NAME", help="A longitudinal mechanism.")
+    ] = "lgrr",
+    domain: UsualDomainOption = "16",
     epsilon_inf: Annotated[float, typer.Option(help="For all reports of a value that never changes.")] = 2.0,
     epsilon_1: Annotated[
         float | None,
         typer.Option("--epsilon-1", help="For the first report; half of epsilon-inf unless given."),
     ] = None,
-    reports: Annotated[int, typer.Option("--reports", "-n", help="How many reports a device sends.")] = 1000,
+    reports: Annotated[int, typer.Option("--reports", help="How many reports a device sends.")] = 1000,
     changes: Annotated[
         str,
         typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
     ] = "0,3",
-    repeats: Annotated[int, typer.Option(help="How many devices to attack.")] = 4000,
+    devices: Annotated[int, typer.Option("--devices", help="How many devices to attack.")] = 4000,
     figure: FigureOption = None,
     force: ForceOption = False,
     parameter: ParameterOption = None,
-    seed: Annotated[int, typer.Option(help="Makes the attack repeatable.")] = 0,
+    seed: RepeatableSeedOption = 0,
     output: FormatOption = Format.table,
 ) -> None:
     """Show what repeated reports cost, and attack them.
@@ -74,7 +76,7 @@ def longitudinal(
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
-    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.longitudinal import Exposure
 
     check_figure(figure, force=force)
@@ -83,7 +85,7 @@ def longitudinal(
     counts = _whole_numbers(changes)
     for count in counts:
         exposure.values(count)  # refuses what cannot be before the attack begins
-    attack = _attack(exposure, repeats, seed)
+    attack = _attack(exposure, devices, seed)
     rows = [row for count in counts for row in _rows(exposure, count, attack)]
     about = {
         "mechanism": repr(oracle),
@@ -95,6 +97,7 @@ def longitudinal(
     show(
         rows,
         output,
+        kind="longitudinal",
         title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
         caption="every_history: epsilon of all reports together against every history of the same length, "
         "whenever its values change; at most, unless exact. same_pattern: at most, against only those that "
@@ -111,36 +114,25 @@ def longitudinal(
 
 
 def _make(
-    name: str, domain: str, epsilon_inf: float, epsilon_1: float | None, parameters: dict[str, float]
+    name: str, domain: str, epsilon_inf: float, epsilon_1: float | None, parameters: dict[str, str]
 ) -> MemoizedOracle:
     """Return the longitudinal mechanism of that name, or say which there are."""
-    from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.kinds import memoized_class
 
-    names = [each for each, kind in MECHANISMS.items() if issubclass(kind, MemoizedOracle)]
-    try:
-        kind: Any = MECHANISMS.get(name)
-    except UnknownNameError:
-        raise UnknownNameError("longitudinal mechanism", name, names) from None
-    if not issubclass(kind, MemoizedOracle):
-        near = f"l{kind.name}"
-        hint = f"take {near}" if near in names else f"choose from {', '.join(names)}"
-        raise InvalidParameterError(f"{name} keeps no permanent report, so it is for one report only: {hint}")
-    given: dict[str, float] = {**parameters}
-    if "epsilon_1" in inspect.signature(kind).parameters:
+    kind = memoized_class(name)
+    given = dict(parameters)
+    if "epsilon_1" in kind.required():
         given |= {
-            "epsilon_inf": epsilon_inf,
-            "epsilon_1": epsilon_inf / 2 if epsilon_1 is None else epsilon_1,
+            "epsilon_inf": repr(epsilon_inf),
+            "epsilon_1": repr(epsilon_inf / 2 if epsilon_1 is None else epsilon_1),
         }
     elif epsilon_1 is not None:
         raise InvalidParameterError(
             f"{name} sends its permanent report itself, so it has no epsilon_1: leave --epsilon-1 out"
         )
     else:
-        given["epsilon"] = epsilon_inf
-    oracle = make_oracle(kind.name, parse_domain(domain), None, given)
-    assert isinstance(oracle, MemoizedOracle)
-    return oracle
+        given["epsilon"] = repr(epsilon_inf)
+    return make_memoized(kind, parse_domain(domain), given)
 
 
 def _whole_numbers(text: str) -> list[int]:
@@ -152,12 +144,12 @@ def _whole_numbers(text: str) -> list[int]:
         ) from None
 
 
-def _attack(exposure: Exposure, repeats: int, seed: int) -> AttackCurve:
+def _attack(exposure: Exposure, devices: int, seed: int) -> AttackCurve:
     """AttackCurve in batches, so that there is progress to show."""
     from ldpkit.cli.progress import track
     from ldpkit.core.checks import check_whole
 
-    devices = check_whole(repeats, "repeats")
+    check_whole(devices, "devices")
     batches = min(_BATCHES, devices)
     steps = exposure.attack(-(-devices // batches), seed, range(batches))
     with contextlib.closing(track(steps, batches, "attacking")) as results:

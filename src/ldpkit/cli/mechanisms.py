@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.arguments import parse_domain
-from ldpkit.cli.output import Format, FormatOption, show
-from ldpkit.cli.quick import QuickCommand
+from ldpkit.cli.options import (
+    Format,
+    FormatOption,
+    UsualDomainOption,
+    UsualEpsilonOption,
+    UsualPeopleOption,
+)
+from ldpkit.cli.parsing import parse_domain
+from ldpkit.cli.printing import show
+from ldpkit.core.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.mechanisms.base import Mechanism
 
-__all__ = ["Kind", "add_to"]
+__all__ = ["add_to"]
 
 _EXAMPLES = """
 \b
@@ -26,31 +32,24 @@ Examples:
   ldpkit mechanisms --format json
 """
 
-_FITTED = "aaa"  # its table is made for some data: there is nothing to tell without
+_LONGITUDINAL = "longitudinal"
 _COARSE = 1 << 6  # the grid for variances of added noise: right to four digits, and fast
-
-
-class Kind(enum.StrEnum):
-    """What a mechanism is for."""
-
-    frequency = "frequency"
-    longitudinal = "longitudinal"
-    numeric = "numeric"
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("mechanisms", cls=QuickCommand, epilog=_EXAMPLES)(mechanisms)
+    app.command("mechanisms", epilog=_EXAMPLES)(mechanisms)
 
 
 def mechanisms(
-    epsilon: Annotated[float, typer.Option(help="The privacy budget.")] = 1.0,
-    domain: Annotated[
-        str, typer.Option(metavar="SPEC", help="A size, labels with commas between, or @FILE.")
-    ] = "128",
-    n: Annotated[int, typer.Option("--n", min=1, help="The number of people.")] = 100_000,
+    epsilon: UsualEpsilonOption = 1.0,
+    domain: UsualDomainOption = "128",
+    n: UsualPeopleOption = 100_000,
     kind: Annotated[
-        Kind | None, typer.Option(help="Only mechanisms of this kind.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Only mechanisms of this kind: frequency, longitudinal or numeric.", show_default=False
+        ),
     ] = None,
     output: FormatOption = Format.table,
 ) -> None:
@@ -66,9 +65,12 @@ def mechanisms(
 
     budget, values = check_epsilon(epsilon), parse_domain(domain)
     found = [(name, mechanism, _kind_of(mechanism)) for name, mechanism in MECHANISMS.items()]
+    kinds = {its_kind for *_, its_kind in found}
+    if kind is not None and kind not in kinds:
+        raise UnknownNameError("kind of mechanism", kind, kinds)
     rows = [
         _row(name, mechanism, its_kind, values, budget, n)
-        for name, mechanism, its_kind in sorted(found, key=lambda each: (list(Kind).index(each[2]), each[0]))
+        for name, mechanism, its_kind in sorted(found, key=lambda each: (each[2], each[0]))
         if kind in (None, its_kind)
     ]
     if output is Format.table:
@@ -78,6 +80,7 @@ def mechanisms(
     show(
         rows,
         output,
+        kind="mechanisms",
         title=f"Mechanisms at epsilon={budget:g} for {len(values)} values",
         caption=_caption({row["kind"] for row in rows}, budget, n),
     )
@@ -85,36 +88,32 @@ def mechanisms(
 
 def _caption(kinds: set[str], epsilon: float, n: int) -> str:
     parts = {
-        Kind.frequency: f"of the frequency of a value that nobody holds, from n={n:,} reports",
-        Kind.longitudinal: f"of that frequency after one round, with epsilon_1={epsilon:g} for each report "
+        "frequency": f"of the frequency of a value that nobody holds, from n={n:,} reports",
+        _LONGITUDINAL: f"of that frequency after one round, with epsilon_1={epsilon:g} for each report "
         f"and epsilon_inf={2 * epsilon:g} for all",
-        Kind.numeric: f"of the mean of n={n:,} numbers on [-1, 1], the worst of both ends and the middle; "
+        "numeric": f"of the mean of n={n:,} numbers on [-1, 1], the worst of both ends and the middle; "
         "none where reports are biased (truncated, bounded) or fitted to the data (aaa)",
     }
-    return "\n".join(f"stderr, {each.value}: {text}" for each, text in parts.items() if each in kinds)
+    return "\n".join(f"stderr, {each}: {text}" for each, text in parts.items() if each in kinds)
 
 
-def _kind_of(mechanism: type[Mechanism]) -> Kind:
-    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
-    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-
-    if issubclass(mechanism, NumericMechanism):
-        return Kind.numeric
-    return Kind.longitudinal if issubclass(mechanism, MemoizedOracle) else Kind.frequency
+def _kind_of(mechanism: type[Mechanism]) -> str:
+    """Return the kind of data, or that reports are sent again and again."""
+    return _LONGITUDINAL if mechanism.can("memoized") else mechanism.kind
 
 
 def _row(
-    name: str, mechanism: type[Mechanism], kind: Kind, domain: CategoricalDomain, epsilon: float, n: int
+    name: str, mechanism: type[Mechanism], kind: str, domain: CategoricalDomain, epsilon: float, n: int
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "kind": kind.value,
+        "kind": kind,
         "name": name,
         "title": mechanism.title,
         "aliases": list(mechanism.aliases),
     }
     facts = ("details", "report_bytes", "stderr", "variance_times_n", "exact_epsilon")
     row |= dict.fromkeys(facts) | {"citation": mechanism.citation}
-    made = _make(name, kind, domain, epsilon)
+    made = _make(mechanism, domain, epsilon)
     if made is not None:
         variance = _variance(made, n)
         row["details"] = made.details()
@@ -125,36 +124,30 @@ def _row(
     return row
 
 
-def _make(name: str, kind: Kind, domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
+def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
     """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
     from ldpkit.core.errors import InvalidParameterError
-    from ldpkit.mechanisms.base import get
+    from ldpkit.mechanisms.kinds import is_numeric
 
-    if name == _FITTED:
+    if kind.can("fitted"):  # its table is made for some data: there is nothing to tell without
         return None
-    budgets: list[dict[str, float]] = [{"epsilon": epsilon}]
-    if kind is Kind.longitudinal:
-        budgets.insert(0, {"epsilon_inf": 2 * epsilon, "epsilon_1": epsilon})
-    for budget in budgets:
-        try:
-            made: Mechanism = get(name, (-1, 1) if kind is Kind.numeric else domain, **budget)
-        except InvalidParameterError:
-            continue
-        return made
-    return None
+    budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
+    given = {name: budgets[name] for name in kind.required() if name in budgets}
+    try:
+        return kind.make((-1, 1) if is_numeric(kind) else domain, **given)
+    except InvalidParameterError:
+        return None
 
 
 def _variance(mechanism: Mechanism, n: int) -> float | None:
     """Return the variance of what n reports tell: a frequency of zero, or the mean in the worst case."""
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-    from ldpkit.mechanisms.numeric.noise import NoiseMechanism
+    from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 
-    if isinstance(mechanism, FrequencyOracle):
+    if is_frequency(mechanism):
         return mechanism.variance(0.0, n)
-    if isinstance(mechanism, NoiseMechanism):
-        mechanism = type(mechanism)(mechanism.domain, mechanism.epsilon, grid=_COARSE)
-    if not isinstance(mechanism, NumericMechanism) or mechanism.line is None:
+    if mechanism.can("additive"):
+        mechanism = mechanism.sibling(_COARSE)
+    if not is_numeric(mechanism) or mechanism.line is None:
         return None
     worst = max(map(float, mechanism.variance([-1.0, 0.0, 1.0])))
     return worst / float(mechanism.line[1]) ** 2 / n

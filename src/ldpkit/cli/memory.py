@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Reports, Values
+    from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
 __all__ = ["IdsOption", "Memory", "NewDevicesOption", "QuestionOption", "SecretFileOption"]
@@ -68,12 +69,11 @@ class Memory:
     secret_file: Path | None = None
     question: str | None = None
 
-    def check(self, kind: type, name: str) -> None:
+    def check(self, mechanism: Mechanism) -> None:
         """Refuse a mechanism with memory without a word about it, and the other way round."""
-        from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
-
+        name = mechanism.name
         given = [option for option, value in self._options() if value not in (None, False)]
-        if not issubclass(kind, MemoizedOracle):
+        if not mechanism.can("memoized"):
             if given:
                 raise InvalidParameterError(f"{name} keeps nothing on the device: leave out {given[0]}")
             return
@@ -110,10 +110,10 @@ class Memory:
         self, oracle: FrequencyOracle, pieces: Iterable[Values], rng: RandomSource
     ) -> Iterator[Reports]:
         """Return the reports of people without memory, or with new devices, a chunk at a time."""
-        from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+        from ldpkit.mechanisms.kinds import is_memoized
 
-        self.check(type(oracle), oracle.name)
-        if isinstance(oracle, MemoizedOracle):
+        self.check(oracle)
+        if is_memoized(oracle):
             return oracle.privatize_stream(pieces, rng=rng, new_devices=self.new_devices)
         return oracle.privatize_stream(pieces, rng=rng)
 
@@ -121,10 +121,10 @@ class Memory:
         self, oracle: FrequencyOracle, values: Values, rng: RandomSource, table: Path, column: str | None
     ) -> Iterator[Reports]:
         """Return the reports in chunks, refusing everything that can be refused first."""
-        from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+        from ldpkit.mechanisms.kinds import is_memoized
 
-        self.check(type(oracle), oracle.name)
-        if not isinstance(oracle, MemoizedOracle):
+        self.check(oracle)
+        if not is_memoized(oracle):
             return oracle.privatize_chunks(values, rng=rng)
         if self.ids is None or self.secret_file is None:
             return oracle.privatize_chunks(values, rng=rng, new_devices=self.new_devices)

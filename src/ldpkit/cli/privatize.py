@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ldpkit.cli.arguments import (
+from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
+from ldpkit.cli.options import (
     ClipOption,
     ColumnOption,
     DomainOption,
@@ -16,15 +18,14 @@ from ldpkit.cli.arguments import (
     ForceOption,
     HighOption,
     LowOption,
+    Missing,
+    MissingOption,
     ParameterOption,
     SeedOption,
-    check_output,
-    parse_domain,
-    parse_interval,
-    parse_parameters,
 )
-from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
-from ldpkit.cli.output import note
+from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
+from ldpkit.cli.parsing import parse_domain, parse_interval, parse_parameters
+from ldpkit.cli.printing import note
 from ldpkit.cli.progress import track
 from ldpkit.cli.randomise import Request, randomise_categories, randomise_numbers
 from ldpkit.core.errors import InvalidParameterError
@@ -34,14 +35,18 @@ __all__ = ["add_to"]
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit privatize values.csv --mechanism olh --epsilon 1 --domain 128 -o reports.ldp
-  ldpkit privatize people.parquet --column city -m grr -e 2 --domain @cities.txt -o reports.ldp
-  ldpkit privatize ages.csv --low 0 --high 120 --mechanism pm --epsilon 1 -o ages.ldp
-  ldpkit privatize some.csv --low 0 --high 120 --bins 16 --mechanism grr --epsilon 1 -o first.ldp
-  ldpkit privatize rest.csv --low 0 --high 120 -m auto --descriptor first.ldp -e 1 -o second.ldp
-  ldpkit privatize week.csv --column page --ids person --secret-file secret --question page \\
-    -m lolh --parameter epsilon_inf=2 --parameter epsilon_1=1 --domain 100 -o week.ldp
-  seq 0 9 | ldpkit privatize - --mechanism oue --epsilon 1 --domain 10 -o reports.ldp
+  ldpkit privatize values.csv -p olh -e 1 --domain 128 -o reports.ldp
+  ldpkit privatize people.parquet --column city -p grr -e 2 \\
+    --domain @cities.txt -o reports.ldp
+  ldpkit privatize ages.csv --low 0 --high 120 -p pm -e 1 -o ages.ldp
+  ldpkit privatize some.csv --low 0 --high 120 --bins 16 -p grr -e 1 \\
+    -o first.ldp
+  ldpkit privatize rest.csv --low 0 --high 120 -p auto \\
+    --descriptor first.ldp -e 1 -o second.ldp
+  ldpkit privatize week.csv --column page --ids person \\
+    --secret-file secret --question page -p lolh --domain 100 \\
+    --parameter epsilon_inf=2 --parameter epsilon_1=1 -o week.ldp
+  seq 0 9 | ldpkit privatize - -p oue -e 1 --domain 10 -o - > reports.ldp
 """
 
 
@@ -55,8 +60,12 @@ def privatize(
         Path,
         typer.Argument(help="A value for each person: text, CSV, TSV or Parquet; - is standard input."),
     ],
-    mechanism: Annotated[str, typer.Option("--mechanism", "-m", help="One of 'ldpkit mechanisms'.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The report file to write.")],
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", "-p", metavar="NAME", help="One of 'ldpkit mechanisms'.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The report file to write; - is standard output.")
+    ],
     epsilon: EpsilonOption = None,
     domain: DomainOption = None,
     domain_from_data: Annotated[
@@ -69,6 +78,7 @@ def privatize(
     high: HighOption = None,
     clip: ClipOption = False,
     column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
     parameter: ParameterOption = None,
     bins: Annotated[
         int | None,
@@ -94,13 +104,16 @@ def privatize(
     with --ids, --secret-file and --question, or that their devices are new.
     """
     from ldpkit.core import random
+    from ldpkit.files.readers import row_count
     from ldpkit.files.reportfile import ReportWriter
 
     check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
+    if is_standard_output(output) and sys.stdout.isatty():
+        raise InvalidParameterError("reports are no text for a terminal: send them to a file or a pipe")
     interval = parse_interval(low, high)
     rng = random.secure() if seed is None else random.seeded(seed)
     memory = Memory(new_devices, ids, secret_file, question)
-    asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, rng, memory)
+    asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, missing, rng, memory)
     if interval is None:
         if clip or bins is not None or descriptor is not None:
             raise InvalidParameterError("--clip, --bins, --descriptor are for numbers: add --low and --high")
@@ -112,8 +125,10 @@ def privatize(
         raise InvalidParameterError("--domain is for categories, --low and --high are for numbers: give one")
     else:
         work = randomise_numbers(asked, interval, clip=clip, bins=bins, descriptor=descriptor)
+    announce(output, row_count(values) or 0, work.mechanism.report_bytes, "reports")
     with (
-        ReportWriter(output, work.mechanism, provenance=work.provenance(rng)) as writer,
+        whole_path(output) as path,
+        ReportWriter(path, work.mechanism, provenance=work.provenance(rng)) as writer,
         contextlib.closing(track(work.chunks, None, "privatizing")) as watched,
     ):
         for reports in watched:
@@ -122,7 +137,8 @@ def privatize(
         note(message)
     if seed is not None:
         note("note: reports made with --seed protect nobody, as the seed undoes them: use it for tests only")
+    size = "" if is_standard_output(output) else f", {output.stat().st_size} bytes"
     note(
-        f"wrote {output}: {writer.n} reports of {work.mechanism!r}, "
-        f"{work.mechanism.promise()}, {output.stat().st_size} bytes"
+        f"wrote {'the reports' if is_standard_output(output) else output}: {writer.n} reports of "
+        f"{work.mechanism!r}, {work.mechanism.promise()}{size}"
     )

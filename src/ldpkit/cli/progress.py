@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Generator, Iterable
+from contextlib import closing
 from typing import TypeVar
 
 from ldpkit.core.stopping import tidied
 
-__all__ = ["track"]
+__all__ = ["track", "watched"]
 
 Item = TypeVar("Item")
 
@@ -53,3 +54,9 @@ def track(
         finally:
             if bar.live.is_started:
                 bar.stop()
+
+
+def watched(items: Iterable[Item], total: int | None, label: str) -> Generator[Item, None, None]:
+    """Yield the items as `track` does, and take the bar away however that ends."""
+    with closing(track(items, total, label)) as tracked:
+        yield from tracked

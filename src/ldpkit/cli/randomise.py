@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ldpkit.cli.arguments import as_numbers, is_numeric, make_numeric, make_oracle, open_collected
+from ldpkit.cli.inputs import as_numbers, dropped_in_words, moved_in_words
+from ldpkit.cli.making import is_for_numbers, make_numeric, make_oracle
 from ldpkit.cli.memory import Memory
+from ldpkit.cli.options import Missing
+from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
 
@@ -25,10 +28,24 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["FITTED", "Request", "Work", "randomise_categories", "randomise_numbers"]
+__all__ = ["Request", "Work", "fitting", "randomise_categories", "randomise_numbers"]
 
-FITTED: tuple[Literal["aaa", "auto"], ...] = ("aaa", "auto")
-"""Mechanisms that are fitted to a description of the data."""
+_AUTO = "auto"
+
+
+def fitting(name: str) -> Literal["aaa", "auto"] | None:
+    """Return how a mechanism is fitted to a description of the data; None if it is not.
+
+    Examples
+    --------
+    >>> fitting("auto"), fitting("aaa"), fitting("pm")
+    ('auto', 'aaa', None)
+    """
+    from ldpkit.mechanisms.base import MECHANISMS
+
+    if name.lower() == _AUTO:  # no mechanism, but the best one for what is described
+        return "auto"
+    return "aaa" if MECHANISMS.get(name).can("fitted") else None
 
 
 @dataclass(frozen=True)
@@ -37,23 +54,29 @@ class Request:
 
     mechanism: str
     epsilon: float | None
-    parameters: dict[str, float]
+    parameters: dict[str, str]
     values: Path
     column: str | None
+    missing: Missing
     rng: RandomSource
     memory: Memory
 
-    def read(self) -> np.ndarray[Any, Any]:
+    def read(self) -> Piece:
         """Return the column."""
-        from ldpkit.files.readers import read_column
+        from ldpkit.files.readers import read_cells
 
-        return read_column(self.values, self.column)
+        if self.memory.ids is not None and self.missing is Missing.drop:
+            raise InvalidParameterError(
+                "values and --ids stand side by side: remove rows with missing values from the table, "
+                "and leave out --missing"
+            )
+        return read_cells(self.values, self.column, missing=self.missing.value)
 
     def stream(self) -> ColumnStream:
         """Return the column, to be gone through once, a piece at a time."""
         from ldpkit.files.readers import ColumnStream
 
-        return ColumnStream(self.values, self.column)
+        return ColumnStream(self.values, self.column, missing=self.missing.value)
 
 
 @dataclass(frozen=True)
@@ -62,16 +85,18 @@ class Work:
 
     mechanism: FrequencyOracle | NumericMechanism
     chunks: Iterator[Reports]
-    notes: Sequence[str] = ()
+    notes: Iterable[str] = ()
     devices: str | None = None
     """What is recorded about devices with memory: "new" or "kept"."""
     domain_source: str = "stated"
+    outside: str | None = None
+    """What is recorded about numbers outside the interval: "moved" or "refused"."""
 
     def provenance(self, rng: RandomSource) -> Provenance:
         """Return what is recorded of how the reports are made."""
         from ldpkit.core.provenance import Provenance
 
-        return Provenance.of(rng, domain=self.domain_source, devices=self.devices)
+        return Provenance.of(rng, domain=self.domain_source, devices=self.devices, outside=self.outside)
 
 
 def randomise_categories(
@@ -79,7 +104,7 @@ def randomise_categories(
 ) -> Work:
     """Return the work on categories; their domain is public, or taken from the values if that is asked."""
     oracle = None if public is None else _oracle(asked, public)
-    if oracle is None and is_numeric(asked.mechanism):
+    if oracle is None and is_for_numbers(asked.mechanism):
         raise InvalidParameterError(f"{asked.mechanism} is for numbers: give --low and --high")
     if oracle is None and not from_data:
         raise InvalidParameterError(
@@ -90,16 +115,16 @@ def randomise_categories(
         column = asked.stream()
         values = (_labels_of(piece, oracle.domain) for piece in column)
         chunks = column.located(asked.memory.stream(oracle, values, asked.rng))
-        return Work(oracle, chunks, devices=asked.memory.devices)
-    data = asked.read()
-    notes: tuple[str, ...] = ()
+        return Work(oracle, chunks, _Notes(column), asked.memory.devices)
+    cells = asked.read()
+    data = cells.typed()
+    notes = [dropped_in_words(cells.dropped, len(data))] if cells.dropped else []
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
-        note = (
+        notes.append(
             f"note: the domain {oracle.domain} was taken from the values and stands in the file: "
             "epsilon does not protect that these values exist, so a rare one is not hidden"
         )
-        notes = (note,)
     labels = _as_labels(data, oracle.domain)
     chunks = asked.memory.chunks(oracle, labels, asked.rng, asked.values, asked.column)
     source = "data" if public is None else "stated"
@@ -113,15 +138,17 @@ def randomise_numbers(
     if bins is not None:
         return _describe(asked, interval, bins, clip=clip)
     mechanism = _numeric(asked, interval, descriptor)
-    asked.memory.check(type(mechanism), mechanism.name)
-    column, notes = asked.stream(), _Notes()
+    asked.memory.check(mechanism)
+    column = asked.stream()
+    notes = _Notes(column)
     numbers = _numbers(column, interval, notes, clip=clip)
-    return Work(mechanism, mechanism.privatize_stream(numbers, rng=asked.rng), notes)
+    chunks = mechanism.privatize_stream(numbers, rng=asked.rng)
+    return Work(mechanism, chunks, notes, outside="moved" if clip else "refused")
 
 
 def _oracle(asked: Request, domain: CategoricalDomain) -> FrequencyOracle:
     made = make_oracle(asked.mechanism, domain, asked.epsilon, asked.parameters)
-    asked.memory.check(type(made), made.name)
+    asked.memory.check(made)
     return made
 
 
@@ -135,52 +162,58 @@ def _describe(asked: Request, interval: IntervalDomain, bins: int, *, clip: bool
         raise InvalidParameterError(
             "--bins rounds at random at every run, which no memory follows: leave out --ids"
         )
+    column = asked.stream()
     notes = _Notes(
-        [f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"]
+        column, [f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"]
     )
     (coins,) = asked.rng.spawn(1)
-    numbers = _numbers(asked.stream(), interval, notes, clip=clip)
+    numbers = _numbers(column, interval, notes, clip=clip)
     rounded = (round_at_random(interval, some, bins, coins) for some in numbers)
-    return Work(oracle, asked.memory.stream(oracle, rounded, asked.rng), notes, asked.memory.devices)
+    chunks = asked.memory.stream(oracle, rounded, asked.rng)
+    return Work(oracle, chunks, notes, asked.memory.devices, outside="moved" if clip else "refused")
 
 
 def _numeric(asked: Request, interval: IntervalDomain, descriptor: Path | None) -> NumericMechanism:
     """Return the mechanism for numbers, fitted to the reports of a first phase if they are given."""
-    name = asked.mechanism.lower()
+    choice = fitting(asked.mechanism)
     if descriptor is None:
-        if name == "auto":
+        if choice == "auto":
             raise InvalidParameterError(
                 "auto chooses by reports of a first phase: give them with --descriptor, or use 'ldpkit mean'"
             )
         return make_numeric(asked.mechanism, interval, asked.epsilon, asked.parameters)
-    if name not in FITTED:
+    if choice is None:
         raise InvalidParameterError(f"{asked.mechanism} is not fitted to data: leave out --descriptor")
     if asked.epsilon is None or asked.parameters:
-        raise InvalidParameterError(f"{name} with --descriptor takes --epsilon and no --parameter")
+        raise InvalidParameterError(f"{asked.mechanism} with --descriptor takes --epsilon and no --parameter")
     from ldpkit.cli.tallies import count_files
     from ldpkit.core.domains.categorical import CategoricalDomain
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.kinds import is_frequency
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
 
     first = open_collected(descriptor).mechanism
-    if not (isinstance(first, FrequencyOracle) and first.domain == CategoricalDomain(len(first.domain))):
+    if not (is_frequency(first) and first.domain == CategoricalDomain(len(first.domain))):
         raise InvalidInputError(
             f"{str(descriptor)!r} is of {first!r}: a descriptor needs reports made with --bins"
         )
-    choice = FITTED[FITTED.index(name)]
     protocol = AdaptiveMean(interval, asked.epsilon, bins=len(first.domain) - 1, choice=choice)
     return protocol.mechanism(count_files([descriptor]))
 
 
-class _Notes(list[str]):
-    """What to tell the user in the end; how many numbers were moved is known only then."""
+@dataclass
+class _Notes:
+    """What to tell the user in the end; how many values were moved or dropped is known only then."""
 
-    moved = total = 0
+    column: ColumnStream
+    known: Sequence[str] = ()
+    moved: int = 0
 
     def __iter__(self) -> Iterator[str]:
-        yield from super().__iter__()
+        yield from self.known
         if self.moved:
-            yield f"note: {self.moved} of {self.total} values were outside and were moved to the nearest end"
+            yield moved_in_words(self.moved, self.column.read)
+        if self.column.dropped:
+            yield dropped_in_words(self.column.dropped, self.column.read)
 
 
 def _numbers(
@@ -190,7 +223,6 @@ def _numbers(
     for piece in column:
         numbers, moved = as_numbers(piece.typed(), interval, clip=clip, place=piece)
         notes.moved += moved
-        notes.total += len(numbers)
         yield numbers
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from typer.core import TyperOption
-
-from ldpkit.cli.quick import QuickCommand
+from typer.core import TyperCommand, TyperOption
 
 __all__ = ["ManyValuesCommand", "split"]
 
 
-class ManyValuesCommand(QuickCommand):
+class ManyValuesCommand(TyperCommand):
     """A command without arguments whose repeatable options also take values in a row."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -37,7 +36,7 @@ class ManyValuesCommand(QuickCommand):
         return super().parse_args(ctx, spread)
 
 
-def split(values: list[str]) -> list[str]:
+def split(values: Sequence[str]) -> list[str]:
     """Return the values of an option with commas taken apart.
 
     Examples

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.arguments import ForceOption, check_output
-from ldpkit.cli.output import Format, FormatOption, note, show
+from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption
+from ldpkit.cli.outputs import check_output
+from ldpkit.cli.printing import note, show
 
 __all__ = ["add_to"]
 
@@ -16,7 +17,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit reproduce ldp3 --quick
-  LDPKIT_DATA=data ldpkit reproduce ldp3 --out ldp3-results --format csv
+  LDPKIT_DATA=data ldpkit reproduce ldp3 -o ldp3-results --format csv
 """
 
 
@@ -28,29 +29,35 @@ def add_to(app: typer.Typer) -> None:
 def reproduce(
     name: Annotated[str, typer.Argument(help="The paper, such as 'ldp3'; 'list' shows them all.")] = "list",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats, wider error bars.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="A folder for claims.csv, claims.json and the figures.")
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A folder for claims.csv, claims.json and the figures.",
+            show_default=False,
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Makes the run repeatable.")] = 0,
+    seed: RepeatableSeedOption = 0,
     force: ForceOption = False,
-    output: FormatOption = Format.table,
+    style: FormatOption = Format.table,
 ) -> None:
     """Run a paper's claims: published, ours and a verdict each."""
     from ldpkit.papers import REPRODUCTIONS, Settings, save
 
     if name == "list":
         rows = [{"name": key, "title": each.title} for key, each in REPRODUCTIONS.items()]
-        show(rows, output, title="Papers that can be reproduced")
+        show(rows, style, kind="papers", title="Papers that can be reproduced")
         return
     reproduction = REPRODUCTIONS.get(name)
-    if out is not None and out.exists():
+    if output is not None and output.exists():
         for file in ("claims.csv", "claims.json"):
-            check_output(out / file, force=force, inputs=[])
-    claims = list(reproduction.run(Settings(quick=quick, seed=seed, folder=out)))
-    show([claim.row() for claim in claims], output, title=reproduction.title)
-    if out is not None:
-        save(claims, out)
-        note(f"wrote {out}")
+            check_output(output / file, force=force, inputs=[])
+    claims = list(reproduction.run(Settings(quick=quick, seed=seed, folder=output)))
+    show([claim.row() for claim in claims], style, kind="claims", title=reproduction.title)
+    if output is not None:
+        save(claims, output)
+        note(f"wrote {output}")
     counts: dict[str, int] = {}
     for claim in claims:
         counts[claim.verdict.value] = counts.get(claim.verdict.value, 0) + 1

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.arguments import open_collected
 from ldpkit.cli.progress import track
-from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.limits import check_memory
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
-    from ldpkit.mechanisms.tally import Tally
+    from ldpkit.mechanisms.tally import NumericTally, Tally
 
-__all__ = ["count_files", "is_collected", "open_all", "refuse_twins"]
+__all__ = ["count_files", "count_numbers", "is_collected", "open_all", "open_collected", "refuse_twins"]
 
 
 def is_collected(path: Path) -> bool:
     """Whether a file begins as report files or tallies do."""
-    from ldpkit.files import reportparts
-    from ldpkit.mechanisms import tally
-
     if not path.is_file():
         return False
     with path.open("rb") as stream:
-        return stream.read(4) in (reportparts.MAGIC, tally.MAGIC)
+        return stream.read(4) in (b"LDPR", b"LDPT")
+
+
+def open_collected(path: Path) -> ReportFile | Tally:
+    """Return what a file holds: reports or, if it begins with LDPT, a tally."""
+    from ldpkit.files.reportfile import ReportFile
+    from ldpkit.mechanisms.tally import Tally
+
+    if path.is_file():
+        with path.open("rb") as stream:
+            if stream.read(4) == b"LDPT":
+                try:
+                    return Tally.from_bytes(path.read_bytes())
+                except FileFormatError as error:
+                    raise FileFormatError(f"{str(path)!r}: {error}") from error
+    return ReportFile.open(path)
 
 
 def refuse_twins(files: list[Path]) -> None:
@@ -37,9 +48,15 @@ def refuse_twins(files: list[Path]) -> None:
         seen.add(path.resolve())
 
 
-def open_all(files: list[Path]) -> list[ReportFile | Tally]:
-    """Return what files hold; refuse reports that stand in two of them, before any is counted."""
+def open_all(files: list[Path], *, for_a_value: int = 0) -> list[ReportFile | Tally]:
+    """Return what files hold; refuse reports that stand in two of them, before any is counted.
+
+    `for_a_value` is how many bytes the work on them takes for each value of their domain.
+    """
     parts = [open_collected(path) for path in files]
+    values = max(part.mechanism.tally_size for part in parts)
+    length = sum(path.stat().st_size for path in files)
+    check_memory(for_a_value * values, length, f"an estimate of {values} values")
     for later, (path, part) in enumerate(zip(files, parts, strict=True)):
         for earlier in range(later):
             if not set(part.provenance.batches).isdisjoint(parts[earlier].provenance.batches):
@@ -54,17 +71,21 @@ def _refuse_copies(first: Path, held: ReportFile | Tally, path: Path, part: Repo
         raise MismatchError(f"{str(first)!r} and {str(path)!r} hold the same reports: {error}") from None
 
 
-def count_files(files: list[Path]) -> Tally:
-    """Return the tally of all files; compare all headers before any report is counted."""
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+def count_files(files: list[Path], *, pooled_by: str = "", for_a_value: int = 0) -> Tally:
+    """Return the tally of all files; compare all headers before any report is counted.
+
+    `pooled_by` is the option with which the command pools mechanisms, if it has one, and
+    `for_a_value` how many bytes its work takes for each value.
+    """
+    from ldpkit.mechanisms.kinds import is_frequency
     from ldpkit.mechanisms.tally import Tally
 
-    parts = open_all(files)
+    parts = open_all(files, for_a_value=for_a_value)
     first = parts[0].mechanism
     for path, part in zip(files, parts, strict=True):
         if part.mechanism != first:
-            pools = isinstance(first, FrequencyOracle) and part.mechanism.domain == first.domain
-            remedy = ", but --method mle pools them" if pools else ": estimate them apart"
+            pools = is_frequency(first) and part.mechanism.domain == first.domain
+            remedy = f", but {pooled_by} pools them" if pools and pooled_by else ": estimate them apart"
             raise MismatchError(
                 f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
                 f"is of {first!r} on {first.domain}: they do not mix{remedy}"
@@ -73,5 +94,20 @@ def count_files(files: list[Path]) -> Tally:
 
 
 def _count_reports(file: ReportFile) -> Tally:
-    with contextlib.closing(track(file.reports(), file.blocks, f"counting {file.path.name}")) as watched:
-        return file.tally(watched)
+    return file.tally(lambda passing: track(passing, file.blocks, f"counting {file.path.name}"))
+
+
+def count_numbers(files: list[Path], **options: object) -> NumericTally:
+    """Return the tally of report files about numbers; options that they answer themselves are refused."""
+    from ldpkit.mechanisms.tally import NumericTally
+
+    for name, given in options.items():
+        if given is not None:
+            raise InvalidParameterError(f"report files know their {name}: leave out --{name}")
+    refuse_twins(files)
+    tally = count_files(files)
+    if not isinstance(tally, NumericTally):
+        raise InvalidInputError(
+            f"{str(files[0])!r} is of {tally.mechanism!r}, which is about categories: use 'ldpkit estimate'"
+        )
+    return tally

@@ -1,9 +1,9 @@
 """Calls upward: the few places where a lower room asks for what only a higher one has.
 
-Imports point one way through the house. `tally.estimate()`, `evidence.estimate()` and a
-memoized mechanism's `privatize(people=...)` read best on the lower object, though the work
-is done above it.
-Each such call has a name here, and nowhere else does a lower room know a higher one.
+Imports point one way through the house. `tally.estimate()`, `evidence.estimate()`, a
+memoized mechanism's `privatize(people=...)` and a result's `plot()` read best on the lower
+object, though the work is done above it. Each such call has a name here, and nowhere else
+does a lower room know a higher one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ HOOKS = {
     "estimators": "ldpkit.estimation",
     "maximum_likelihood": "ldpkit.estimation.bayes.mle:maximum_likelihood",
     "permanent_reports": "ldpkit.protocols.permanent:PermanentReports",
+    "plot": "ldpkit.figures.drawing:plot",
+    "figure": "ldpkit.figures.drawing:figure",
 }
 """What is asked for, and where it lives: a room of members, or a module and a name in it."""
 

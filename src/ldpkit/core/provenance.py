@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
 __all__ = ["UNKNOWN", "Provenance", "Span", "new_batch"]
 
-Result = TypeVar("Result")
+Signed = TypeVar("Signed")
 
 _BATCH_BYTES = 16
+_SHOWN = 4  # batches that a caption names
 # From the best case to the worst: what was put together is as bad as its worst part.
 _RANDOMNESS = ("secure", "unknown", "seeded")
 _DOMAIN = ("stated", "unknown", "data")
 _DEVICES = ("kept", "new", "unknown")
+_OUTSIDE = ("refused", "unknown", "moved")
 
 
 def new_batch() -> str:
@@ -76,12 +78,17 @@ class Provenance:
         mechanisms without memory.
     spans : tuple of Span
         Which reports of which batches these are; empty where it is unknown.
+    outside : {"refused", "unknown", "moved"} or None
+        For mechanisms of numbers: what was done with numbers outside the interval. How
+        many were moved to its ends is not recorded: it would tell of people beyond epsilon.
 
     Examples
     --------
     >>> batch = "0" * 32
     >>> first = Provenance("secure", "stated", spans=(Span(batch, 0, 60),))
     >>> rest = Provenance("seeded", "stated", spans=(Span(batch, 60, 100),))
+    >>> print(Provenance("seeded", "data"))
+    randomness seeded, domain from the data, batch unknown
     >>> first + rest == Provenance("seeded", "stated", spans=(Span(batch, 0, 100),))
     True
     >>> first + first
@@ -95,25 +102,38 @@ count a file and its copy or its tally only once
     domain: str = "unknown"
     devices: str | None = None
     spans: tuple[Span, ...] = ()
+    outside: str | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("randomness", _RANDOMNESS), ("domain", _DOMAIN), ("devices", _DEVICES)):
+        for name, known in (
+            ("randomness", _RANDOMNESS),
+            ("domain", _DOMAIN),
+            ("devices", _DEVICES),
+            ("outside", _OUTSIDE),
+        ):
             word = getattr(self, name)
-            if word not in known and not (name == "devices" and word is None):
+            if word not in known and not (name in ("devices", "outside") and word is None):
                 raise InvalidInputError(f"{name} is one of {', '.join(known)}, got {str(word)[:50]!r}")
         object.__setattr__(self, "spans", _joined(self.spans))
 
     @classmethod
-    def of(cls, rng: RandomSource, *, domain: str = "unknown", devices: str | None = None) -> Provenance:
+    def of(
+        cls,
+        rng: RandomSource,
+        *,
+        domain: str = "unknown",
+        devices: str | None = None,
+        outside: str | None = None,
+    ) -> Provenance:
         """Return the provenance of reports that are made with a source of randomness.
 
         Examples
         --------
         >>> from ldpkit.core import random
         >>> Provenance.of(random.secure(), domain="stated")
-        Provenance(randomness='secure', domain='stated', devices=None, spans=())
+        Provenance(randomness='secure', domain='stated', devices=None, spans=(), outside=None)
         """
-        return cls("secure" if rng.is_secure else "seeded", domain, devices)
+        return cls("secure" if rng.is_secure else "seeded", domain, devices, outside=outside)
 
     def __add__(self, other: Provenance) -> Provenance:
         """Return the provenance of both together; refuse reports that are in both."""
@@ -122,6 +142,7 @@ count a file and its copy or its tally only once
             _worse(_DOMAIN, self.domain, other.domain),
             self.devices if self.devices == other.devices else _worse_devices(self.devices, other.devices),
             (*self.spans, *other.spans),
+            self.outside if self.outside == other.outside else _worse_outside(self.outside, other.outside),
         )
 
     @classmethod
@@ -154,21 +175,61 @@ count a file and its copy or its tally only once
             )
         if self.devices == "new":
             said.append("made by devices that never answered before: asking them again costs more")
+        if self.outside == "moved":
+            said.append(
+                "numbers outside the interval were moved to its nearest end: estimates are about the moved "
+                "ones, and how many there were is not recorded, as that would tell of people"
+            )
         return said
 
-    def sign(self, estimate: Result) -> Result:
-        """Return an estimate whose `made_by` tells what is recorded of its reports, if anything is."""
+    def sign(self, estimate: Signed) -> Signed:
+        """Return an estimate that tells what is recorded of its reports, if anything is."""
         if self == UNKNOWN or not (is_dataclass(estimate) and hasattr(estimate, "made_by")):
             return estimate
-        recorded = replace(self, spans=()).to_json()
-        made: Any = replace(estimate, made_by={**estimate.made_by, **recorded})  # type: ignore[type-var]
-        return cast("Result", made)
+        changes: dict[str, Any] = {"made_by": {**estimate.made_by, **replace(self, spans=()).to_json()}}
+        if hasattr(estimate, "provenance"):
+            changes["provenance"] = self
+        made: Any = replace(estimate, **changes)  # type: ignore[type-var]
+        return cast("Signed", made)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is recorded, for the reader of a result.
+
+        Examples
+        --------
+        >>> Provenance("secure", "stated").facts()
+        {'randomness': 'secure', 'domain_source': 'stated', 'devices': None, 'outside': None, \
+'batches': 'unknown', 'warnings': []}
+        """
+        return {
+            "randomness": self.randomness,
+            "domain_source": self.domain,
+            "devices": self.devices,
+            "outside": self.outside,
+            "batches": list(self.batches) or "unknown",
+            "warnings": self.warnings(),
+        }
+
+    def __str__(self) -> str:
+        """Say what is recorded, in a line for a caption."""
+        batches = [batch[:8] for batch in self.batches]
+        more = f" and {len(batches) - _SHOWN} more" if len(batches) > _SHOWN else ""
+        told = [
+            f"randomness {self.randomness}",
+            f"domain {'from the data' if self.domain == 'data' else self.domain}",
+            *([] if self.devices is None else [f"devices {self.devices}"]),
+            *([] if self.outside is None else [f"numbers outside {self.outside}"]),
+            f"batch {', '.join(batches[:_SHOWN]) or 'unknown'}{more}",
+        ]
+        return ", ".join(told)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, as files keep it."""
         made: dict[str, Any] = {"randomness": self.randomness, "domain_source": self.domain}
         if self.devices is not None:
             made["devices"] = self.devices
+        if self.outside is not None:
+            made["outside"] = self.outside
         if self.spans:
             made["spans"] = [[span.batch, span.start, span.stop] for span in self.spans]
         return made
@@ -187,7 +248,7 @@ count a file and its copy or its tally only once
                 "spans are triples of a batch id, the first report and the one behind the last"
             ) from None
         randomness, domain = record.get("randomness", "unknown"), record.get("domain_source", "unknown")
-        return cls(randomness, domain, record.get("devices"), spans)
+        return cls(randomness, domain, record.get("devices"), spans, record.get("outside"))
 
 
 def _worse(order: tuple[str, ...], one: str, other: str) -> str:
@@ -196,6 +257,11 @@ def _worse(order: tuple[str, ...], one: str, other: str) -> str:
 
 def _worse_devices(one: str | None, other: str | None) -> str | None:
     return other if one is None else one if other is None else _worse(_DEVICES, one, other)
+
+
+def _worse_outside(one: str | None, other: str | None) -> str:
+    # Reports of one mechanism are all about numbers, or none is: what is missing was not recorded.
+    return _worse(_OUTSIDE, one or "unknown", other or "unknown")
 
 
 def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -16,7 +16,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO
 
 from ldpkit.core.errors import InvalidInputError, LdpkitError, WriteError
 from ldpkit.core.locks import lock
@@ -30,6 +30,7 @@ __all__ = [
     "sync_folder",
     "whole_file",
     "whole_text",
+    "whole_text_stream",
 ]
 
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
@@ -102,14 +103,22 @@ def _remove(part: Path) -> None:
     _unfinished.discard(part)
 
 
-def whole_text(path: str | Path, text: str) -> None:
-    r"""Write a text file, whole or not at all.
+@contextlib.contextmanager
+def whole_text_stream(path: str | Path) -> Iterator[TextIO]:
+    r"""Open a text file that appears under its name only when it is complete.
 
     A lone surrogate, which is no character, is written as an escape such as `\udcff`.
     """
-    data = text.encode(errors="backslashreplace")
     with whole_file(path) as stream:
-        stream.write(data)
+        text = io.TextIOWrapper(stream, encoding="utf-8", errors="backslashreplace", newline="")
+        yield text
+        text.detach()  # flushes, and leaves it to the file to close
+
+
+def whole_text(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with whole_text_stream(path) as stream:
+        stream.write(text)
 
 
 def create_file(path: str | Path, data: bytes) -> None:

@@ -26,11 +26,12 @@ from ldpkit.core.typing import Bytes, Counts, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.likelihood import count_supports
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.kinds import is_frequency
+from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
-    from ldpkit.files.reportfile import ReportFile
+    from ldpkit.files.reportfile import ReportFile, Watch
 
 __all__ = ["Evidence", "Part"]
 
@@ -81,7 +82,7 @@ class Part:
         """By how much the likelihood under a supported value exceeds 1, that under another value."""
         return float(self.oracle.support_ratio - 1)
 
-    def tally(self) -> Tally:
+    def tally(self) -> FrequencyTally:
         """Return the support counts."""
         if self.supports is None:
             supports = self.counts
@@ -89,7 +90,7 @@ class Part:
             supports = count_supports(self.supports, self.oracle.size)
         else:
             supports = self.counts @ self.bits(slice(None))
-        return Tally(self.oracle, self.n, np.asarray(supports))
+        return FrequencyTally(self.oracle, self.n, np.asarray(supports))
 
     def bits(self, rows: slice | Counts) -> Bytes:
         """Return the supports of some rows, a byte of 0 or 1 for each value."""
@@ -151,22 +152,22 @@ class Evidence:
         return cls((Part.of(_likely(oracle), reports),), provenance)
 
     @classmethod
-    def from_file(cls, file: ReportFile, chunks: Iterable[Reports] | None = None) -> Evidence:
+    def from_file(cls, file: ReportFile, watch: Watch | None = None) -> Evidence:
         """Return the evidence in a report file, which knows how its reports were made.
 
         Parameters
         ----------
         file : ReportFile
             Reports of a frequency oracle.
-        chunks : iterable of arrays, optional
-            The file's own `reports()`, if somebody wants to watch them pass.
+        watch : callable, optional
+            As of `ReportFile.tally`.
         """
         oracle = _likely(file.mechanism)
         if oracle.support_size == 1:
-            return cls.from_tally(file.tally(chunks))
+            return cls.from_tally(file.tally(watch))
         needed = file.n * ((oracle.size + 7) // 8)
         check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
-        parts = [Part.of(oracle, reports) for reports in (file.reports() if chunks is None else chunks)]
+        parts = [Part.of(oracle, reports) for reports in file.watched(watch)]
         if not parts:
             raise InvalidInputError(f"{str(file.path)!r} has no reports to estimate from")
         return replace(cls.merge([cls((part,)) for part in parts]), provenance=file.provenance)
@@ -224,19 +225,19 @@ class Evidence:
         provenance = Provenance.merge(each.provenance for each in every)
         return cls((*counted.values(), *rows), provenance)
 
-    def tally(self) -> Tally:
+    def tally(self) -> FrequencyTally:
         """Return the tally, where all reports are of one mechanism."""
         if len(self.oracles) > 1:
             names = ", ".join(repr(oracle) for oracle in self.oracles)
             raise MismatchError(f"reports of {names} have no common tally: estimate by mle")
-        total = Tally.merge(part.tally() for part in self.parts)
-        return Tally(total.mechanism, total.n, total.counts, self.provenance)
+        total = FrequencyTally.merge(part.tally() for part in self.parts)
+        return FrequencyTally(total.mechanism, total.n, total.counts, self.provenance)
 
-    def tallies(self) -> list[tuple[FrequencyOracle, Tally]]:
+    def tallies(self) -> list[tuple[FrequencyOracle, FrequencyTally]]:
         """Return each mechanism with the tally of its reports."""
         made = [(part.oracle, part.tally()) for part in self.parts]
         return [
-            (oracle, Tally.merge(tally for maker, tally in made if maker == oracle))
+            (oracle, FrequencyTally.merge(tally for maker, tally in made if maker == oracle))
             for oracle in self.oracles
         ]
 
@@ -254,8 +255,7 @@ class Evidence:
             What the estimator takes beyond that.
         """
         if method != "mle":
-            made: Estimate = self.tally().estimate(method, consistency=consistency, **options)
-            return made
+            return self.tally().estimate(method, consistency=consistency, **options)
         estimate: Estimate = self.provenance.sign(call_up("maximum_likelihood")(self, **options))
         return estimate if consistency is None else estimate.consistent(consistency)
 
@@ -268,7 +268,7 @@ class Evidence:
 
 def _likely(mechanism: Mechanism) -> FrequencyOracle:
     """Return a frequency oracle whose likelihood is known, or refuse it."""
-    if not isinstance(mechanism, FrequencyOracle):
+    if not is_frequency(mechanism):
         raise InvalidInputError(f"evidence needs a frequency oracle, got {mechanism!r}")
     if mechanism.support_ratio <= 1:  # asking for it refuses mechanisms that do not know
         raise InvalidInputError(f"reports of {mechanism!r} say nothing about the values they support")

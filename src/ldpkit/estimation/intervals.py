@@ -17,10 +17,12 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.pair_law import PairCountLaw
 from ldpkit.estimation.tails import CountLaw, Flags
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.kinds import is_frequency, is_paired
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -74,6 +76,9 @@ class CountRegion:
 
     def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
         """Return for each value an interval that misses the truth with probability `error` at most."""
+        if len(self.tallies) == 1 and is_paired(oracle := self.tallies[0].mechanism):
+            tally = self.tallies[0]
+            return PairCountLaw(oracle, tally.n, population).intervals(tally.counts, error)
         law, counts = count_law(self.tallies, population=population)
         return share_intervals(law, counts, error)
 
@@ -81,6 +86,12 @@ class CountRegion:
 def count_law(tallies: Sequence[Tally], *, population: bool) -> tuple[CountLaw, Counts]:
     """Return the law of a value's count with the counts, weighted where there are several mechanisms."""
     oracles = [frequency_oracle(tally.mechanism) for tally in tallies]
+    for oracle in oracles:
+        if is_paired(oracle):
+            raise InvalidInputError(
+                f"reports of {oracle!r} are not independent of each other, so their counts are estimated "
+                "on their own and not together with others"
+            )
     laws, people = [oracle.report_law for oracle in oracles], [tally.n for tally in tallies]
     if len(tallies) == 1:
         return CountLaw(laws, people, population), tallies[0].counts
@@ -120,7 +131,7 @@ def weighted_counts(
 
 def frequency_oracle(mechanism: Mechanism) -> FrequencyOracle:
     """Return a mechanism that is a frequency oracle, or refuse it."""
-    if not isinstance(mechanism, FrequencyOracle):
+    if not is_frequency(mechanism):
         raise InvalidInputError(f"frequencies need a frequency oracle, got {mechanism!r}")
     return mechanism
 

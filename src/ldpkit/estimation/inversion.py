@@ -10,6 +10,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.noise import Noise
+from ldpkit.mechanisms.kinds import is_paired
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["describe", "matrix_inversion"]
@@ -17,7 +18,9 @@ __all__ = ["describe", "matrix_inversion"]
 
 def describe(tally: Tally, method: str) -> dict[str, Any]:
     """Return how an estimate was made, for the reader of its repr and files."""
-    return {"mechanism": tally.mechanism.name, **tally.mechanism.parameters(), "method": method}
+    oracle = tally.mechanism
+    promise = {"promise": oracle.promise()} if is_paired(oracle) else {}  # it depends on who reads it
+    return {"mechanism": oracle.name, **oracle.parameters(), "method": method, **promise}
 
 
 @ESTIMATORS.register("mi")
@@ -43,8 +46,10 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         n=tally.n,
         domain=oracle.domain,
         made_by=describe(tally, "mi"),
+        raw=values,
         unbiased=values,
         noise=Noise.of(oracle, tally.n),
         region=CountRegion([tally]),
+        mechanisms=(oracle,),
         population=population,
     )

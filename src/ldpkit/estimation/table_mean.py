@@ -18,6 +18,7 @@ from ldpkit.estimation.mean import MeanAsked, ReportNoise, on_line
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.adaptive.compare import rounding_variance
 from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.mechanisms.kinds import is_fitted
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["table_mean"]
@@ -38,7 +39,7 @@ def table_mean(tally: Tally, *, population: bool = False, people: int | None = N
         Of how many people those who reported are a random sample: the error is then about all of them.
     """
     mechanism = tally.mechanism
-    if not isinstance(mechanism, AAA):
+    if not is_fitted(mechanism):
         raise InvalidInputError(f"table_mean is for reports of AAA, got {mechanism!r}: use 'mean'")
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")

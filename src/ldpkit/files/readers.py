@@ -18,7 +18,16 @@ import numpy as np
 from ldpkit.core.errors import InvalidInputError, OutOfDomainError
 from ldpkit.files.lines import line_blocks, text_limit
 from ldpkit.files.spreadsheet import original_cell
-from ldpkit.files.tables import STANDARD_INPUT, Piece, Table, is_number, joined, open_table, shortened
+from ldpkit.files.tables import (
+    STANDARD_INPUT,
+    Missing,
+    Piece,
+    Table,
+    is_number,
+    joined,
+    open_table,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,6 +42,7 @@ __all__ = [
     "read_counts",
     "read_points",
     "read_transactions",
+    "row_count",
 ]
 
 Item = TypeVar("Item")
@@ -40,7 +50,9 @@ Item = TypeVar("Item")
 _LARGEST = int(np.iinfo(np.int64).max)
 
 
-def read_column(path: str | Path, column: str | None = None) -> np.ndarray[Any, Any]:
+def read_column(
+    path: str | Path, column: str | None = None, *, missing: Missing | None = None
+) -> np.ndarray[Any, Any]:
     r"""Return one column of values.
 
     Parameters
@@ -51,6 +63,9 @@ def read_column(path: str | Path, column: str | None = None) -> np.ndarray[Any, 
     column : str, optional
         The name of the column; a table with a single column needs none. Standard input
         is read as CSV if a column is named, else as one value on each line.
+    missing : {"refuse", "drop"}, optional
+        Whether a missing value (an empty cell, a null, or NaN) is refused, as by default, or
+        left out.
 
     Returns
     -------
@@ -67,14 +82,20 @@ def read_column(path: str | Path, column: str | None = None) -> np.ndarray[Any, 
     ...     read_column(file, "age").tolist()
     [41, 7]
     """
-    return read_cells(path, column).typed()
+    return read_cells(path, column, missing=missing).typed()
 
 
-def read_cells(path: str | Path, column: str | None = None) -> Piece:
+def read_cells(path: str | Path, column: str | None = None, *, missing: Missing | None = None) -> Piece:
     """Return one column with the places of its values; the parameters are those of `read_column`."""
     table = open_table(path, as_csv=column is not None, limit=text_limit(path))
-    (only,) = _whole(table, _pick(table, column))
-    return only
+    pieces = list(table.column(_pick(table, column), missing=missing))
+    if not pieces:
+        raise _nothing_left(table)
+    return joined(pieces)
+
+
+def _nothing_left(table: Table) -> InvalidInputError:
+    return InvalidInputError(f"{table.title}: all values are missing: give at least one")
 
 
 class ColumnStream:
@@ -82,8 +103,13 @@ class ColumnStream:
 
     Parameters
     ----------
-    path, column
+    path, column, missing
         As for `read_column`.
+
+    Attributes
+    ----------
+    read, dropped : int
+        How many values there were so far, and how many missing ones were left out.
 
     Examples
     --------
@@ -95,15 +121,23 @@ class ColumnStream:
     [[41, 7]]
     """
 
-    def __init__(self, path: str | Path, column: str | None = None) -> None:
+    def __init__(
+        self, path: str | Path, column: str | None = None, *, missing: Missing | None = None
+    ) -> None:
         self._table = open_table(path, as_csv=column is not None)
         self._name = _pick(self._table, column)
+        self._missing = missing
         self._piece: Piece | None = None
+        self.read = self.dropped = 0
 
     def __iter__(self) -> Iterator[Piece]:
-        for (piece,) in self._table.pieces(self._name):
+        for piece in self._table.column(self._name, missing=self._missing):
             self._piece = piece
+            self.read += len(piece.cells)
+            self.dropped += piece.dropped
             yield piece
+        if self._piece is None:
+            raise _nothing_left(self._table)
 
     def located(self, results: Iterable[Item]) -> Iterator[Item]:
         """Yield what is made of the pieces; a value that is refused is named by its line or row."""
@@ -126,6 +160,22 @@ def column_names(path: str | Path) -> list[str]:
     if str(path) == STANDARD_INPUT:  # it can be read only once
         return []
     return open_table(path).names
+
+
+def row_count(path: str | Path) -> int | None:
+    """Return about how many rows a file has, or None where only reading it would tell.
+
+    A header or an empty last line may count as one.
+    """
+    file = Path(path)
+    if str(path) == STANDARD_INPUT or not file.is_file() or file.suffix.lower() == ".gz":
+        return None
+    if file.suffix.lower() == ".parquet":
+        import pyarrow.parquet
+
+        return int(pyarrow.parquet.read_metadata(file).num_rows)
+    with file.open("rb") as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 
 
 def read_counts(

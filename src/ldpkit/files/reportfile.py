@@ -26,9 +26,10 @@ mechanism's `spec` tells, and nothing else: an object of numbers, for `aaa` also
 table), `domain` (the size, or the array of labels), `record_length` (r) and `ldpkit`
 (the version that wrote the file). How the reports were made stands in `randomness`
 ("secure", "seeded" or "unknown"), `domain_source` ("stated", "data" or "unknown") and,
-for mechanisms with a memory, `devices` ("kept", "new" or "unknown"); `batch` is a random
-id of 128 bits as 32 hexadecimal digits, by which a copy is recognised. These four may be
-missing, as in files of the first versions, and are unknown then; further keys are
+for mechanisms with a memory, `devices` ("kept", "new" or "unknown"), for numbers `outside`
+("refused", "moved" or "unknown": what was done with numbers outside the interval); `batch`
+is a random id of 128 bits as 32 hexadecimal digits, by which a copy is recognised. These
+five may be missing, as in files of the first versions, and are unknown then; further keys are
 ignored. A description has at most 2**28 bytes. The reports of a block have at most 2**24
 bytes, unless there is only one. How reports are divided into blocks has no meaning;
 `ReportWriter` fills blocks of about one megabyte. A file without an end is truncated,
@@ -44,7 +45,7 @@ import contextlib
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
@@ -55,14 +56,16 @@ from ldpkit.core.wholefile import whole_file
 from ldpkit.files.reportparts import MAGIC, Reader, block, end, header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from types import TracebackType
 
     from ldpkit.core.typing import Reports
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["MAGIC", "ReportFile", "ReportWriter", "tally_file"]
+Watch: TypeAlias = "Callable[[Iterator[int]], Generator[int, None, None]]"
+
+__all__ = ["MAGIC", "ReportFile", "ReportWriter", "Watch", "tally_file"]
 
 _USUAL_BLOCK = 1 << 20
 _MOST_GATHERED = 1 << 14  # blocks that are counted at once, however small they are
@@ -245,9 +248,29 @@ class ReportFile:
                     raise reader.refuse(what, behind + (error.offset or 0)) from error
                 yield reports[max(0, start - first + count) : stop - first + count]
 
-    def tally(
-        self, chunks: Iterable[Reports] | None = None, *, start: int = 0, stop: int | None = None
-    ) -> Tally:
+    def watched(self, watch: Watch | None, start: int = 0, stop: int | None = None) -> Iterator[Reports]:
+        """Yield the reports block by block, and let somebody watch how many pass, for a progress bar.
+
+        What the watcher yields only says to go on: it is the file's own reports that are
+        counted under the file's name.
+        """
+        own = self.reports(start, stop)
+        if watch is None:
+            yield from own
+            return
+        passing: list[Reports] = []
+
+        def lengths() -> Iterator[int]:
+            for reports in own:
+                passing.append(reports)
+                yield len(reports)
+
+        with contextlib.closing(watch(lengths())) as steps:
+            for _ in steps:
+                yield from passing
+                passing.clear()
+
+    def tally(self, watch: Watch | None = None, *, start: int = 0, stop: int | None = None) -> Tally:
         """Return the tally of all reports or of some of them, reading one block at a time.
 
         The tally knows which reports it holds, so that tallies of different parts of a
@@ -255,8 +278,9 @@ class ReportFile:
 
         Parameters
         ----------
-        chunks : iterable of arrays, optional
-            The file's own `reports()`, if somebody wants to watch them pass.
+        watch : callable, optional
+            From an iterator over the number of reports in each block to a generator of the
+            same, if somebody wants to watch them pass.
         start, stop : int
             The first report, and the one behind the last.
 
@@ -279,12 +303,12 @@ class ReportFile:
         check_memory(_ARRAYS * 8 * size, self.size, f"counting {str(self.path)!r}")
         counts = np.zeros(size, np.int64)
         n = 0
-        for reports in _gathered(self.reports(start, stop) if chunks is None else chunks):
+        for reports in _gathered(self.watched(watch, start, stop)):
             counts += self.mechanism.tally(reports).counts
             n += len(reports)
         if n != stop - start:
             raise InvalidInputError(
-                f"the chunks hold {n} reports, not the {stop - start} of {str(self.path)!r}"
+                f"the watcher stopped after {n} of the {stop - start} reports of {str(self.path)!r}"
             )
         return Tally(self.mechanism, n, counts, _made(self.provenance, self.batch, start, stop))
 

@@ -10,9 +10,9 @@ import csv
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Literal, NoReturn, Protocol
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ldpkit.files.lines import STANDARD_INPUT, check_file, file_title, line_bloc
 __all__ = [
     "LONGEST_LABEL",
     "STANDARD_INPUT",
+    "Missing",
     "Piece",
     "Table",
     "is_number",
@@ -33,10 +34,14 @@ __all__ = [
 LONGEST_LABEL = 256
 """Longer text is no label: an array of labels is as wide as the longest of them."""
 
+Missing = Literal["refuse", "drop"]
+"""What to do with values that are missing: empty cells, nulls, and numbers that are not a number."""
+
 _PIECE = 1 << 16  # cells at a time
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
 _INTEGER = frozenset("0123456789+-")
 _DECIMAL = _INTEGER | frozenset(".eE")
+_MISSING = ("", "nan")
 _NOT_FINITE = frozenset("nNaAiIfFtTyY")  # the letters of nan, inf and infinity
 
 
@@ -47,7 +52,10 @@ class Table(Protocol):
     names: list[str]
 
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
-        """Yield pieces of some columns side by side; None is the only column."""
+        """Yield pieces of some columns side by side; None is the only column. Missing values are refused."""
+
+    def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
+        """Yield the pieces of one column; a piece of missing values only is left out."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +72,21 @@ class Piece:
         Text, or what a format with types of its own holds.
     lines : sequence of int, optional
         The line that each cell begins in, counted from 1; None where there are only rows.
+    rows : sequence of int, optional
+        The row of each cell, counted from 0, where missing ones were dropped.
+    dropped : int
+        How many were.
+    missing : {"refuse", "drop"}, optional
+        What the caller offers to do with missing values; None where there is no choice.
     """
 
     title: str
     first: int
     cells: list[str] | np.ndarray[Any, Any]
     lines: Sequence[int] | None
+    rows: Sequence[int] | None = None
+    dropped: int = 0
+    missing: Missing | None = None
 
     def typed(self) -> np.ndarray[Any, Any]:
         """Return integers, decimals or text, whatever fits all cells."""
@@ -87,9 +104,26 @@ class Piece:
         raise InvalidInputError(f"{self.place(row)}: {what}: {remedy}")
 
     def place(self, row: int) -> str:
-        """Return where a row of the piece stands, in words."""
-        where = f"row {self.first + row + 1}" if self.lines is None else f"line {self.lines[row]}"
-        return f"{self.title}, {where}"
+        """Return where a row of the piece stands, in words: a line of text, or a row where there are none.
+
+        Both are counted from 1; the header is line 1 of its file, and no row.
+        """
+        if self.lines is not None:
+            return f"{self.title}, line {self.lines[row]}"
+        number = self.first + row if self.rows is None else self.rows[row]
+        return f"{self.title}, row {number + 1}"
+
+    def all_rows(self) -> Sequence[int]:
+        """Return the row of each cell, counted from 0."""
+        return range(self.first, self.first + len(self.cells)) if self.rows is None else self.rows
+
+    def without_missing(self) -> Piece:
+        """Return the cells of text that are not missing."""
+        kept = [place for place, cell in enumerate(self.cells) if cell.lower() not in _MISSING]
+        if len(kept) == len(self.cells) or self.lines is None:
+            return self
+        cells, lines = [self.cells[place] for place in kept], [self.lines[place] for place in kept]
+        return replace(self, cells=cells, lines=lines, dropped=len(self.cells) - len(kept))
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:
@@ -98,10 +132,13 @@ def joined(pieces: Sequence[Piece]) -> Piece:
     if len(pieces) == 1:
         return first
     lines = None if first.lines is None else list(itertools.chain(*(piece.lines or () for piece in pieces)))
+    dropped = sum(piece.dropped for piece in pieces)
     if isinstance(first.cells, np.ndarray):
-        return Piece(first.title, 0, np.concatenate([piece.cells for piece in pieces]), lines)
-    cells = [cell for piece in pieces for cell in piece.cells]
-    return Piece(first.title, 0, cells, lines)
+        rows = list(itertools.chain(*(piece.all_rows() for piece in pieces))) if dropped else None
+        cells = np.concatenate([piece.cells for piece in pieces])
+        return Piece(first.title, 0, cells, lines, rows, dropped, first.missing)
+    texts = [cell for piece in pieces for cell in piece.cells]
+    return Piece(first.title, 0, texts, lines, None, dropped, first.missing)
 
 
 class _Lines:
@@ -117,6 +154,9 @@ class _Lines:
             lines = range(first + 1, first + len(block) + 1)
             yield [Piece(self.title, first, [line.strip() for line in block], lines)]
             first += len(block)
+
+    def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
+        return _text_column(self, name, missing)
 
 
 class _Delimited:
@@ -150,6 +190,9 @@ class _Delimited:
         if first == 0:
             raise InvalidInputError(f"{self.title} has a header line but no values: give at least one")
 
+    def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
+        return _text_column(self, name, missing)
+
     def _some_rows(self) -> Iterator[tuple[list[list[str]], list[int]]]:
         """Yield rows of equal width, and the line that each begins in."""
         width, row = len(self.names), self._after_header()
@@ -169,6 +212,14 @@ class _Delimited:
     def _after_header(self) -> list[str] | None:
         self._line = self._rows.line_num + 1
         return self._next()
+
+
+def _text_column(table: Table, name: str | None, missing: Missing | None) -> Iterator[Piece]:
+    """Yield a column of text, with or without its missing cells."""
+    for (piece,) in table.pieces(name):
+        kept = piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
+        if len(kept.cells):
+            yield kept
 
 
 class _Parquet:
@@ -192,20 +243,38 @@ class _Parquet:
             raise InvalidInputError(f"{title} has no columns: give at least one")
 
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
-        chosen, first = [name or self.names[0] for name in names], 0
+        chosen = [name or self.names[0] for name in names]
+        for batch, first in self._batches(chosen):
+            yield [self._piece(batch.column(name), name, first) for name in chosen]
+
+    def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
+        chosen = name or self.names[0]
+        for batch, first in self._batches([chosen]):
+            column = batch.column(chosen)
+            if missing != "drop":
+                yield self._piece(column, chosen, first, missing)
+                continue
+            missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
+            if not missed.all():
+                piece = self._piece(column.filter(self._arrow.array(~missed)), chosen, first)
+                rows = (first + np.flatnonzero(~missed)).tolist()
+                yield replace(piece, rows=rows, dropped=int(missed.sum()))
+
+    def _batches(self, names: list[str]) -> Iterator[tuple[Any, int]]:
+        first = 0
         try:
-            for batch in self._file.iter_batches(_PIECE, columns=list(dict.fromkeys(chosen))):
+            for batch in self._file.iter_batches(_PIECE, columns=list(dict.fromkeys(names))):
                 if len(batch):
-                    yield [self._piece(batch.column(name), name, first) for name in chosen]
+                    yield batch, first
                 first += len(batch)
         except (self._arrow.ArrowException, OSError, KeyError) as error:  # KeyError: its two schemas differ
             raise InvalidInputError(f"{self.title} is damaged: {_first_line(error)}") from None
         if first == 0:
             raise InvalidInputError(f"{self.title} has columns but no values: give at least one")
 
-    def _piece(self, column: Any, name: str, first: int) -> Piece:
+    def _piece(self, column: Any, name: str, first: int, missing: Missing | None = None) -> Piece:
         arrow, kinds = self._arrow, self._arrow.types
-        place = Piece(self.title, first, [], None)
+        place = Piece(self.title, first, [], None, missing=missing)
         if column.null_count:
             _refuse_missing(place, column.is_null().to_pylist(), True)
         if kinds.is_dictionary(column.type):
@@ -296,7 +365,13 @@ def _typed(place: Piece, cells: list[str]) -> np.ndarray[Any, Any]:
 
 def _refuse_missing(place: Piece, cells: list[Any], mark: Any = "") -> None:
     if mark in cells:
-        place.refuse(cells.index(mark), "the value is missing", "drop missing values or give them a label")
+        place.refuse(
+            cells.index(mark),
+            "the value is missing",
+            "drop missing values or give them a label"
+            if place.missing is None
+            else "give it a label, or leave it out with --missing drop",
+        )
 
 
 def _as_text(place: Piece, cells: list[str]) -> np.ndarray[Any, Any]:
@@ -316,7 +391,7 @@ def _finite(place: Piece, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     finite = np.isfinite(array)
     if not finite.all():
         row = int(finite.argmin())
-        place.refuse(row, f"the value {array[row]} is not a finite number", "drop it or give it a label")
+        place.refuse(row, f"the value {array[row]} is not a finite number", "remove it or give it a label")
     return array
 
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 __all__: list[str] = []
 
-MEMBERS = ("categorical", "longitudinal", "numeric", "adaptive")  # the rooms where mechanisms are
+MEMBERS = ("categorical", "longitudinal", "numeric", "adaptive", "joint")  # the rooms where mechanisms are

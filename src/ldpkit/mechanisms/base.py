@@ -34,6 +34,7 @@ CAPABILITIES = {
     "tallied": "reports add up to a tally, from which its default estimator works",
     "fitted": "its table is made for given data",
     "additive": "the noise does not depend on the value",
+    "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
     "hashed": "a report names a hash function, which closed formulas take as ideal",
 }
 """What a mechanism may declare that it can do, and what each word means."""
@@ -190,6 +191,10 @@ class Mechanism(abc.ABC):
     def promise(self) -> str:
         """Return what the mechanism promises in a phrase, as commands print it."""
         return f"exact epsilon {self.exact_epsilon()!r}"
+
+    def describe(self) -> dict[str, Any]:
+        """Return what made some reports, for the reader of a result."""
+        return {"mechanism": self.name, "parameters": self.parameters(), **self.epsilons()}
 
     @abc.abstractmethod
     def channel(self, rng: RandomSource | None = None) -> Channel:

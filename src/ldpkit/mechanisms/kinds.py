@@ -13,7 +13,9 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
 
 if TYPE_CHECKING:
+    from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
@@ -22,9 +24,11 @@ __all__ = [
     "NUMERIC",
     "Selection",
     "frequency_class",
+    "is_fitted",
     "is_frequency",
     "is_memoized",
     "is_numeric",
+    "is_paired",
     "memoized_class",
     "numeric_class",
     "select",
@@ -55,6 +59,16 @@ def is_numeric(mechanism: object) -> TypeGuard[NumericMechanism]:
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
     """Whether something is a frequency oracle whose devices keep a permanent report."""
     return is_frequency(mechanism) and mechanism.can("memoized")
+
+
+def is_paired(mechanism: object) -> TypeGuard[PairedOracle]:
+    """Whether something is a frequency oracle whose people report in pairs."""
+    return is_frequency(mechanism) and mechanism.can("joint")
+
+
+def is_fitted(mechanism: object) -> TypeGuard[AAA]:
+    """Whether something is a numeric mechanism with a table made for given data."""
+    return is_numeric(mechanism) and mechanism.can("fitted")
 
 
 def _is_of(mechanism: object, kind: str) -> bool:
@@ -108,14 +122,15 @@ def single_epsilon_class(name: str) -> type[Mechanism]:
     >>> single_epsilon_class("lgrr")
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: lgrr takes epsilon_inf and epsilon_1, and one epsilon is \
-looked for: take a one-time mechanism, such as grr
+    ldpkit.core.errors.InvalidParameterError: planning looks for one epsilon, and lgrr takes epsilon_inf \
+and epsilon_1: plan a one-time mechanism, such as grr
     """
     kind = MECHANISMS.get(name)
     if kind.required() != ("epsilon",):
         takes = " and ".join(kind.required()) or "no epsilon"
         raise InvalidParameterError(
-            f"{name} takes {takes}, and one epsilon is looked for: take a one-time mechanism, such as grr"
+            f"planning looks for one epsilon, and {name} takes {takes}: "
+            "plan a one-time mechanism, such as grr"
         )
     return kind
 
@@ -126,6 +141,20 @@ class Selection(NamedTuple):
     names: list[str]
     left_out: dict[str, str]
     """For each that was left out, the reason."""
+
+    def reasons(self, kind: str | None = None) -> tuple[str, ...]:
+        """Return in words why mechanisms were left out: those of a kind, since nobody expects others, or all.
+
+        Examples
+        --------
+        >>> select(FREQUENCY, "pure", single_epsilon=True).reasons(FREQUENCY)[0]
+        'dbitflip, she (is no pure protocol)'
+        """
+        named: dict[str, list[str]] = {}
+        for name, why in self.left_out.items():
+            if kind in (None, MECHANISMS.get(name).kind):
+                named.setdefault(why, []).append(name)
+        return tuple(f"{', '.join(names)} ({why})" for why, names in named.items())
 
 
 def select(
@@ -181,6 +210,9 @@ _LACKS = {
 }
 
 
+_HAS = {"fitted": "is fitted to data that is not there yet"}
+
+
 def _reason(
     mechanism: type[Mechanism],
     kind: str | None,
@@ -197,7 +229,7 @@ def _reason(
             return _LACKS.get(capability, f"does not say that {CAPABILITIES[capability]}")
     for capability in without:
         if mechanism.can(capability):
-            return f"does not do: {CAPABILITIES[capability]}"
+            return _HAS.get(capability, f"does not do: {CAPABILITIES[capability]}")
     if single_epsilon and mechanism.required() != ("epsilon",):
         return f"needs {' and '.join(mechanism.required()) or 'no epsilon'}"
     return None

@@ -13,7 +13,7 @@ import operator
 import struct
 import zlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
 import numpy as np
 
@@ -31,7 +31,14 @@ from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
-__all__ = ["ESTIMATORS", "MAGIC", "Tally"]
+if TYPE_CHECKING:
+    from ldpkit.estimation.density import Density
+    from ldpkit.estimation.estimate import Estimate
+    from ldpkit.estimation.numeric import NumericEstimate
+
+__all__ = ["ESTIMATORS", "MAGIC", "FrequencyTally", "NumericTally", "Tally"]
+
+AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density"
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
 """Estimators by name: functions from a tally to an estimate."""
@@ -76,6 +83,14 @@ class Tally:
     counts: Counts
     provenance: Provenance
 
+    kind: ClassVar[str | None] = None
+    """The kind of mechanism whose tallies are of this class."""
+
+    def __new__(cls, mechanism: Mechanism, *_: object, **__: object) -> Self:
+        """Return a tally of the class for the mechanism's kind."""
+        chosen = next((each for each in cls.__subclasses__() if each.kind == mechanism.kind), cls)
+        return object.__new__(chosen)
+
     def __init__(
         self, mechanism: Mechanism, n: int, counts: Counts, provenance: Provenance = UNKNOWN
     ) -> None:
@@ -101,7 +116,7 @@ class Tally:
         object.__setattr__(self, "counts", frozen)
         object.__setattr__(self, "provenance", provenance)
 
-    def __add__(self, other: Tally | Literal[0]) -> Tally:
+    def __add__(self, other: Tally | Literal[0]) -> Self:
         if isinstance(other, int) and other == 0:  # the start of sum()
             return self
         if not isinstance(other, Tally):
@@ -113,19 +128,37 @@ class Tally:
             )
         # Without reports there is nothing that could be unknown about them.
         provenance = Provenance.merge(each.provenance for each in (self, other) if each.n)
-        return Tally(self.mechanism, self.n + other.n, self.counts + other.counts, provenance)
+        return type(self)(self.mechanism, self.n + other.n, self.counts + other.counts, provenance)
 
     __radd__ = __add__
 
     @classmethod
-    def merge(cls, tallies: Iterable[Tally]) -> Tally:
+    def merge(cls, tallies: Iterable[Self]) -> Self:
         """Return the sum of some tallies, at least one."""
         every = list(tallies)
         if not every:
             raise InvalidInputError("there are no tallies to merge: give at least one")
         return functools.reduce(operator.add, every)
 
-    def estimate(self, method: str | None = None, *, consistency: str | None = None, **options: Any) -> Any:
+    @overload
+    def estimate(
+        self, method: Literal["mi", "ibu", "ibu_limit"], *, consistency: str | None = None, **options: Any
+    ) -> Estimate: ...
+    @overload
+    def estimate(
+        self, method: Literal["mean", "table_mean"], *, consistency: None = None, **options: Any
+    ) -> NumericEstimate: ...
+    @overload
+    def estimate(
+        self, method: Literal["density"], *, consistency: None = None, **options: Any
+    ) -> Density: ...
+    @overload
+    def estimate(
+        self, method: str | None = None, *, consistency: str | None = None, **options: Any
+    ) -> AnyEstimate: ...
+    def estimate(
+        self, method: str | None = None, *, consistency: str | None = None, **options: Any
+    ) -> AnyEstimate:
         """Return what the reports tell, with error bars.
 
         Parameters
@@ -140,17 +173,15 @@ class Tally:
 
         Returns
         -------
-        Estimate or NumericEstimate
-            Frequencies of values, or the mean and more of numbers.
+        Estimate, NumericEstimate or Density
+            Frequencies of values, or the mean or the density of numbers.
         """
+        found: AnyEstimate = self._estimate(method, consistency, options)
+        return found
+
+    def _estimate(self, method: str | None, consistency: str | None, options: dict[str, Any]) -> Any:
         estimator = ESTIMATORS.get(method or self.mechanism.default_estimator)
-        try:
-            estimate = self.provenance.sign(estimator(self, **options))
-        except (np.linalg.LinAlgError, OverflowError) as error:
-            raise InvalidInputError(
-                f"{self!r} on {self.mechanism.domain} is too extreme to be estimated ({error}): "
-                "check the counts and the ends of the domain"
-            ) from error
+        estimate = self.provenance.sign(estimator(self, **options))
         if consistency is None:
             return estimate
         if not hasattr(estimate, "consistent"):
@@ -207,4 +238,34 @@ class Tally:
         return f"Tally({self.mechanism!r}, n={self.n})"
 
     def __reduce__(self) -> Any:
-        return Tally, (self.mechanism, self.n, self.counts, self.provenance)
+        return type(self), (self.mechanism, self.n, self.counts, self.provenance)
+
+
+class FrequencyTally(Tally):
+    """The tally of a frequency oracle: what is estimated from it are frequencies."""
+
+    __slots__ = ()
+    kind = "frequency"
+
+    def estimate(  # type: ignore[override]  # its methods give frequencies only
+        self, method: str | None = None, *, consistency: str | None = None, **options: Any
+    ) -> Estimate:
+        """Return the frequencies of values, as `Tally.estimate` does."""
+        found: Estimate = self._estimate(method, consistency, options)
+        return found
+
+
+class NumericTally(Tally):
+    """The tally of a numeric mechanism: what is estimated from it is a mean, or a density."""
+
+    __slots__ = ()
+    kind = "numeric"
+
+    @overload  # type: ignore[override]  # of numbers there are no frequencies
+    def estimate(self, method: Literal["density"], **options: Any) -> Density: ...
+    @overload
+    def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate: ...
+    def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate | Density:
+        """Return the mean of numbers with its error, or their density, as `Tally.estimate` does."""
+        found: NumericEstimate | Density = self._estimate(method, options.pop("consistency", None), options)
+        return found

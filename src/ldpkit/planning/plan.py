@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal
 
 from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.results import Result
 
-__all__ = ["Plan", "Trial", "binomial_interval"]
+__all__ = ["EPSILON_MAX", "EPSILON_MIN", "Plan", "Trial", "binomial_interval"]
+
+EPSILON_MIN, EPSILON_MAX = 0.001, 20.0
+"""The budgets that are allowed unless somebody says otherwise: those of the thesis on Optimus."""
 
 Verdict = Literal["yes", "no", "open"]
 
@@ -39,13 +42,9 @@ class Trial:
     passed: bool | None
     mean: float | None = None
 
-    def row(self) -> dict[str, Any]:
-        """Return the record."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """The answer of a method to a planning question.
 
     Parameters
@@ -74,6 +73,9 @@ class Plan:
         The post-processing method that is part of the collection.
     note : str
         What else is to be known, such as how accurate an approximation is.
+    rough : bool
+        Whether the probability was computed by a law that is not good here, so that it
+        decides nothing.
 
     Examples
     --------
@@ -97,6 +99,9 @@ class Plan:
     seconds: float
     consistency: str | None = None
     note: str = ""
+    rough: bool = False
+
+    kind: ClassVar[str] = "plan"
 
     @property
     def feasible(self) -> bool:
@@ -110,18 +115,34 @@ class Plan:
 
     @property
     def holds(self) -> Verdict:
-        """What the evidence says: "yes", "no", or "open" if the interval has room for both."""
+        """What the evidence says: "yes", "no", or "open" if it has room for both, or is rough."""
         if not self.feasible:
             return "no"
+        if self.rough:
+            return "open"
         low, high = self.interval or (self.probability, self.probability)
         if low >= self.wanted:
             return "yes"
         return "no" if high < self.wanted else "open"
 
-    def row(self) -> dict[str, Any]:
-        """Return the record of a table of plans."""
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        after = "" if self.consistency is None else f" after {self.consistency}"
+        return f"The smallest epsilon for {self.goal}{after}"
+
+    @property
+    def caption(self) -> str:
+        """What the columns mean."""
+        return (
+            "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, "
+            "or the law is rough"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the one record of the answer."""
         low, high = self.interval or (None, None)
-        return {
+        row = {
             "protocol": self.protocol,
             "method": self.method,
             "epsilon": self.epsilon,
@@ -135,11 +156,24 @@ class Plan:
             "seconds": self.seconds,
             "note": self.note,
         }
+        return [row]
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one record for each epsilon that was tried."""
-        for trial in self.trace:
-            yield {"protocol": self.protocol, "method": self.method, **trial.row()}
+    def about(self) -> dict[str, Any]:
+        """Return what was wanted, and every epsilon that was tried."""
+        return {
+            "goal": self.goal,
+            "wanted": self.wanted,
+            "consistency": self.consistency,
+            "trace": self.tried(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return the answer in words, if there is none."""
+        return [] if self.feasible else [str(self)]
+
+    def tried(self) -> list[dict[str, Any]]:
+        """Return one record for each epsilon that was tried."""
+        return [{"protocol": self.protocol, "method": self.method, **asdict(trial)} for trial in self.trace]
 
     def __str__(self) -> str:
         if self.epsilon is None:

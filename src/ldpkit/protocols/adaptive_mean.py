@@ -9,8 +9,8 @@ whatever the first phase found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,25 +19,25 @@ from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats, Reports, Values
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.numeric import NumericEstimate
-from ldpkit.mechanisms.adaptive.compare import choose, grid_variances
-from ldpkit.mechanisms.adaptive.mechanism import AAA
+from ldpkit.estimation.numeric import NumericEstimate, interval_caption
+from ldpkit.mechanisms.adaptive.compare import FITTED, choose, grid_variances
 from ldpkit.mechanisms.adaptive.rounding import round_at_random
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class, is_frequency, numeric_class
+from ldpkit.mechanisms.kinds import frequency_class, is_fitted, is_frequency, numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 from ldpkit.protocols.describers import MOST, describing_share
 from ldpkit.protocols.ledger import Ledger, Promise, Report, Shares
 
 __all__ = ["AdaptiveEstimate", "AdaptiveMean"]
 
 
-@dataclass(frozen=True)
-class AdaptiveEstimate:
+@dataclass(frozen=True, eq=False)
+class AdaptiveEstimate(Result):
     """An estimated mean, and how it was come by.
 
     Parameters
@@ -50,12 +50,20 @@ class AdaptiveEstimate:
         The distribution that the second phase was fitted to.
     mechanism : NumericMechanism
         What the second phase used.
+    oracle : FrequencyOracle
+        What the first phase used.
+    exact_epsilon : float
+        What taking part costs: each person reports in one phase.
     """
 
     second: NumericEstimate
     n: int
     descriptor: Floats = field(repr=False)
     mechanism: NumericMechanism
+    oracle: FrequencyOracle
+    exact_epsilon: float
+
+    kind: ClassVar[str] = "adaptive mean"
 
     @property
     def mean(self) -> float:
@@ -68,18 +76,64 @@ class AdaptiveEstimate:
         return self.second.stderr
 
     @property
-    def about(self) -> str:
+    def whose(self) -> str:
         """Whose mean the error and the interval are about."""
-        return self.second.about
+        return self.second.whose
 
     @property
     def bias(self) -> float:
         """The most that the mean estimate can differ from the truth."""
         return self.second.bias
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    @property
+    def level(self) -> float:
+        """The coverage of the interval in the rows."""
+        return self.second.level
+
+    def with_level(self, level: float) -> AdaptiveEstimate:
+        """Return the same estimate, whose rows have an interval of another coverage."""
+        return replace(self, second=self.second.with_level(level))
+
+    def interval(self, level: float | None = None) -> tuple[float, float]:
         """Return the ends of a confidence interval for the mean of all n."""
         return self.second.interval(level)
+
+    @property
+    def described(self) -> int:
+        """How many people described the data."""
+        return self.n - self.second.n
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"Mean of numbers in {self.second.domain} from n={self.n} reports"
+
+    @property
+    def caption(self) -> str:
+        """What the interval covers, and who did what."""
+        covered = interval_caption(self.whose, self.bias, self.level)
+        return (
+            f"{covered}; {self.described} people described the data through {self.oracle!r}, "
+            f"{self.second.n} reported through {self.mechanism!r}"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each statistic: statistic, value, stderr, low, high."""
+        return self.second.rows(top)
+
+    def about(self) -> dict[str, Any]:
+        """Return what holds for mean and variance, and what the first phase found."""
+        return {
+            **self.second.about(),
+            "n": self.n,
+            "described": self.described,
+            "exact_epsilon": self.exact_epsilon,
+            "descriptor": self.descriptor.tolist(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know of the bias, where it matters."""
+        return self.second.notes()
 
 
 class AdaptiveMean:
@@ -139,7 +193,7 @@ class AdaptiveMean:
         self.bins = check_whole(bins, "bins")
         if not 0 <= smoothing <= 1:
             raise InvalidParameterError(f"smoothing must lie between 0 and 1, got {smoothing}")
-        if choice not in ("aaa", "auto"):
+        if choice not in (FITTED, "auto"):
             raise InvalidParameterError(f"choice must be 'aaa' or 'auto', got {choice!r}")
         CONSISTENCY.get(consistency)
         self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
@@ -210,8 +264,7 @@ class AdaptiveMean:
                 f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
                 f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
             )
-        found: Estimate = tally.estimate("mi", consistency=self.consistency, population=True)
-        return found
+        return tally.estimate("mi", consistency=self.consistency, population=True)
 
     def _smoothed(self, shares: Floats) -> Floats:
         return np.asarray((1 - self.smoothing) * shares + self.smoothing / len(shares))
@@ -226,13 +279,13 @@ class AdaptiveMean:
         """
         estimate = self._estimate(tally)
         shares = _distribution(estimate)
-        descriptor, name = self._smoothed(shares), "aaa"
+        descriptor, name = self._smoothed(shares), FITTED
         if self.choice == "auto":
             variances = grid_variances(descriptor, self.epsilon, noise_range=self.noise_range)
             name = choose(variances, shares, estimate.stderr)
-        if name == "aaa":
-            return AAA(self.domain, self.epsilon, descriptor=descriptor, noise_range=self.noise_range)
-        return numeric_class(name).make(self.domain, epsilon=self.epsilon)
+        kind = numeric_class(name)
+        told = {"descriptor": descriptor, "noise_range": self.noise_range} if kind.can("fitted") else {}
+        return kind.make(self.domain, epsilon=self.epsilon, **told)
 
     # --- both --------------------------------------------------------------------------
 
@@ -264,7 +317,14 @@ class AdaptiveMean:
         mechanism = self.mechanism(first)
         second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
         estimate = second.estimate(people=len(numbers), population=population)
-        return AdaptiveEstimate(estimate, len(numbers), self.descriptor(first), mechanism)
+        return AdaptiveEstimate(
+            estimate,
+            len(numbers),
+            self.descriptor(first),
+            mechanism,
+            self.oracle,
+            self.exact_epsilon(mechanism),
+        )
 
     def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:
         """Draw the estimated means of whole collections, only their aggregates being drawn.
@@ -301,9 +361,9 @@ class AdaptiveMean:
         rounded = round_at_random(self.domain, numbers, self.bins, source)
         supports = self.oracle.simulate(np.bincount(rounded[describes], minlength=points), rng=source)[0]
         mechanism = self.mechanism(Tally(self.oracle, int(describes.sum()), supports))
-        if isinstance(mechanism, AAA):
+        if is_fitted(mechanism):
             people = np.bincount(rounded[~describes], minlength=points)
-            tally = Tally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
+            tally = NumericTally(mechanism, int(people.sum()), mechanism.simulate(people, rng=source)[0])
         else:
             tally = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
         return float(tally.estimate().mean)

@@ -20,7 +20,7 @@ from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally
 from ldpkit.protocols.ledger import Ledger, Questions, Report, allot
 
 __all__ = ["SampledAttributes", "best_sample_size"]
@@ -143,7 +143,7 @@ class SampledAttributes:
         np.put_along_axis(drawn, order[:, : self.sample], True, axis=1)
         return drawn
 
-    def tally(self, reports: Sequence[Reports]) -> list[Tally]:
+    def tally(self, reports: Sequence[Reports]) -> list[NumericTally]:
         """Return a tally for each attribute. Tallies of an attribute add; `estimate` takes them."""
         if len(reports) != len(self.mechanisms):
             raise InvalidInputError(
@@ -151,7 +151,7 @@ class SampledAttributes:
             )
         return [mechanism.tally(each) for mechanism, each in zip(self.mechanisms, reports, strict=True)]
 
-    def estimate(self, tallies: Sequence[Tally], *, population: bool = False) -> list[NumericEstimate]:
+    def estimate(self, tallies: Sequence[NumericTally], *, population: bool = False) -> list[NumericEstimate]:
         """Return the mean of each attribute, with errors about all people.
 
         Only `sample` of the attributes of a person were reported, drawn at random: the errors
@@ -171,7 +171,7 @@ class SampledAttributes:
         >>> survey = SampledAttributes("pm", [(0, 1), (0, 100)], epsilon=2.0)
         >>> data = np.tile([0.5, 30.0], (3000, 1))
         >>> tallies = survey.tally(survey.privatize(data, rng=ldpkit.random.seeded(1)))
-        >>> [each.about for each in survey.estimate(tallies)]
+        >>> [each.whose for each in survey.estimate(tallies)]
         ['all 3000 people', 'all 3000 people']
         """
         if [tally.mechanism for tally in tallies] != list(self.mechanisms):

@@ -15,6 +15,7 @@ from typing import NoReturn
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Label, Reports
+from ldpkit.mechanisms.kinds import is_memoized
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import PrivacyLoss, device_loss
 from ldpkit.protocols.labels import check_secret, person_keys
@@ -70,7 +71,7 @@ class Device:
         fixed: bool = False,
         person: str | int | None = None,
     ) -> None:
-        if not isinstance(mechanism, MemoizedOracle):
+        if not is_memoized(mechanism):
             raise InvalidParameterError(
                 f"{mechanism!r} has no permanent report to keep: use a longitudinal mechanism such as lgrr"
             )

@@ -21,6 +21,7 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import total_up
 from ldpkit.core.typing import Reports, Values
+from ldpkit.mechanisms.kinds import is_memoized
 from ldpkit.mechanisms.longitudinal.histories import LONGEST, sequences
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
@@ -261,7 +262,7 @@ def _merge(counts: Sequence[int], labels: Sequence[int]) -> list[int]:
 
 
 def _check_memoized(mechanism: object) -> None:
-    if not isinstance(mechanism, MemoizedOracle):
+    if not is_memoized(mechanism):
         raise InvalidParameterError(
             f"{mechanism!r} keeps no permanent report, so every report costs its epsilon again: "
             "use a longitudinal mechanism such as lgrr"

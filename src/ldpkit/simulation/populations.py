@@ -14,7 +14,6 @@ whole numbers, so that an experiment has no randomness but the mechanism's own; 
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from ldpkit.core import random
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import Parameter
 from ldpkit.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Population:
         The name in the registry and in a spec.
     weights : callable
         From k and keyword parameters to k non-negative weights.
+    declared : tuple of Parameter
+        Its parameters besides k and n; all have defaults.
 
     Examples
     --------
@@ -70,17 +72,17 @@ class Population:
 
     name: str
     weights: Callable[..., Floats]
+    declared: tuple[Parameter, ...] = ()
 
     @property
     def summary(self) -> str:
         """What the distribution looks like, in one line."""
-        return (inspect.getdoc(self.weights) or self.name).split("\n", 1)[0]
+        return (self.weights.__doc__ or self.name).strip().split("\n", 1)[0]
 
     @property
     def defaults(self) -> dict[str, float]:
         """The parameters besides k and n, with their defaults."""
-        parameters = inspect.signature(self.weights).parameters.values()
-        return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+        return {each.name: each.check(each.default) for each in self.declared}
 
     def probabilities(self, k: int, **parameters: float) -> Floats:
         """Return the probability of each of the k values."""
@@ -88,7 +90,7 @@ class Population:
         for name, value in parameters.items():
             self._check_parameter(name, value)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            weights = np.asarray(self.weights(size, **parameters), float)
+            weights = np.asarray(self.weights(size, **(self.defaults | parameters)), float)
         total = weights.sum()
         if weights.shape != (size,) or not math.isfinite(total) or total <= 0 or (weights < 0).any():
             given = ", ".join(f"{name}={value:g}" for name, value in parameters.items())
@@ -124,14 +126,12 @@ class Population:
         return _largest_remainder(probabilities * people, people)
 
     def _check_parameter(self, name: str, value: float) -> None:
-        if name not in self.defaults:
+        found = next((each for each in self.declared if each.name == name), None)
+        if found is None:
             raise InvalidParameterError(
                 f"the population {self.name} has no parameter {name!r}: it has {self._shown_defaults()}"
             )
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise InvalidParameterError(
-                f"{name} of the population {self.name} must be a number, got {value!r}"
-            )
+        found.check(value, called=f"{name} of the population {self.name}")
 
     def _shown_defaults(self) -> str:
         return ", ".join(f"{name}={value:g}" for name, value in self.defaults.items()) or "k and n only"
@@ -141,11 +141,11 @@ POPULATIONS: Registry[Population] = Registry("population", "ldpkit.simulation")
 """Populations by name."""
 
 
-def population(name: str) -> Callable[[Callable[..., Floats]], Population]:
-    """Return a decorator that registers a function from k to weights as a population."""
+def population(name: str, *declared: Parameter) -> Callable[[Callable[..., Floats]], Population]:
+    """Return a decorator that registers a function from k and parameters to weights as a population."""
 
     def add(weights: Callable[..., Floats]) -> Population:
-        return POPULATIONS.register(name)(Population(name, weights))
+        return POPULATIONS.register(name)(Population(name, weights, declared))
 
     return add
 
@@ -208,26 +208,28 @@ zipf:k=128,n=100000
     return chosen.name, chosen(k, n, rng=rng, **parameters)
 
 
-@population("zipf")
-def zipf(k: int, *, s: float = 1.1) -> Floats:
+@population("zipf", Parameter("s", float, "how fast weights fall", default=1.1))
+def zipf(k: int, *, s: float) -> Floats:
     """Value i has weight (i + 1)^-s: few common values and a long tail."""
     return np.arange(1.0, k + 1) ** -s
 
 
-@population("gaussian")
-def gaussian(k: int, *, mean: float = 0.5, sd: float = 0.125) -> Floats:
+@population(
+    "gaussian",
+    Parameter("mean", float, "a fraction of the domain's width", default=0.5),
+    Parameter("sd", float, "a fraction of the domain's width", default=0.125, above=0),
+)
+def gaussian(k: int, *, mean: float, sd: float) -> Floats:
     """Bell-shaped; mean and sd are fractions of the domain's width."""
     from scipy.special import ndtr
 
-    if sd <= 0:
-        raise InvalidParameterError(f"sd of the population gaussian must be positive, got {sd}")
     edges = (np.arange(k + 1) / k - mean) / sd
     # Both tails are measured from their own side, where differences lose nothing.
     return np.asarray(np.where(edges[:-1] < 0, np.diff(ndtr(edges)), -np.diff(ndtr(-edges))))
 
 
-@population("exponential")
-def exponential(k: int, *, rate: float = 10.0) -> Floats:
+@population("exponential", Parameter("rate", float, "how fast weights fall", default=10.0))
+def exponential(k: int, *, rate: float) -> Floats:
     """Falls by the factor e^-rate from one end of the domain to the other."""
     logarithms = -rate / k * np.arange(k)
     return np.asarray(np.exp(logarithms - logarithms.max()))
@@ -239,23 +241,19 @@ def uniform(k: int) -> Floats:
     return np.ones(k)
 
 
-@population("poisson")
-def poisson(k: int, *, mean: float = 5.0) -> Floats:
+@population("poisson", Parameter("mean", float, "the mean of the numbers", default=5.0, above=0))
+def poisson(k: int, *, mean: float) -> Floats:
     """Poisson numbers below k: nearly everybody is near the mean, whatever k is."""
     from scipy.special import gammaln
 
-    if mean <= 0:
-        raise InvalidParameterError(f"mean of the population poisson must be positive, got {mean}")
     values = np.arange(k)
     logarithms = values * math.log(mean) - gammaln(values + 1.0)
     return np.asarray(np.exp(logarithms - logarithms.max()))
 
 
-@population("triangular")
-def triangular(k: int, *, peak: float = 4 / 9) -> Floats:
+@population("triangular", Parameter("peak", float, "a fraction of the width", default=4 / 9, least=0, most=1))
+def triangular(k: int, *, peak: float) -> Floats:
     """Rises in a line to the peak, a fraction of the domain's width, and falls to nothing."""
-    if not 0 <= peak <= 1:
-        raise InvalidParameterError(f"peak of the population triangular must lie in 0..1, got {peak}")
     edges = np.arange(k + 1) / k
     rising = edges**2 / peak if peak > 0 else np.zeros(k + 1)
     falling = 1 - (1 - edges) ** 2 / (1 - peak) if peak < 1 else np.ones(k + 1)

@@ -19,7 +19,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.numeric.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.numeric.noise import BlockNoise, NoiseMechanism
+from ldpkit.mechanisms.numeric.noise import BlockNoise
 
 __all__ = ["sample_means"]
 
@@ -57,7 +57,7 @@ def sample_means(
     if mechanism.line is None:
         raise InvalidParameterError(f"the mean report of {mechanism.name} is no line: it has no simple mean")
     generator, people = rng.generator(), int(counts.sum())
-    if isinstance(mechanism, NoiseMechanism):
+    if mechanism.can("additive") and mechanism.noise is not None:
         held = float(places.astype(np.float64) @ counts)
         total = (held + _noise(mechanism.noise, people, repeats, generator)) / mechanism.grid
     else:

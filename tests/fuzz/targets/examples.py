@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 from typing import Any
 
-import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism, list_mechanisms
+from ldpkit.mechanisms.kinds import NUMERIC
 
 __all__ = ["KEYS", "examples", "specs"]
 
@@ -35,13 +34,12 @@ def examples() -> tuple[Mechanism, ...]:
     made: list[Mechanism] = []
     for name in list_mechanisms():
         kind: Any = MECHANISMS.get(name)
-        takes = inspect.signature(kind).parameters
-        if issubclass(kind, ldpkit.NumericMechanism):
+        if kind.kind == NUMERIC:
             made += [kind((0, 10), epsilon=1.0, grid=16), kind((-4e59, 4e59), epsilon=4.0)]
             continue
         for domain, epsilon in _SETTINGS:
             budget = {"epsilon": epsilon}
-            if "epsilon_1" in takes:
+            if "epsilon_1" in kind.required():
                 budget = {"epsilon_inf": min(20.0, 2 * epsilon), "epsilon_1": epsilon}
             with contextlib.suppress(InvalidParameterError):  # two rounds cannot keep every epsilon
                 made.append(kind(domain, **budget))

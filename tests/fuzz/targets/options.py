@@ -20,16 +20,10 @@ from ldpkit.bench.grid import Experiment
 from ldpkit.bench.numeric_data import load_numbers
 from ldpkit.bench.numeric_experiment import _check_label
 from ldpkit.bench.results import format_of
-from ldpkit.cli.arguments import (
-    is_numeric,
-    make_numeric,
-    make_oracle,
-    parse_domain,
-    parse_interval,
-    parse_parameters,
-)
 from ldpkit.cli.datasets import _corners
 from ldpkit.cli.longitudinal import _whole_numbers
+from ldpkit.cli.making import is_for_numbers, make_numeric, make_oracle
+from ldpkit.cli.parsing import parse_domain, parse_interval, parse_numbers, parse_parameters
 from ldpkit.cli.repeatable import split
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
@@ -63,7 +57,7 @@ def _domain(text: str, folder: Path) -> None:
 
 
 def _parameters(text: str, folder: Path) -> None:
-    for value in parse_parameters(text.split(" ")).values():
+    for value in parse_numbers(text.split(" ")).values():
         require(isinstance(value, (int, float)), "a parameter is no number")
 
 
@@ -87,11 +81,12 @@ def _numbers(text: str, folder: Path) -> None:
 def _mechanism(text: str, folder: Path) -> None:
     name, *parameters = text.split(" ")
     given = parse_parameters(parameters)
-    size = int(given.pop("domain", 4)) if abs(given.get("domain", 4)) < 1 << 40 else 0
-    if is_numeric(name):
-        made = make_numeric(name, parse_interval(0.0, given.pop("high", 1.0)), None, given)  # type: ignore[arg-type]
+    size = given.pop("domain", "4")
+    if is_for_numbers(name):
+        high = parse_numbers([f"high={given.pop('high', '1')}"])["high"]
+        made = make_numeric(name, parse_interval(0.0, high), None, given)  # type: ignore[arg-type]
     else:
-        made = make_oracle(name, parse_domain(str(size)), None, given)  # type: ignore[assignment]
+        made = make_oracle(name, parse_domain(size), None, given)  # type: ignore[assignment]
     require(math.isfinite(made.exact_epsilon()), "epsilon is not finite")
 
 

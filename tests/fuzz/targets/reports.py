@@ -87,7 +87,9 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
     version, text, blocks, n = parts
     kind = rng.randrange(10)
     if kind < 5:
-        text = change_json_text(rng, json.loads(text), (*KEYS, "batch", "randomness", "spans", "devices"))
+        text = change_json_text(
+            rng, json.loads(text), (*KEYS, "batch", "randomness", "spans", "devices", "outside")
+        )
     elif kind == 5:
         version = rng.choice((0, 1, 2, 65535))
     elif kind == 6:

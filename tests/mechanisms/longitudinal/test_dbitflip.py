@@ -207,3 +207,10 @@ def test_a_device_that_keeps_its_answer_repeats_it():
         20,
         6,
     )
+
+
+def test_bits_that_no_sampler_could_make_are_refused():
+    """It could be made, but neither its epsilon nor a report could."""
+    with pytest.raises(InvalidParameterError, match=r"d must be at most 2\*\*26 - 1"):
+        ldpkit.get("dbitflip", 1 << 26, epsilon=1.0)
+    assert ldpkit.get("dbitflip", 1 << 26, epsilon=1.0, d=8).exact_epsilon() <= 1

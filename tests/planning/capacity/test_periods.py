@@ -55,7 +55,7 @@ def test_the_next_plan_comes_from_a_tally():
 def test_periods_refuse_what_they_cannot_use():
     with pytest.raises(InvalidInputError, match="one entry for each of 41 values"):
         history([[1, 2, 3]])
-    with pytest.raises(InvalidParameterError, match="laplace is no frequency oracle"):
+    with pytest.raises(InvalidParameterError, match="laplace is for numbers, not for categories"):
         history([water(2000, 34_000)], protocol="laplace")
 
 

@@ -9,6 +9,7 @@ import pytest
 import ldpkit
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
+from ldpkit.mechanisms.kinds import Selection
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies import recommend as recommend_module
 from ldpkit.planning.frequencies.budget import plan_budget
@@ -107,7 +108,7 @@ def test_the_reasons_name_the_best_and_the_runner_up():
         (FEW, {}, "either an epsilon or a wanted"),
         (FEW, {"epsilon": 1.0, "wanted": Constraint("mae", "at most", 0.1)}, "either an epsilon or a wanted"),
         (FEW, {"wanted": Constraint("mae", "at most", 1e-9), "protocols": ["blh"]}, "ask more people"),
-        (np.array([5]), {"epsilon": 1.0}, "one value only"),
+        (np.array([5]), {"epsilon": 1.0}, "at least 2 values"),
         (np.array([5, -1]), {"epsilon": 1.0}, "negative"),
     ],
 )
@@ -202,7 +203,7 @@ def test_a_large_domain_is_attacked_too():
 
 
 def test_all_leaves_out_what_cannot_be_simulated_and_a_name_is_refused(monkeypatch):
-    monkeypatch.setattr(recommend_module, "comparable_protocols", lambda: ["grr", "ss"])
+    monkeypatch.setattr(recommend_module, "select", lambda *_, **__: Selection(["grr", "ss"], {}))
     many = FEW * 10**7
     found = recommend(many, epsilon=1.0, repeats=2, rng=ldpkit.random.seeded(1))
     assert {option.protocol for option in found.options} == {"grr"}

@@ -9,6 +9,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.mean.mechanisms import mean_options
 from ldpkit.planning.mean.question import MeanQuestion, plan_mean, verify_mean
 from ldpkit.planning.mean.variance import Spread, report_variance, unbiased_mechanisms, worst_value
+from slow import slow
 
 CENT = IntervalDomain(0.0, 100.0)
 SKEWED = 100 * ldpkit.random.seeded(1).generator().beta(5, 1, 4000)
@@ -19,8 +20,8 @@ def ask(mechanism, within=0.5, n=100_000, values=None, **options):
     return MeanQuestion(mechanism, CENT, within, n, values, **options)
 
 
-@pytest.mark.parametrize("values", [None, SKEWED, AGES], ids=["any", "skewed", "ages"])
-@pytest.mark.parametrize("name", ["hm", "pm", "duchi", "staircase", "sw"])
+@pytest.mark.parametrize("values", [None, SKEWED, *slow(AGES)], ids=["any", "skewed", "ages"])
+@pytest.mark.parametrize("name", ["hm", "sw", *slow("pm", "duchi", "staircase")])
 def test_simulations_agree_and_less_is_not_enough(name, values):
     question = ask(name, values=values)
     plan = plan_mean(question)
@@ -118,7 +119,9 @@ def test_a_range_of_budgets_is_kept():
 
 
 def test_few_people_are_said_to_be_rough():
-    assert "rough" in plan_mean(ask("pm", within=50.0, n=20)).note
+    few = plan_mean(ask("pm", within=50.0, n=20))
+    assert "rough" in few.note
+    assert few.holds == "open"
     assert "rough" not in plan_mean(ask("pm")).note
 
 

@@ -19,6 +19,7 @@ from ldpkit.planning.searches.isotonic import smallest_passing
 from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.datasets import Dataset
 from ldpkit.simulation.populations import zipf
+from slow import slow
 
 COUNTS = zipf(8, 20_000)
 WANTED = Constraint("mae", "at most", 0.01, probability=0.9)
@@ -36,7 +37,7 @@ def ask(method: str, question: Question, seed: int = 1, **parameters: Any) -> An
     return plan_budget(question, method, rng=ldpkit.random.seeded(seed), **options)
 
 
-@pytest.mark.parametrize("protocol", ["grr", "oue", "olh"])
+@pytest.mark.parametrize("protocol", ["oue", *slow("grr", "olh")])
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_agree(method: str, protocol: str) -> None:
     question = Question(COUNTS, protocol, WANTED)
@@ -210,7 +211,7 @@ def test_questions_are_checked_before_anything_is_simulated() -> None:
         Question(COUNTS, "oue", WANTED, consistency="norm_subb")
     with pytest.raises(InvalidParameterError, match="below the largest"):
         Question(COUNTS, "oue", WANTED, epsilon_min=2, epsilon_max=1)
-    with pytest.raises(InvalidParameterError, match="cannot be compared"):
+    with pytest.raises(InvalidParameterError, match="choose from"):
         Question(COUNTS, "l_grr", WANTED)
     with pytest.raises(InvalidInputError, match="at least 10 values"):
         Question(COUNTS, "oue", Constraint("topk_precision", "at least", 0.5))

@@ -14,16 +14,19 @@ is right more often.
 from ldpkit.assurance.adversary.closed_form import confusion
 from ldpkit.assurance.adversary.exposure import attack_on, epsilon_warnings
 from ldpkit.assurance.adversary.measure import Risk, blind_guess, check_prior, risk
+from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.words import in_words, suspicion, suspicion_in_words
 
 __all__ = [
     "Risk",
     "attack_on",
     "blind_guess",
+    "cell_middles",
     "check_prior",
     "confusion",
     "epsilon_warnings",
     "in_words",
+    "numeric_confusion",
     "risk",
     "suspicion",
     "suspicion_in_words",

@@ -15,7 +15,6 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.categorical.hashing import LocalHashing
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
 __all__ = ["LARGEST", "Guesses", "Supports", "confusion", "guesses_of", "supports_of"]
@@ -78,10 +77,8 @@ def supports_of(oracle: FrequencyOracle) -> Supports:
     """
     if not oracle.can("pure"):
         raise InvalidInputError(f"reports of {oracle!r} do not support values: attack them by simulation")
-    if isinstance(oracle, LocalHashing):
-        return Supports(oracle.size, oracle.p, other=1 / oracle.buckets)
     if oracle.support_size is None:
-        return Supports(oracle.size, oracle.p, other=oracle.q)
+        return Supports(oracle.size, oracle.p, other=oracle.chance_support)
     return Supports(oracle.size, oracle.p, size=oracle.support_size)
 
 

@@ -12,7 +12,7 @@ from ldpkit.assurance.adversary.measure import Risk, risk
 from ldpkit.assurance.adversary.words import guess_in_words, suspicion_in_words
 from ldpkit.core.numbertext import number_text
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import is_frequency
 
 __all__ = ["LARGE", "REVEALING", "attack_on", "epsilon_warnings"]
 
@@ -72,6 +72,6 @@ def attack_on(mechanism: Mechanism, people: object = None) -> Risk | None:
     >>> round(attack_on(ldpkit.OUE(4, epsilon=9.0)).success, 3), attack_on(ldpkit.SHE(4, epsilon=9.0))
     (0.625, None)
     """
-    if not isinstance(mechanism, FrequencyOracle) or not mechanism.can("pure"):
+    if not is_frequency(mechanism) or not mechanism.can("pure"):
         return None
     return risk(mechanism, people, people=people)

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ldpkit.assurance.adversary.closed_form import guesses_of
+from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
+from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_numeric
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["Risk", "blind_guess", "check_prior", "risk"]
 
@@ -28,13 +32,13 @@ MOST_SCORES = 1 << 33
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(Result):
     """What the adversary achieves.
 
     Parameters
     ----------
-    mechanism : str
-        The mechanism, as it prints.
+    mechanism, name : str
+        The mechanism, as it prints and as it is called.
     epsilon : float
         What all reports together cost, exactly.
     reports : int
@@ -45,8 +49,9 @@ class Risk:
         Its standard error; 0 if it is exact.
     blind : float
         How often the guess is right without any report.
-    squared_error, blind_squared_error : float
-        The mean squared distance of the guess from the value, with and without a report.
+    squared_error, blind_squared_error : float or None
+        The mean squared distance of the guess from the value, with and without a report;
+        None where values are no numbers.
     eta : float or None
         Where the question is whether the value is at most eta:
     precision, recall, f_score : float or None
@@ -58,13 +63,14 @@ class Risk:
     """
 
     mechanism: str
+    name: str
     epsilon: float
     reports: int
     success: float
     success_stderr: float
     blind: float
-    squared_error: float
-    blind_squared_error: float
+    squared_error: float | None
+    blind_squared_error: float | None
     eta: float | None
     precision: float | None
     recall: float | None
@@ -73,14 +79,62 @@ class Risk:
     truthful: float | None
     otherwise: float | None
 
+    kind: ClassVar[str] = "risk"
+
     @property
     def gain(self) -> float:
         """How many times as often the guess is right as without a report."""
         return self.success / self.blind if self.blind else math.inf
 
-    def row(self) -> dict[str, Any]:
-        """Return the record of a table."""
-        return {**self.__dict__, "gain": self.gain}
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        what = "a report" if self.reports == 1 else f"{self.reports} reports"
+        return f"An adversary who guesses the value behind {what} of {self.mechanism}"
+
+    @property
+    def caption(self) -> str:
+        """What the columns mean."""
+        about = (
+            ""
+            if self.eta is None
+            else f"; precision, recall, f_score: of 'the value is at most {self.eta:g}'"
+        )
+        return (
+            "success: how often the guess is right; blind: without a report; "
+            f"epsilon: of all reports together{about}"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the one record."""
+        row: dict[str, Any] = {
+            "mechanism": self.name,
+            "epsilon": self.epsilon,
+            "success": self.success,
+            "stderr": self.success_stderr,
+            "blind": self.blind,
+            "gain": self.gain,
+            "squared_error": self.squared_error,
+            "blind_squared_error": self.blind_squared_error,
+        }
+        if self.eta is not None:
+            row |= {"precision": self.precision, "recall": self.recall, "f_score": self.f_score}
+        return [row | {"reports": self.reports, "how": self.how}]
+
+    def about(self) -> dict[str, Any]:
+        """Return the mechanism, and how often its reports tell the truth."""
+        return {
+            "mechanism": self.mechanism,
+            "eta": self.eta,
+            "truthful": self.truthful,
+            "otherwise": self.otherwise,
+        }
+
+    def notes(self) -> list[str]:
+        """Return what the numbers mean, sentence by sentence."""
+        from ldpkit.assurance.adversary.words import in_words
+
+        return in_words(self)
 
 
 @dataclass(frozen=True)
@@ -101,7 +155,7 @@ class _Totals:
 
 
 def risk(
-    oracle: FrequencyOracle,
+    mechanism: Mechanism,
     prior: object = None,
     *,
     people: object = None,
@@ -113,20 +167,22 @@ def risk(
 ) -> Risk:
     """Return what a Bayesian adversary achieves.
 
-    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH); by
-    simulation for several reports and other mechanisms. One-time mechanisms make a new
-    report each time, longitudinal ones keep their permanent report.
+    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH) or of a
+    numeric mechanism; by simulation for several reports and other mechanisms. One-time
+    mechanisms make a new report each time, longitudinal ones keep their permanent report.
 
     Parameters
     ----------
-    oracle : FrequencyOracle
+    mechanism : FrequencyOracle or NumericMechanism
         What makes the reports.
     prior : array, optional
         What the adversary believes before: frequencies or counts. Uniform by default.
     people : array, optional
         The true frequencies or counts; by default the prior is right.
     amounts : array, optional
-        The number that each value stands for: by default its label, or else its place.
+        The number that each value stands for: by default its label, or else its place. Of a
+        numeric mechanism, the numbers that the adversary tells apart: by default the middles
+        of 16 equally wide cells of the interval.
     eta : float, optional
         Also say how well the adversary knows whether the amount is at most this.
     reports : int
@@ -144,7 +200,14 @@ def risk(
     (0.9, 1.0)
     >>> risk(ldpkit.GRR(41, epsilon=2.0), eta=5).f_score.__round__(3)
     0.261
+    >>> round(risk(ldpkit.PM((0, 100), epsilon=2.0)).success, 3)
+    0.163
     """
+    if is_numeric(mechanism):
+        return _numeric_risk(mechanism, prior, people, amounts, eta, reports)
+    if not is_frequency(mechanism):
+        raise InvalidInputError(f"it is not known what an adversary learns from {mechanism!r}")
+    oracle = mechanism
     belief = check_prior(prior, oracle.size, "prior")
     truth = belief if people is None else check_prior(people, oracle.size, "people")
     numbers = _amounts(amounts, oracle.domain)
@@ -160,25 +223,84 @@ def risk(
         _check_work(size, oracle.size, count)
         totals, low = _attack(oracle, belief, truth, numbers, limit, count, size, resolve(rng))
         stderr = math.sqrt(max(0.0, totals.success_squares - totals.success**2) / (size - 1))
-    blind, blind_error = blind_guess(belief, truth, numbers)
+    return _told(
+        oracle,
+        totals,
+        blind_guess(belief, truth, numbers),
+        epsilon=_cost(oracle, count),
+        low=low,
+        eta=None if eta is None else limit,
+        reports=count,
+        stderr=stderr,
+        how="exact" if is_exact else "simulated",
+        shown=(oracle.p, oracle.q) if oracle.can("pure") else (None, None),
+        has_distances=amounts is not None or _are_numbers(oracle.domain),
+    )
+
+
+def _numeric_risk(
+    mechanism: NumericMechanism,
+    prior: object,
+    people: object,
+    amounts: object,
+    eta: float | None,
+    reports: int,
+) -> Risk:
+    """Return what the adversary achieves with one noisy number, exactly."""
+    if check_whole(reports, "reports") != 1:
+        raise InvalidParameterError(
+            f"the attack on {mechanism!r} is on one report, got reports={reports}: several reports of a "
+            "number cost their epsilons together"
+        )
+    points = cell_middles(mechanism) if amounts is None else mechanism.domain.check(np.asarray(amounts))
+    belief = check_prior(prior, len(points), "prior")
+    truth = belief if people is None else check_prior(people, len(points), "people")
+    table, limit = numeric_confusion(mechanism, belief, points), _eta(eta)
+    totals = _achieved(truth, np.diag(table), table.__matmul__, points, points, limit)
+    return _told(
+        mechanism,
+        totals,
+        blind_guess(belief, truth, points),
+        epsilon=mechanism.exact_epsilon(),
+        low=float(truth[points <= limit].sum()),
+        eta=None if eta is None else limit,
+    )
+
+
+def _told(
+    mechanism: Mechanism,
+    totals: _Totals,
+    blind: tuple[float, float],
+    *,
+    epsilon: float,
+    low: float,
+    eta: float | None,
+    reports: int = 1,
+    stderr: float = 0.0,
+    how: Literal["exact", "simulated"] = "exact",
+    shown: tuple[float | None, float | None] = (None, None),
+    has_distances: bool = True,
+) -> Risk:
+    """Return the record of an attack; `low` is the share of people at most at eta."""
     precision = totals.hits / totals.alarms if totals.alarms > 0 else None
     recall = totals.hits / low if low > 0 else None
     return Risk(
-        mechanism=repr(oracle),
-        epsilon=_cost(oracle, count),
-        reports=count,
+        mechanism=repr(mechanism),
+        name=mechanism.name,
+        epsilon=epsilon,
+        reports=reports,
         success=totals.success,
         success_stderr=stderr,
-        blind=blind,
-        squared_error=totals.squared_error,
-        blind_squared_error=blind_error,
-        eta=None if eta is None else limit,
+        blind=blind[0],
+        squared_error=totals.squared_error if has_distances else None,
+        blind_squared_error=blind[1] if has_distances else None,
+        eta=eta,
         precision=None if eta is None else precision,
         recall=None if eta is None else recall,
         f_score=None if eta is None else _f_score(precision, recall),
-        how="exact" if is_exact else "simulated",
-        truthful=oracle.p if oracle.can("pure") else None,
-        otherwise=oracle.q if oracle.can("pure") else None,
+        how=how,
+        truthful=shown[0],
+        otherwise=shown[1],
     )
 
 
@@ -269,7 +391,7 @@ def _attack(
 
 
 def _cost(oracle: FrequencyOracle, reports: int) -> float:
-    if isinstance(oracle, MemoizedOracle):
+    if is_memoized(oracle):
         return oracle.repeated_epsilon(reports)
     return reports * oracle.exact_epsilon()
 
@@ -280,11 +402,16 @@ def _f_score(precision: float | None, recall: float | None) -> float | None:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
+def _are_numbers(domain: CategoricalDomain) -> bool:
+    return not domain.has_labels or all(
+        isinstance(label, (int, float)) and not isinstance(label, bool) for label in domain.labels
+    )
+
+
 def _amounts(amounts: object, domain: CategoricalDomain) -> Floats:
     labels = list(domain.labels)
     if amounts is None:
-        numeric = all(isinstance(label, (int, float)) and not isinstance(label, bool) for label in labels)
-        return np.asarray(labels if numeric else range(len(labels)), float)
+        return np.asarray(labels if _are_numbers(domain) else range(len(labels)), float)
     array = np.asarray(amounts, float)
     if array.shape != (len(labels),) or not np.isfinite(array).all():
         raise InvalidInputError(f"amounts must be {len(labels)} finite numbers, one for each value")

@@ -10,12 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
-from ldpkit.mechanisms.categorical.histogram import SHE
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+from ldpkit.mechanisms.kinds import is_memoized
 
 __all__ = ["guesses"]
 
@@ -53,23 +51,14 @@ def guesses(
 
 def _evidence(oracle: FrequencyOracle, people: Indices, reports: int, source: RandomSource) -> Floats:
     """Return the log-likelihood of what each person sent under each value, up to a common term."""
-    if isinstance(oracle, MemoizedOracle):
+    if is_memoized(oracle):
         permanent = oracle.permanent(people, source)
         sent = [oracle.instant(permanent, source) for _ in range(reports)]
         return np.array([oracle.log_likelihood(_of_device(sent, i))[-1] for i in range(len(people))])
-    if isinstance(oracle, SHE):
-        weights = np.log(np.array(oracle.law.weights, float))
-        says, told = weights[::-1] - weights, np.zeros((len(people), oracle.size))
-        for _ in range(reports):
-            told += says[_fresh(oracle, people, source) + oracle.law.reach]
-        return told
-    if not oracle.can("pure"):
-        raise InvalidInputError(f"{oracle!r} does not say how likely a report is, so it cannot be attacked")
-    supports = np.zeros((len(people), oracle.size))
+    told = np.zeros((len(people), oracle.size))
     for _ in range(reports):
-        packed = oracle.packed_supports(_fresh(oracle, people, source))
-        supports += np.unpackbits(packed, axis=1, count=oracle.size, bitorder="little")
-    return np.asarray(supports * np.log(float(oracle.support_ratio)))
+        told += oracle.log_ratios(_fresh(oracle, people, source))
+    return told
 
 
 def _fresh(oracle: FrequencyOracle, people: Indices, source: RandomSource) -> Reports:

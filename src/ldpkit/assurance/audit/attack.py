@@ -14,11 +14,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
 from ldpkit.mechanisms.base import Mechanism
@@ -32,6 +33,7 @@ REPORTS = 4_000_000
 FALSE_ALARM = 1e-6
 """The chance that the bound is above the true epsilon."""
 
+_FEW = 4  # candidates where reports are expensive
 _CANDIDATES = 32  # values among which the attacker looks for the pair that shows most
 _ODD = 4  # more of them, of a large domain: those whose own reports stand out
 _SCREENED = 2_000_000  # reports drawn to find these
@@ -41,6 +43,9 @@ _LEARNED = 50_000  # reports of each candidate to learn from
 _MOST_BITS = 1 << 33  # of supports looked at in all: fewer reports for very large domains
 _LEVELS = 64  # a column is cut into at most so many levels
 _CHUNK = 1 << 16
+_MEMORY = 1 << 30  # bytes that reports may take, with what is made of them
+_FEWEST = 100  # reports of a value from which something can be learned
+_KEPT = 10_000  # devices with memory for each value of the final pair; each is asked by itself
 
 Scores = Callable[[Floats], Floats]
 
@@ -102,6 +107,7 @@ def attack(
     reports: int = REPORTS,
     false_alarm: float = FALSE_ALARM,
     rng: RandomSource | None = None,
+    kept: bool = False,
 ) -> Attack:
     """Attack a mechanism through its public path.
 
@@ -115,6 +121,10 @@ def attack(
         The chance that an honest mechanism gets a bound above its epsilon.
     rng : RandomSource, optional
         The randomness of the reports; secure by default, as on a device.
+    kept : bool
+        Attack the first reports of devices that derive their permanent reports from a
+        secret, for mechanisms with memory. They are made one at a time, so there are
+        10,000 of each value at most.
 
     Examples
     --------
@@ -125,9 +135,17 @@ def attack(
     """
     source = resolve(rng)
     count = _affordable(mechanism, reports)
-    values = _candidates(mechanism, source)
-    sampled = min(_LEARNED, count)
-    learned = _draw(mechanism, np.repeat(values, sampled), source)
+    values = _candidates(mechanism, source, few=kept)
+    if kept:
+        count = min(count, max(250, min(reports // 100, _KEPT)))
+    sampled = min(_LEARNED, max(250, count // 4) if kept else count, _room(mechanism) // len(values))
+    if sampled < _FEWEST:
+        raise InvalidParameterError(
+            f"an attack on {mechanism!r} looks at {_FEWEST * len(values)} reports at once, which takes "
+            f"more than {_MEMORY >> 20} MiB: audit the mechanism on fewer values"
+        )
+    draw = _from_memory(mechanism, source) if kept else partial(_draw, mechanism, source)
+    learned = draw(np.repeat(values, sampled))
     by_value = [learned[start : start + sampled] for start in range(0, len(learned), sampled)]
     best: tuple[float, tuple[Any, Any], tuple[Any, Any], int, Scores, float] | None = None
     for one, other in _pairs(len(values)):
@@ -141,9 +159,10 @@ def attack(
     assert best is not None
     _, pair, seen, view, scores, threshold = best
     hits = [0, 0]
-    for start in range(0, count, _CHUNK):
-        some = min(_CHUNK, count - start)
-        drawn = _draw(mechanism, np.repeat(pair, some), source)  # both in one batch, as people come
+    step = min(_CHUNK, max(1, _room(mechanism) // 4))
+    for start in range(0, count, step):
+        some = min(step, count - start)
+        drawn = draw(np.repeat(pair, some))  # both in one batch, as people come
         for place, part in enumerate((drawn[:some], drawn[some:])):
             hits[place] += int((scores(_views(mechanism, part, seen)[view]) >= threshold).sum())
     both = (hits[0], hits[1])
@@ -154,8 +173,19 @@ def _affordable(mechanism: Mechanism, reports: int) -> int:
     return max(1000, min(reports, _MOST_BITS // (mechanism.domain.size or 1)))
 
 
-def _candidates(mechanism: Mechanism, source: RandomSource) -> list[Any]:
+def _room(mechanism: Mechanism) -> int:
+    """Return how many reports can be looked at in the memory that an attack may take."""
+    length = mechanism.report_bytes
+    if is_frequency(mechanism):  # supports are bits, likelihoods are numbers
+        length = max(length, mechanism.size // 8 if mechanism.can("pure") else 8 * mechanism.size)
+    return _MEMORY // max(length, 1)
+
+
+def _candidates(mechanism: Mechanism, source: RandomSource, *, few: bool = False) -> list[Any]:
     """Return values to try: all of a small domain, else both ends, some at random, and what looks odd."""
+    size = mechanism.domain.size or 0
+    if few and size > _FEW:
+        return sorted({0, size - 1, *source.generator().integers(size, size=_FEW - 2).tolist()})
     found = mechanism.domain.examples(_CANDIDATES, source)
     if is_frequency(mechanism) and mechanism.size > _CANDIDATES:
         return sorted({*found, *_odd_values(mechanism, source)})
@@ -172,7 +202,7 @@ def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
     for start in range(0, oracle.size, step):
         values = np.repeat(np.arange(start, min(start + step, oracle.size)), times)
         try:
-            packed = oracle.packed_supports(_draw(oracle, values, source))
+            packed = oracle.packed_supports(_draw(oracle, source, values))
         except InvalidInputError:  # a mechanism without _pack
             return []
         supports = packed[np.arange(len(values)), values >> 3] >> (values & 7).astype(np.uint8) & 1
@@ -192,11 +222,26 @@ def _pairs(count: int) -> Iterator[tuple[int, int]]:
         yield 0, count - 1
 
 
-def _draw(mechanism: Mechanism, values: Any, source: RandomSource) -> Reports:
+def _from_memory(mechanism: Mechanism, source: RandomSource) -> Callable[[Any], Reports]:
+    """Return what draws the first reports of people whose permanent reports derive from one secret."""
+    secret, people = source.generator().bytes(32), itertools.count()
+
+    def draw(values: Any) -> Reports:
+        ids = list(itertools.islice(people, len(values)))
+        return _draw(mechanism, source, values, people=ids, secret=secret, question="audit")
+
+    return draw
+
+
+def _draw(mechanism: Mechanism, source: RandomSource, values: Any, **memory: Any) -> Reports:
     """Return a report for each value, through the public path, from one batch in random order."""
     held = np.asarray(values)
     order = source.generator().permutation(len(held))
-    made = mechanism.first_reports(mechanism.domain.values(held[order]), rng=source)
+    mixed = mechanism.domain.values(held[order])
+    if is_memoized(mechanism):
+        made = mechanism.privatize(mixed, rng=source, **(memory or {"new_devices": True}))
+    else:
+        made = mechanism.privatize(mixed, rng=source)
     reports = np.empty_like(made)
     reports[order] = made
     return reports

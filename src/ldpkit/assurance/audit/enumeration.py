@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import RandomSource
 from ldpkit.mechanisms.base import Mechanism
@@ -77,8 +76,8 @@ def enumerate_channel(mechanism: Mechanism, source: RandomSource) -> Enumeration
 
 def _in_turn(mechanism: Mechanism, source: RandomSource) -> Iterator[Mechanism]:
     """Yield what to list: the mechanism itself, unless a small sibling shows that reports grow too fast."""
-    domain, siblings = mechanism.domain, list(_siblings(mechanism))
-    if isinstance(domain, CategoricalDomain) and len(domain) > _SIBLINGS[0] and siblings:
+    siblings = list(_siblings(mechanism))
+    if (mechanism.domain.size or 0) > _SIBLINGS[0] and siblings:
         try:
             few = len(siblings[0].channel(source).reports) <= _SIBLINGS[0] ** 2
         except LdpkitError:

@@ -9,7 +9,6 @@ it, and looks better by them than it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -18,13 +17,14 @@ from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor
+from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.adaptive.solve import fitted_table
-from ldpkit.mechanisms.base import get
-from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.kinds import numeric_class
 
-__all__ = ["RIVALS", "choose", "grid_variances", "rounding_variance"]
+__all__ = ["FITTED", "RIVALS", "choose", "grid_variances", "rounding_variance"]
 
-_UNBIASED = (Fraction(0), Fraction(1))  # the mean of a report is the value
+FITTED = AAA.name
+"""The mechanism that is fitted to a descriptor, by its name."""
 
 RIVALS = ("duchi", "hm", "laplace", "pm")
 """Unbiased mechanisms that need no descriptor."""
@@ -72,7 +72,7 @@ def grid_variances(
     shares, epsilon = check_descriptor(descriptor), check_epsilon(epsilon)
     table = fitted_table(shares, epsilon, noise_range=noise_range)
     fitted: Floats = table.variances + rounding_variance(table.bins)
-    return {"aaa": fitted} | {name: _rival_variances(name, epsilon, len(shares)) for name in rivals}
+    return {FITTED: fitted} | {name: _rival_variances(name, epsilon, len(shares)) for name in rivals}
 
 
 def choose(variances: dict[str, Floats], shares: Floats, stderr: Floats) -> str:
@@ -100,21 +100,20 @@ def choose(variances: dict[str, Floats], shares: Floats, stderr: Floats) -> str:
     >>> [choose(variances, shares, np.full(5, 0.05)) for shares in (ends, middle)]
     ['duchi', 'aaa']
     """
-    rival = min(
-        (name for name in variances if name != "aaa"), key=lambda name: float(shares @ variances[name])
-    )
-    lead = variances[rival] - variances["aaa"]
+    rivals = [name for name in variances if not numeric_class(name).can("fitted")]
+    rival = min(rivals, key=lambda name: float(shares @ variances[name]))
+    lead = variances[rival] - variances[FITTED]
     # Shares sum to one, so a lead that is the same at all points has no error.
     chance = np.linalg.norm((lead - lead.mean()) * stderr)
-    return "aaa" if shares @ lead > chance else rival
+    return FITTED if shares @ lead > chance else rival
 
 
 @lru_cache(maxsize=256)
 def _rival_variances(name: str, epsilon: float, points: int) -> Floats:
     """Return the variances of an unbiased mechanism at the grid points; they take a while."""
-    mechanism = get(name, (-1.0, 1.0), epsilon=epsilon)
-    if not isinstance(mechanism, NumericMechanism) or mechanism.line != _UNBIASED:
+    kind = numeric_class(name)
+    if not kind.can("unbiased"):
         raise InvalidParameterError(f"{name} is not an unbiased numeric mechanism: leave it out")
-    variances: Floats = mechanism.variance(np.linspace(-1, 1, points))
+    variances: Floats = kind.make((-1.0, 1.0), epsilon=epsilon).variance(np.linspace(-1, 1, points))
     variances.setflags(write=False)
     return variances

@@ -227,6 +227,7 @@ class _System:
         f_move = self.phi * (f_pull + method.spread * (s_pull.sum(axis=1) + (self.h * free).sum(axis=1)))
         r_move = self.a * free + self.h * (method.spread * f_move)[:, None]
         multipliers = np.zeros(2 * count)
+        assert self.factor is not None, "no direction without a factor: look before asking"
         for _ in range(2):  # the second round corrects the rounding of the first
             table = method.table + f_move[:, None] + r_move
             missing = np.concatenate([1 - table.sum(axis=0), method.x - method.y @ table])

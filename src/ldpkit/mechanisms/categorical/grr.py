@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class GRR(FrequencyOracle):
     """
 
     name = "grr"
-    aliases = ("krr",)
+    aliases: ClassVar[tuple[str, ...]] = ("krr",)
     title = "Generalised randomised response"
     capabilities = FrequencyOracle.capabilities | {"likelihood"}
     citation = "Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy. ICML 2016"

@@ -86,6 +86,10 @@ class LocalHashing(FrequencyOracle):
         p, _ = self.support_probabilities
         return p * (self.buckets - 1) / (1 - p)
 
+    @property
+    def chance_support(self) -> float:
+        return 1 / self.buckets
+
     def exact_epsilon(self) -> float:
         return self.response.epsilon()
 

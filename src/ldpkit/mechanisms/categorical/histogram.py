@@ -19,6 +19,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Words
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.grid_laplace import GridLaplace
+from ldpkit.mechanisms.categorical.joint_law import JointLaw
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.categorical.unary import UnaryEncoding
@@ -144,6 +145,16 @@ class SHE(FrequencyOracle):
     def report_law(self) -> ReportLaw:
         other = np.array([weight / WORD for weight in self.law.weights])
         return ReportLaw(np.arange(len(other)) - self.law.reach, other[::-1], other)
+
+    @property
+    def joint_law(self) -> JointLaw:
+        chances, mean = np.array(self.law.weights, float), self.law.mean
+        outcomes = np.arange(len(chances)) - float(self.law.reach)
+        return JointLaw(1 - mean, mean, noise=(outcomes / self.grid, chances / chances.sum()))
+
+    def log_ratios(self, reports: Reports) -> Floats:
+        weights = np.log(np.array(self.law.weights, float))
+        return np.asarray((weights[::-1] - weights)[self.check_reports(reports) + self.law.reach])
 
     def count_range(self, n: int) -> tuple[int, int]:
         return -n * self.law.reach, n * (self.grid + self.law.reach)

@@ -8,6 +8,7 @@ estimated without bias by (count/n - q) / (p - q). All the rest follows from p a
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, ClassVar, Self, overload
@@ -17,13 +18,14 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, regrouped
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.categorical.joint_law import JointLaw
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
 
@@ -50,10 +52,17 @@ class FrequencyOracle(Mechanism):
     kind = "frequency"
     capabilities: ClassVar[frozenset[str]] = frozenset({"pure", "linear", "tallied"})
     domain_type = CategoricalDomain
+    largest_domain: ClassVar[int | None] = None
+    """The most values that it can have, where that is fewer than a domain can."""
     domain: CategoricalDomain
 
     def __init__(self, domain: DomainLike, epsilon: float) -> None:
         self._freeze(domain=as_domain(domain), epsilon=check_epsilon(epsilon))
+        if self.largest_domain is not None and self.size > self.largest_domain:
+            raise InvalidParameterError(
+                f"{self.name} is for at most {self.largest_domain} values, got {self.size}: group values, "
+                "or take a mechanism for large domains, such as olh"
+            )
 
     @property
     def size(self) -> int:
@@ -108,6 +117,38 @@ class FrequencyOracle(Mechanism):
                 "its class must give report_law"
             )
         return ReportLaw.supporting(self.p, self.q)
+
+    @property
+    def joint_law(self) -> JointLaw:
+        """What one report adds to all counts at once, exactly; laws of totals are made from it."""
+        if not self.can("pure"):
+            raise InvalidParameterError(
+                f"the law of a total is not known for {self!r}, which is no pure protocol: "
+                "plan by simulation, with the method capri"
+            )
+        own, other = self.support_probabilities
+        return JointLaw(own, other, self.support_size)
+
+    @property
+    def chance_support(self) -> float:
+        """The probability that a report supports a given other value, whether or not it supports its own.
+
+        This is q, unless what the report makes public, such as a hash function, joins values.
+        """
+        return self.q
+
+    def log_ratios(self, reports: Reports) -> Floats:
+        """Return how likely each value makes each report, in logarithms, up to a term common to all values.
+
+        Returns
+        -------
+        array, shape (n, k)
+            What an adversary adds to the logarithm of a prior.
+        """
+        if not self.can("likelihood"):
+            raise InvalidInputError(f"{self!r} does not say how likely a report is, so it cannot be attacked")
+        supports = np.unpackbits(self.packed_supports(reports), axis=1, count=self.size, bitorder="little")
+        return np.asarray(supports * math.log(self.support_ratio))
 
     @property
     @abc.abstractmethod
@@ -200,13 +241,13 @@ class FrequencyOracle(Mechanism):
         """Make the reports of one chunk and return their support counts; for simulation."""
         return self._supports(self._randomise(indices, source))
 
-    def tally(self, reports: Reports) -> Tally:
+    def tally(self, reports: Reports) -> FrequencyTally:
         """Return the support counts of some reports."""
         supports, n = np.zeros(self.size, np.int64), 0
         for some in self.report_chunks(reports, _TALLY_CHUNK):
             self._add_supports(some, supports)
             n += len(some)
-        return Tally(self, n, supports)
+        return FrequencyTally(self, n, supports)
 
     def check_counts(self, n: int, counts: Counts) -> None:
         super().check_counts(n, counts)

@@ -113,7 +113,7 @@ class SUE(UnaryEncoding):
     """
 
     name = "sue"
-    aliases = ("rappor",)
+    aliases: ClassVar[tuple[str, ...]] = ("rappor",)
     title = "Symmetric unary encoding (RAPPOR)"
     citation = "Erlingsson, Pihur, Korolova: RAPPOR. CCS 2014"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.typing import Bytes, Counts
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_columns"]
@@ -36,7 +37,7 @@ def _count(rows):
     return totals.reshape(-1)
 
 
-def count_columns(rows):
+def count_columns(rows: Bytes) -> Counts:
     """Return how often each bit is set, bit v being bit v%8 of byte v//8.
 
     Short rows are laid side by side first: as one wide row they are counted in whole vectors.
@@ -45,4 +46,5 @@ def count_columns(rows):
     beside = max(1, _WIDE // width)
     whole = n // beside * beside
     wide = np.ascontiguousarray(rows[:whole]).reshape(whole // beside, beside * width)
-    return _count(wide).reshape(beside, 8 * width).sum(axis=0) + _count(rows[whole:])
+    counts: Counts = _count(wide).reshape(beside, 8 * width).sum(axis=0) + _count(rows[whole:])
+    return counts

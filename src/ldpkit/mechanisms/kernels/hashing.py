@@ -8,13 +8,17 @@ that stay in the cache.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ldpkit.core.typing import Bytes, Counts
 from ldpkit.mechanisms.kernels.compiled import compiled
 from ldpkit.mechanisms.kernels.response import piece_or_value
 
 __all__ = ["count_supports", "hash_and_respond", "pack_supports"]
 
+_Array = np.ndarray[Any, Any]
 _TILE = 4096
 _PACK = np.uint64(0x0102040810204080)  # gathers the lowest bits of eight bytes into the highest byte
 _FLUSH = 1 << 30  # reports that a 32-bit accumulator surely holds
@@ -70,10 +74,10 @@ def _add_tile(a, b, width, constants, partial):
             partial[v] += np.uint32(word(a[i] * constants[v] + b[i]) < width[i])
 
 
-def count_supports(a, b, edges, slots, constants):
+def count_supports(a: _Array, b: _Array, edges: _Array, slots: _Array, constants: _Array) -> Counts:
     """Return for each constant how many reports have it in their bucket."""
     a, b, width = _ranges(a, b, edges, slots)
-    counts = np.zeros(len(constants), np.int64)
+    counts: Counts = np.zeros(len(constants), np.int64)
     for start in range(0, len(constants), _TILE):
         tile = slice(start, start + _TILE)
         for first in range(0, len(a), _FLUSH):
@@ -95,9 +99,10 @@ def _pack(a, b, width, constants, inside, inside_words, packed):
             packed[i, group] = np.uint8((inside_words[group] * _PACK) >> np.uint64(56))
 
 
-def pack_supports(a, b, edges, slots, constants):
+def pack_supports(a: _Array, b: _Array, edges: _Array, slots: _Array, constants: _Array) -> Bytes:
     """Return for each report a bit for each constant: whether it lies in the report's bucket."""
     groups = (len(constants) + 7) // 8
-    packed, inside = np.empty((len(a), groups), np.uint8), np.zeros(8 * groups, np.uint8)
+    packed: Bytes = np.empty((len(a), groups), np.uint8)
+    inside = np.zeros(8 * groups, np.uint8)
     _pack(*_ranges(a, b, edges, slots), constants, inside, inside.view(np.uint64), packed)
     return packed

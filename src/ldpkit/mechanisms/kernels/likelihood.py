@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["byte_sums", "expectation", "iterate"]
@@ -30,7 +31,7 @@ def _add_terms(terms, sums):
             column[low + rest] = column[rest] + terms[v]
 
 
-def byte_sums(terms, width):
+def byte_sums(terms: Floats, width: int) -> Floats:
     """Return for every byte column and every byte the sum of the terms whose bits are set."""
     sums = np.zeros((width, 256))
     _add_terms(terms, sums)
@@ -119,7 +120,16 @@ def _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iter
         iterations[run], changes[run] = step, change
 
 
-def iterate(histograms, frequencies, floor, lift, most, tolerance, iterations, changes):
+def iterate(
+    histograms: Floats,
+    frequencies: Floats,
+    floor: float,
+    lift: float,
+    most: int,
+    tolerance: float,
+    iterations: Counts,
+    changes: Floats,
+) -> None:
     """Run the iterative Bayesian update in place on every row, under the channel floor + lift [v = y].
 
     A row stops after `most` iterations or as soon as no frequency changes by more than

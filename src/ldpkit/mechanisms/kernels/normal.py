@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["factorise", "normal_matrix", "solve_factored"]
@@ -35,7 +36,7 @@ def _add_outputs(vectors, weights, diagonals, places, mass, mean, square, matrix
             mass[j] = mean[j] = square[j] = 0.0
 
 
-def normal_matrix(vectors, weights, diagonals, places):
+def normal_matrix(vectors: Floats, weights: Floats, diagonals: Floats, places: Floats) -> Floats:
     """Return the sum over outputs t of [1, y; y, y^2] (x) (diag(a_t) + w_t v_t v_t'), upper half only."""
     inputs = vectors.shape[1]
     matrix = np.zeros((2 * inputs, 2 * inputs))
@@ -77,7 +78,7 @@ def _solve_in_place(factor, answer):
         answer[k] = total / factor[k, k]
 
 
-def solve_factored(factor, right):
+def solve_factored(factor: Floats, right: Floats) -> Floats:
     """Return the solution for a right-hand side, given the factor."""
     answer = right.copy()
     _solve_in_place(factor, answer)

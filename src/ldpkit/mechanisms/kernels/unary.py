@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.typing import Bytes, Indices, Words
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["randomise"]
@@ -42,10 +43,13 @@ def _randomise(noise, spare, values, own, other, below, equal, below_words, equa
     return used
 
 
-def randomise(noise, spare, values, own, other, out):
+def randomise(
+    noise: Bytes, spare: Words, values: Indices, own: np.uint64, other: np.uint64, out: Bytes
+) -> int:
     """Write packed bits: bit values[i] of row i has threshold `own`, all others `other`.
 
     Returns how many spare words that takes; if there are fewer, call again with so many.
     """
     scratch = np.zeros((2, 8 * out.shape[1]), np.uint8)
-    return _randomise(noise, spare, values, own, other, *scratch, *scratch.view(np.uint64), out)
+    halves = (*scratch, *scratch.view(np.uint64))
+    return int(_randomise(noise, spare, values, own, other, *halves, out))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_values"]
@@ -19,11 +22,12 @@ def _count(values, even, odd):
         even[values[2 * pairs]] += 1
 
 
-def count_values(values, size):
+def count_values(values: np.ndarray[Any, Any], size: int) -> Counts:
     """Return how often each of 0..size-1 occurs.
 
     Two counters take turns, so that equal neighbours do not wait for each other.
     """
     counts = np.zeros((2, size), np.int64)
     _count(values, *counts)
-    return counts[0] + counts[1]
+    total: Counts = counts[0] + counts[1]
+    return total

@@ -18,6 +18,7 @@ from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
+from ldpkit.mechanisms.categorical.joint_law import JointLaw
 from ldpkit.mechanisms.categorical.oracle import index_dtype
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.categorical.subset_law import sample_supports
@@ -28,6 +29,7 @@ from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 __all__ = ["DBitFlip"]
 
 _SCORE = 1024
+_MOST_BITS = (1 << 26) - 1  # with one more they are the values of the largest domain
 
 
 class _Bits(SUE):
@@ -92,6 +94,10 @@ class DBitFlip(MemoizedOracle):
         chosen = self.size if d is None else check_whole(d, "d")
         if chosen > self.size:
             raise InvalidParameterError(f"d must be at most the {self.size} values of the domain, got {d}")
+        if chosen > _MOST_BITS:
+            raise InvalidParameterError(
+                f"d must be at most 2**26 - 1, got {chosen}: one bit more stands for 'none of these'; give d"
+            )
         self._freeze(d=chosen)
 
     def sibling(self, size: int) -> Self:
@@ -282,6 +288,11 @@ class DBitFlip(MemoizedOracle):
             for one in self.bit_probabilities
         )
         return ReportLaw(np.array([-zero, 0, _SCORE - zero]), own, other)
+
+    @property
+    def joint_law(self) -> JointLaw:
+        # With all buckets asked for, scores are the ones of independent bits, in other units.
+        return JointLaw(*self.bit_probabilities) if self.d == self.size else super().joint_law
 
     def _score_variance(self, one: Fraction) -> Fraction:
         """Return the variance of one report's score in units of an asked-for one, given P(one)."""

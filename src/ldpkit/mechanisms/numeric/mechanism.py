@@ -13,7 +13,7 @@ import abc
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,7 +28,10 @@ from ldpkit.core.typing import Counts, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 from ldpkit.mechanisms.numeric.law import Law, Placement
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally
+
+if TYPE_CHECKING:
+    from ldpkit.mechanisms.numeric.noise import BlockNoise
 
 __all__ = ["BINS", "NumericMechanism"]
 
@@ -118,6 +121,11 @@ class NumericMechanism(Mechanism):
 
         None where it is not a straight line; (0, 1) where the report is unbiased.
         """
+        return None
+
+    @property
+    def noise(self) -> BlockNoise | None:
+        """The integers of the noise, where it is added to the value; sums of it are drawn block by block."""
         return None
 
     # --- the device --------------------------------------------------------------------
@@ -333,7 +341,7 @@ class NumericMechanism(Mechanism):
         if counts[-1] > farthest:
             raise InvalidInputError(f"the sum of places, {counts[-1]}, is more than {n} reports can give")
 
-    def tally(self, reports: Reports) -> Tally:
+    def tally(self, reports: Reports) -> NumericTally:
         """Return the binned counts of some reports, and what the exact mean needs beyond them."""
         from ldpkit.mechanisms.kernels.pieces import binned
 
@@ -341,7 +349,7 @@ class NumericMechanism(Mechanism):
         for some in self.report_chunks(reports, _TALLY_CHUNK):
             binned(some, self.cells, self.bin_shift, counts)
             n += len(some)
-        return Tally(self, n, counts)
+        return NumericTally(self, n, counts)
 
     def total(self, counts: Counts) -> Fraction:
         """Return the exact sum of all reports of a tally, each with low at 0 and high at 1."""

@@ -104,23 +104,34 @@ def published(name: str, k: int, epsilon: float) -> Subject:
     >>> round(subject.oracle.q, 6), round(subject.q, 6)             # what it is, what the update assumes
     (0.059616, 0.026854)
     """
-    a, b = math.exp(2 * epsilon), math.exp(epsilon)
-    if name == "lgrr":
-        rounds = _Rounds.of(k, a, b)
-        return Subject(get("grr", k, epsilon=rounds.epsilon), rounds.p, rounds.claimed_q(rounds.q1))
-    if name == "lblh":  # with two buckets the published second round is right
-        rounds = _Rounds.of(2, a, b)
-        return Subject(right(name, k, epsilon).oracle, rounds.p, rounds.claimed_q(1 / 2))
-    if name == "lolh":
-        g = _published_buckets(a, b)
-        rounds = _Rounds.of(g, a, b)
-        return Subject(_AnyBuckets(k, rounds.epsilon, g), rounds.p, rounds.claimed_q(1 / g))
-    return right(name, k, epsilon)
+    return _PUBLISHED[name](k, epsilon) if name in _PUBLISHED else right(name, k, epsilon)
 
 
 def is_as_published(name: str) -> bool:
     """Whether the authors' chain and update of a mechanism are right."""
-    return name not in ("lgrr", "lblh", "lolh")
+    return name not in _PUBLISHED
+
+
+def _lgrr(k: int, epsilon: float) -> Subject:
+    rounds = _Rounds.of(k, math.exp(2 * epsilon), math.exp(epsilon))
+    return Subject(get("grr", k, epsilon=rounds.epsilon), rounds.p, rounds.claimed_q(rounds.q1))
+
+
+def _lblh(k: int, epsilon: float) -> Subject:
+    """Return L-BLH, whose published second round is right: with two buckets it is."""
+    rounds = _Rounds.of(2, math.exp(2 * epsilon), math.exp(epsilon))
+    return Subject(right("lblh", k, epsilon).oracle, rounds.p, rounds.claimed_q(1 / 2))
+
+
+def _lolh(k: int, epsilon: float) -> Subject:
+    a, b = math.exp(2 * epsilon), math.exp(epsilon)
+    g = _published_buckets(a, b)
+    rounds = _Rounds.of(g, a, b)
+    return Subject(_AnyBuckets(k, rounds.epsilon, g), rounds.p, rounds.claimed_q(1 / g))
+
+
+_PUBLISHED = {"lgrr": _lgrr, "lblh": _lblh, "lolh": _lolh}
+"""The mechanisms whose printed chain or update is wrong, as the authors ran them."""
 
 
 def _published_buckets(a: float, b: float) -> int:

@@ -36,7 +36,7 @@ from ldpkit.papers.optimus.grid import (
     run_all,
     shown,
 )
-from ldpkit.papers.optimus.sweeps import hyperparameters, probabilities
+from ldpkit.papers.optimus.sweeps import STEEP, hyperparameters, probabilities
 from ldpkit.planning.plan import Plan
 
 __all__ = ["run"]
@@ -221,7 +221,7 @@ def _times(study: OptimusStudy, plans: Plans, seconds: float) -> Iterator[Claim]
     )
     waited = sum(
         plan.seconds for (protocol, _), each in plans.items() for plan in each
-        if protocol == "olh" and plan.method in slow
+        if protocol in STEEP and plan.method in slow
     )  # fmt: skip
     if study.dataset == "emoji" and waited > 0:
         yield Claim(

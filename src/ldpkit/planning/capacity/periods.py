@@ -18,7 +18,7 @@ from ldpkit.core.checks import check_counts
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kinds import frequency_class
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import FrequencyTally, Tally
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, exact
 from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 from ldpkit.planning.capacity.totals import check_frequency_oracle
@@ -86,7 +86,7 @@ def plan_next(
     options
         `epsilon_min` and `epsilon_max`.
     """
-    frequencies = tally.estimate(consistency="norm_sub").values
+    frequencies = tally.estimate("mi", consistency="norm_sub").values
     people = _whole_people(frequencies, tally.n)
     return exact(CapacityQuestion.right_decision(amounts, people, capacity, mistake), protocol, **options)
 
@@ -140,7 +140,7 @@ def run_periods(
         epsilon = plan.epsilon or epsilon_max
         spent += epsilon
         oracle = frequency_class(protocol).make(len(amounts), epsilon=epsilon)
-        tally = Tally(oracle, truth.n, oracle.simulate(truth.counts, rng=source)[0])
+        tally = FrequencyTally(oracle, truth.n, oracle.simulate(truth.counts, rng=source)[0])
         estimate = float(tally.estimate().counts @ truth.amounts)
         right = truth.right(total_law(oracle, truth).at_most(capacity))
         outcome = _outcome(truth.exceeds, estimate > capacity)

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+from ldpkit.mechanisms.kinds import frequency_class, is_frequency, is_numeric, single_epsilon_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.planning.capacity.question import CapacityQuestion, as_exact
-from ldpkit.planning.laws.totals import law_at, mechanism_at, plannable
+from ldpkit.planning.laws.totals import law_at, mechanism_at
 from ldpkit.simulation.sums import sample_means
 
 __all__ = ["Sampler", "check_frequency_oracle", "from_collections", "from_law", "right_decisions"]
@@ -48,7 +49,7 @@ def from_collections(question: CapacityQuestion, protocol: str, rng: RandomSourc
 
     def draw(epsilon: float, runs: int) -> int:
         made = make(epsilon)
-        if isinstance(made, FrequencyOracle) and _is_quick(made, question):
+        if is_frequency(made) and _is_quick(made, question):
             limit, _ = _limit(made, question)
             below = sum(
                 int((_sums(made, question, size, generator) <= limit).sum())
@@ -72,7 +73,7 @@ def from_law(question: CapacityQuestion, protocol: str, rng: RandomSource | None
 
 
 def right_decisions(
-    mechanism: FrequencyOracle | NumericMechanism,
+    mechanism: Mechanism,
     question: CapacityQuestion,
     runs: int,
     rng: RandomSource | None = None,
@@ -83,10 +84,11 @@ def right_decisions(
     mechanism the sum of all reports is drawn.
     """
     source = resolve(rng)
-    if isinstance(mechanism, NumericMechanism):
-        below = int((_mean_totals(mechanism, question, runs, source) <= question.capacity).sum())
-    else:
+    if is_frequency(mechanism):
         below = _oracle_below(mechanism, question, runs, source)
+    else:
+        assert is_numeric(mechanism)
+        below = int((_mean_totals(mechanism, question, runs, source) <= question.capacity).sum())
     return runs - below if question.exceeds else below
 
 
@@ -117,10 +119,8 @@ def _oracle_below(
 
 def check_frequency_oracle(protocol: str) -> None:
     """Refuse a mechanism that does not tell how many people hold each value."""
-    if not issubclass(plannable(protocol), FrequencyOracle):
-        raise InvalidParameterError(
-            f"{protocol} is no frequency oracle, so its estimate has no counts to plan the next period with"
-        )
+    single_epsilon_class(protocol)
+    frequency_class(protocol)
 
 
 def _batches(runs: int, values: int) -> Iterator[int]:

@@ -92,6 +92,7 @@ def plan_budget(
         seconds=time.perf_counter() - start,
         consistency=question.consistency,
         note=judged.note,
+        rough=judged.rough,
     )
 
 

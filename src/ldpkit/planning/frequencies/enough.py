@@ -15,7 +15,7 @@ from ldpkit.core.errors import LdpkitError
 from ldpkit.core.numbertext import number_text
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.categorical.comparable import comparable_protocol
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.frequencies.nothing import learn_nothing
 from ldpkit.planning.frequencies.study import BUDGETS, Combination, OracleStudy
 from ldpkit.planning.ties import is_tie
@@ -118,7 +118,7 @@ def find_enough(
 
     def teaches(people: Counts, budget: float) -> bool:
         for name in protocols:
-            make = partial(comparable_protocol(name), len(people))
+            make = partial(frequency_class(name, single_epsilon=True).make, len(people))
             study = OracleStudy(
                 make, people, metric, runs, source.derive(f"{name} {people.sum()} {budget!r}")
             )

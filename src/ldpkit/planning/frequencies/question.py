@@ -11,8 +11,9 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_counts, check_epsilon
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.estimation.consistency import CONSISTENCY, batch_estimates
-from ldpkit.mechanisms.categorical.comparable import comparable_protocol
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN
 from ldpkit.simulation.datasets import Dataset
 from ldpkit.simulation.metrics.concordance import TrueOrder
 from ldpkit.simulation.metrics.ranking import kendall_tau
@@ -55,8 +56,8 @@ class Question:
     protocol: str
     constraint: Constraint
     consistency: str | None = None
-    epsilon_min: float = 0.001
-    epsilon_max: float = 20.0
+    epsilon_min: float = EPSILON_MIN
+    epsilon_max: float = EPSILON_MAX
 
     def __post_init__(self) -> None:
         given = self.counts.counts if isinstance(self.counts, Dataset) else self.counts
@@ -70,7 +71,7 @@ class Question:
             CONSISTENCY.get(self.consistency)
         settings = {
             "counts": check_counts(given, np.size(given)),
-            "protocol": comparable_protocol(self.protocol).name,
+            "protocol": frequency_class(self.protocol, single_epsilon=True).name,
             "epsilon_min": low,
             "epsilon_max": high,
         }
@@ -91,7 +92,7 @@ class Question:
 
     def oracle(self, epsilon: float) -> FrequencyOracle:
         """Return the protocol with a budget."""
-        return comparable_protocol(self.protocol)(len(self.counts), epsilon=epsilon)
+        return frequency_class(self.protocol, single_epsilon=True).make(len(self.counts), epsilon=epsilon)
 
     def estimates(self, oracle: FrequencyOracle, runs: int, source: RandomSource) -> Floats:
         """Return the estimates of simulated collections, shape (runs, k)."""

@@ -9,7 +9,6 @@ below 1e-14. Elsewhere the saddle point approximation of Lugannani and Rice serv
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,12 +19,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.base import MECHANISMS, Mechanism, get
-from ldpkit.mechanisms.categorical.histogram import SHE
+from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.longitudinal.dbitflip import DBitFlip
-from ldpkit.mechanisms.numeric.noise import NoiseMechanism
+from ldpkit.mechanisms.kinds import FREQUENCY, NUMERIC, is_frequency, is_numeric, single_epsilon_class
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.planning.capacity.question import CapacityQuestion, as_exact
 from ldpkit.planning.laws.report_sums import Bits, NoiseSum, ReportSum
 from ldpkit.planning.laws.saddle import saddle_point
@@ -38,7 +35,6 @@ __all__ = [
     "law_at",
     "mean_estimation_law",
     "mechanism_at",
-    "plannable",
     "total_law",
 ]
 
@@ -151,7 +147,7 @@ def total_law(oracle: FrequencyOracle, question: CapacityQuestion) -> TotalLaw:
     Parameters
     ----------
     oracle : FrequencyOracle
-        A pure protocol, SHE, or dBitFlipPM that answers for all values. Hashing counts as
+        One that says what a report adds to all counts (`joint_law`). Hashing counts as
         ideal: the hash values of different values are independent.
     question : CapacityQuestion
         The people and the amounts.
@@ -165,15 +161,15 @@ def total_law(oracle: FrequencyOracle, question: CapacityQuestion) -> TotalLaw:
     (600.0, 0.00523595, 'lattice')
     """
     points, step, whole = question.points
-    if isinstance(oracle, SHE):
-        return _she_law(oracle, question.counts, points, step, whole)
-    p, q = _probabilities(oracle)
-    reports: ReportSum
-    if oracle.support_size is None:
-        reports = Bits(question.counts, points, float(p), float(q))
+    law = oracle.joint_law
+    if law.noise is not None:
+        reports: ReportSum = NoiseSum(question.counts, points, *law.noise)
+    elif law.size is None:
+        reports = Bits(question.counts, points, float(law.own), float(law.other))
     else:
-        reports = Sets(question.counts, points, float(p), oracle.support_size)
-    return TotalLaw(reports, (p - q) / step, question.n * q * whole, question.lattice is not None)
+        reports = Sets(question.counts, points, float(law.own), law.size)
+    is_lattice = law.noise is None and question.lattice is not None
+    return TotalLaw(reports, (law.own - law.other) / step, question.n * law.other * whole, is_lattice)
 
 
 def law_at(protocol: str, question: CapacityQuestion) -> Callable[[float], EstimatedTotal]:
@@ -182,68 +178,39 @@ def law_at(protocol: str, question: CapacityQuestion) -> Callable[[float], Estim
 
     def law(epsilon: float) -> EstimatedTotal:
         made = make(epsilon)
-        is_oracle = isinstance(made, FrequencyOracle)
-        return total_law(made, question) if is_oracle else mean_estimation_law(made, question)
+        if is_frequency(made):
+            return total_law(made, question)
+        assert is_numeric(made)
+        return mean_estimation_law(made, question)
 
     return law
 
 
-def mechanism_at(protocol: str, question: CapacityQuestion) -> Callable[[float], Any]:
+def mechanism_at(protocol: str, question: CapacityQuestion) -> Callable[[float], Mechanism]:
     """Return the mechanism as a function of epsilon.
 
     A frequency oracle estimates how many people hold each value, a numeric mechanism
     their mean; the latter gets the interval from the least to the greatest amount.
     """
-    kind = plannable(protocol)
-    domain: Any = len(question.amounts)
-    if not issubclass(kind, FrequencyOracle):
-        if not (hasattr(kind, "variance") and hasattr(kind, "bias")):
-            raise InvalidParameterError(
-                f"{protocol} estimates neither frequencies nor a mean, so no total: see 'ldpkit mechanisms'"
-            )
-        domain = (float(question.amounts.min()), float(question.amounts.max()))
-    return lambda epsilon: get(protocol, domain, epsilon=epsilon)
-
-
-def plannable(protocol: str) -> type[Mechanism]:
-    """Return the mechanism of that name, or refuse one that needs more than an epsilon."""
-    kind = MECHANISMS.get(protocol)
-    needed = [each.name for each in inspect.signature(kind).parameters.values() if each.default is each.empty]
-    if needed[1:] != ["epsilon"]:
+    kind = single_epsilon_class(protocol)
+    domains: dict[str, Any] = {
+        FREQUENCY: len(question.amounts),
+        NUMERIC: (float(question.amounts.min()), float(question.amounts.max())),
+    }
+    if kind.kind not in domains:
         raise InvalidParameterError(
-            f"planning looks for one epsilon, and {protocol} takes {' and '.join(needed[1:])}: "
-            "plan a one-time mechanism, such as grr"
+            f"{protocol} estimates neither frequencies nor a mean, so no total: see 'ldpkit mechanisms'"
         )
-    return kind
+    return lambda epsilon: kind.make(domains[kind.kind], epsilon=epsilon)
 
 
-def _probabilities(oracle: FrequencyOracle) -> tuple[Fraction, Fraction]:
-    if oracle.can("pure"):
-        return oracle.support_probabilities
-    if isinstance(oracle, DBitFlip) and oracle.d == oracle.size:
-        return oracle.bit_probabilities
-    raise InvalidParameterError(
-        f"the law of a total is not known for {oracle!r}, which is no pure protocol: "
-        "plan by simulation, with the method capri"
-    )
-
-
-def _she_law(oracle: SHE, counts: Counts, points: Floats, step: Fraction, whole: Fraction) -> TotalLaw:
-    chances = np.array(oracle.law.weights, float)
-    outcomes = np.arange(len(chances)) - float(oracle.law.reach)
-    reports = NoiseSum(counts, points, outcomes / oracle.grid, chances / chances.sum())
-    other = oracle.law.mean
-    return TotalLaw(reports, (1 - 2 * other) / step, int(counts.sum()) * other * whole, is_lattice=False)
-
-
-def mean_estimation_law(mechanism: Any, question: CapacityQuestion) -> NormalTotal:
+def mean_estimation_law(mechanism: NumericMechanism, question: CapacityQuestion) -> NormalTotal:
     """Return the law of the total that is estimated as n times the mean of numeric reports.
 
     Parameters
     ----------
-    mechanism : numeric mechanism
-        It has `variance(x)` and `bias(x)`, and `line` where its mean is a line in x, which
-        the collector then inverts. Its domain holds all amounts.
+    mechanism : NumericMechanism
+        Where its mean is a line in x, the collector inverts it. Its domain holds all amounts.
     question : CapacityQuestion
         The people and the amounts.
 
@@ -257,11 +224,11 @@ def mean_estimation_law(mechanism: Any, question: CapacityQuestion) -> NormalTot
     """
     held = question.counts > 0
     amounts, counts = question.amounts[held], question.counts[held]
-    line = getattr(mechanism, "line", None)
+    line = mechanism.line
     slope = 1.0 if line is None else float(line[1])
     bias = counts @ np.asarray(mechanism.bias(amounts), float) if line is None else 0.0
     # Added noise is the same for all amounts, and its variance takes a while.
-    at = amounts[:1] if isinstance(mechanism, NoiseMechanism) else amounts
+    at = amounts[:1] if mechanism.can("additive") else amounts
     variance = counts @ np.broadcast_to(mechanism.variance(at), len(amounts)) / slope**2
     return NormalTotal(question.total + float(bias), float(variance))
 

@@ -166,6 +166,7 @@ def plan_mean(question: MeanQuestion) -> Plan:
         simulations=0,
         seconds=time.perf_counter() - start,
         note=("rough: so few reports; " if question.n < _FEW else "") + question.scope,
+        rough=question.n < _FEW,
     )
 
 

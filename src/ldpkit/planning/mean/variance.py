@@ -81,7 +81,8 @@ def mean_error(
 
     Examples
     --------
-    >>> round(mean_error(get("laplace", (0, 1), epsilon=1), 20_000, 0.95), 4)
+    >>> import ldpkit
+    >>> round(mean_error(ldpkit.get("laplace", (0, 1), epsilon=1), 20_000, 0.95), 4)
     0.0196
     """
     reach = NormalDist().inv_cdf(0.5 + probability / 2)
@@ -101,7 +102,8 @@ def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -
 
     Examples
     --------
-    >>> pm = get("pm", (0, 1), epsilon=1)
+    >>> import ldpkit
+    >>> pm = ldpkit.get("pm", (0, 1), epsilon=1)
     >>> values = np.array([0.1, 0.4, 0.5])
     >>> average = report_variance(pm, Spread(pm.domain, values))
     >>> bool(np.isclose(average, pm.variance(values).mean())), average < report_variance(pm)
@@ -131,8 +133,9 @@ def worst_value(mechanism: NumericMechanism) -> float:
 
     Examples
     --------
-    >>> worst_value(get("duchi", (0, 10), epsilon=1)), worst_value(get("pm", (0, 10), epsilon=1))
-    (5.0, 0.0)
+    >>> import ldpkit
+    >>> [worst_value(ldpkit.get(name, (0, 10), epsilon=1)) for name in ("duchi", "pm")]
+    [5.0, 0.0]
     """
     points = _CELLS + 1 if variance_parabola(mechanism) is None else 3
     values = np.linspace(mechanism.domain.low, mechanism.domain.high, points)

@@ -57,6 +57,8 @@ class ChosenEpsilon:
         nothing, the answer is judged by new simulations.
     note : str
         What else is to be known.
+    rough : bool
+        Whether the probability was computed by a law that is not good here.
     """
 
     epsilon: float | None
@@ -64,6 +66,7 @@ class ChosenEpsilon:
     interval: tuple[float, float] | None = None
     confidence: float | None = None
     note: str = ""
+    rough: bool = False
 
 
 class Search(abc.ABC):

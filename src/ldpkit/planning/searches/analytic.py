@@ -127,11 +127,11 @@ class AnalyticSearch(Search):
 
     def _selection(self, runner: TrialRunner, epsilon: float | None, score: float) -> ChosenEpsilon:
         question = runner.question
-        note = "computed, not simulated"
+        note, rough = "computed, not simulated", False
         at = runner.oracle(question.epsilon_max if epsilon is None else epsilon)
         if NoiseLaw.of(at, question.counts).smallest_count < _FEW and epsilon is not None:
-            note = "rough: some support counts are small here, use sequential"
-        return ChosenEpsilon(epsilon, NormalDist().cdf(score), None, None, note)
+            note, rough = "rough: some support counts are small here, use sequential", True
+        return ChosenEpsilon(epsilon, NormalDist().cdf(score), None, None, note, rough)
 
 
 def _within(question: Question, log_epsilon: float) -> float:

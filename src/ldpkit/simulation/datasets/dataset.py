@@ -41,6 +41,8 @@ class Dataset:
         Where the data come from and on what terms.
     indices : array, optional
         The value of each person in the order of the file, where it was read.
+    dropped : int
+        How many people were left out because their value is missing.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Dataset:
     source: str = ""
     licence: str = ""
     indices: Indices | None = field(default=None, repr=False)
+    dropped: int = 0
 
     def __post_init__(self) -> None:
         counts = check_counts(self.counts, len(self.domain))

@@ -1,0 +1,109 @@
+"""Mechanisms by name, from options: what is missing or too much is refused with the option that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ldpkit.cli.parsing import decimal_comma, parse_domain, parse_interval
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.domains.base import Domain
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
+    from ldpkit.mechanisms.base import Mechanism
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+
+__all__ = ["is_for_numbers", "make_mechanism", "make_memoized", "make_numeric", "make_oracle", "space_of"]
+
+
+def is_for_numbers(name: str) -> bool:
+    """Whether a mechanism takes numbers of an interval."""
+    from ldpkit.mechanisms.base import MECHANISMS
+    from ldpkit.mechanisms.kinds import is_numeric
+
+    return is_numeric(MECHANISMS.get(name))
+
+
+def make_oracle(
+    name: str, domain: CategoricalDomain, epsilon: float | None, parameters: Mapping[str, str]
+) -> FrequencyOracle:
+    """Return the frequency oracle that the user named, or say what it needs."""
+    from ldpkit.mechanisms.kinds import frequency_class
+
+    if is_for_numbers(name):
+        raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
+    kind = frequency_class(name)
+    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+
+
+def make_numeric(
+    name: str, domain: IntervalDomain, epsilon: float | None, parameters: Mapping[str, str]
+) -> NumericMechanism:
+    """Return the numeric mechanism that the user named, or say what it needs."""
+    from ldpkit.mechanisms.kinds import numeric_class
+
+    kind = numeric_class(name)
+    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+
+
+def make_memoized(
+    kind: type[MemoizedOracle], domain: CategoricalDomain, parameters: Mapping[str, str]
+) -> MemoizedOracle:
+    """Return a longitudinal mechanism with the parameters that the user gave."""
+    return kind.make(domain, **_parsed(kind, None, parameters))
+
+
+def make_mechanism(
+    name: str, space: Domain, epsilon: float | None, parameters: Mapping[str, str]
+) -> Mechanism:
+    """Return the mechanism that the user named, of whatever kind it is."""
+    from ldpkit.mechanisms.base import MECHANISMS
+
+    kind = MECHANISMS.get(name)
+    return kind.make(space, **_parsed(kind, epsilon, parameters))
+
+
+def space_of(name: str, domain: str | None, low: float | None, high: float | None) -> Domain:
+    """Return where the values of a mechanism lie, as its kind asks for."""
+    if is_for_numbers(name):
+        interval = parse_interval(low, high)
+        if interval is None or domain is not None:
+            raise InvalidParameterError(
+                f"{name} is for numbers: give the interval with --low and --high"
+                + ("" if domain is None else ", and leave out --domain")
+            )
+        return interval
+    if low is not None or high is not None:
+        raise InvalidParameterError(
+            f"{name} is for categories: give --domain, and leave out --low and --high"
+        )
+    if domain is None:
+        raise InvalidParameterError(f"{name} needs the list of values: give it with --domain")
+    return parse_domain(domain)
+
+
+def _parsed(kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return the parameters of a mechanism, or say which is missing, unknown or wrong."""
+    known = {each.name: each for each in kind.declared}
+    given: dict[str, Any] = {}
+    if epsilon is not None:
+        if "epsilon" in texts:
+            raise InvalidParameterError("epsilon is given twice: give --epsilon or --parameter epsilon=...")
+        given["epsilon"] = epsilon
+    for name in (*given, *texts):
+        if name not in known:
+            raise InvalidParameterError(f"{kind.name} has no parameter {name!r}: it takes {', '.join(known)}")
+    for name, text in texts.items():
+        try:
+            given[name] = known[name].parse(text)
+        except InvalidParameterError as refusal:
+            raise InvalidParameterError(f"{refusal}{decimal_comma(text)}") from None
+    for name in kind.required():
+        if name not in given:
+            option = "--epsilon" if name == "epsilon" else f"--parameter {name}=..."
+            raise InvalidParameterError(f"{kind.name} needs {name}: give it with {option}")
+    return given

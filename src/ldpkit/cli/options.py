@@ -1,0 +1,170 @@
+"""Options that several commands have: declared once, so that a word means the same everywhere."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "ClipOption",
+    "ColumnOption",
+    "ConsistencyOption",
+    "DataOption",
+    "DomainOption",
+    "EpsilonMaxOption",
+    "EpsilonMinOption",
+    "EpsilonOption",
+    "EpsilonsOption",
+    "FigureOption",
+    "ForceOption",
+    "Format",
+    "FormatOption",
+    "HighOption",
+    "LowOption",
+    "MechanismOption",
+    "MechanismsOption",
+    "Missing",
+    "MissingOption",
+    "NumberFiles",
+    "OutputOption",
+    "PageOption",
+    "ParameterOption",
+    "PeopleOption",
+    "PopulationOption",
+    "RepeatableSeedOption",
+    "SeedOption",
+    "UsualDomainOption",
+    "UsualEpsilonOption",
+    "UsualPeopleOption",
+]
+
+
+class Format(enum.StrEnum):
+    """How to print."""
+
+    table = "table"
+    csv = "csv"
+    json = "json"
+
+
+class Missing(enum.StrEnum):
+    """What to do with values that are missing."""
+
+    refuse = "refuse"
+    drop = "drop"
+
+
+_DOMAIN_HELP = (
+    "The public list of values: a size for 0..k-1, labels with commas between, @FILE with one label on each "
+    "line, or @TABLE:COLUMN."
+)
+
+# --- what is asked ---------------------------------------------------------------------
+
+MechanismOption = Annotated[
+    str | None,
+    typer.Option("--mechanism", "-p", metavar="NAME", help="The mechanism.", show_default=False),
+]
+MechanismsOption = Annotated[
+    list[str] | None,
+    typer.Option("--mechanism", "-p", metavar="NAME...", help="Mechanisms, or 'all'.", show_default=False),
+]
+ParameterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameter", metavar="NAME=VALUE", help="A further parameter of the mechanism. Repeatable."
+    ),
+]
+EpsilonOption = Annotated[
+    float | None, typer.Option("--epsilon", "-e", help="The privacy budget.", show_default=False)
+]
+UsualEpsilonOption = Annotated[float, typer.Option("--epsilon", "-e", help="The privacy budget.")]
+EpsilonsOption = Annotated[
+    list[str] | None,
+    typer.Option("--epsilon", "-e", metavar="EPS...", help="Privacy budgets.", show_default="1"),
+]
+EpsilonMinOption = Annotated[float, typer.Option("--eps-min", help="The smallest epsilon allowed.")]
+EpsilonMaxOption = Annotated[float, typer.Option("--eps-max", help="The largest epsilon allowed.")]
+DomainOption = Annotated[
+    str | None,
+    typer.Option("--domain", metavar="SPEC", help=_DOMAIN_HELP, show_default=False),
+]
+UsualDomainOption = Annotated[str, typer.Option("--domain", metavar="SPEC", help=_DOMAIN_HELP)]
+LowOption = Annotated[
+    float | None,
+    typer.Option(
+        "--low",
+        help="For numbers: the least that is possible. Public, not from the data.",
+        show_default=False,
+    ),
+]
+HighOption = Annotated[
+    float | None,
+    typer.Option("--high", help="For numbers: the greatest that is possible.", show_default=False),
+]
+PeopleOption = Annotated[
+    int | None, typer.Option("--n", min=1, help="How many people are asked.", show_default=False)
+]
+UsualPeopleOption = Annotated[int, typer.Option("--n", min=1, help="How many people are asked.")]
+ConsistencyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--consistency", help="Post-processing by the collector, such as norm_sub.", show_default=False
+    ),
+]
+PopulationOption = Annotated[
+    bool,
+    typer.Option(
+        "--population",
+        help="Errors and intervals for the population that the people were drawn from, not for these "
+        "people alone.",
+    ),
+]
+
+# --- what is read ----------------------------------------------------------------------
+
+DataOption = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        "-d",
+        help="The people: a file of values or counts, a known set (see 'ldpkit datasets'), or a population "
+        "such as zipf:k=128,n=100000.",
+        show_default=False,
+    ),
+]
+NumberFiles = Annotated[
+    list[Path],
+    typer.Argument(help="A file with a number for each person, or report files of 'ldpkit privatize'."),
+]
+ColumnOption = Annotated[
+    str | None, typer.Option("--column", help="The column of a table.", show_default=False)
+]
+MissingOption = Annotated[
+    Missing, typer.Option("--missing", help="Missing values: refuse the file, or drop and count them.")
+]
+ClipOption = Annotated[
+    bool, typer.Option("--clip", help="Move numbers outside to the nearest end; it is told how many.")
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", help="For tests: repeatable reports.", show_default=False)
+]
+RepeatableSeedOption = Annotated[int, typer.Option("--seed", help="Makes simulations repeatable.")]
+
+# --- what is written -------------------------------------------------------------------
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How to print.", case_sensitive=False)]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="The file to write; - is standard output.", show_default=False),
+]
+FigureOption = Annotated[
+    Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False)
+]
+PageOption = Annotated[
+    Path | None, typer.Option("--report", help="Write a self-contained .html page.", show_default=False)
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]

@@ -1,0 +1,209 @@
+"""How the text of options is read: domains, intervals, budgets, lists and parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ldpkit.cli.repeatable import split
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.interval import IntervalDomain
+    from ldpkit.core.typing import Label
+
+__all__ = [
+    "decimal_comma",
+    "parse_budgets",
+    "parse_domain",
+    "parse_interval",
+    "parse_numbers",
+    "parse_parameters",
+    "parse_shares",
+    "refuse_options",
+]
+
+
+def parse_domain(spec: str) -> CategoricalDomain:
+    """Return the domain that the user wrote.
+
+    Labels that are all numbers become numbers, as they do in files of values.
+
+    Examples
+    --------
+    >>> parse_domain("3"), parse_domain("red, green"), parse_domain("10,20")
+    (CategoricalDomain(3), CategoricalDomain(['red', 'green']), CategoricalDomain([10, 20]))
+    """
+    from ldpkit.core.domains.categorical import CategoricalDomain
+
+    if spec.startswith("@"):
+        return CategoricalDomain(_read_labels(spec[1:]))
+    if "," not in spec:
+        try:
+            return CategoricalDomain(int(spec))
+        except ValueError as error:
+            if isinstance(error, InvalidParameterError):
+                raise
+            raise InvalidParameterError(
+                f"the domain {spec!r} is no size: give a size, labels with commas between, or @FILE"
+            ) from None
+    labels = [label.strip() for label in spec.split(",")]
+    if "" in labels:
+        raise InvalidParameterError(
+            f"label {labels.index('') + 1} of the domain {spec!r} is empty: remove a comma or give it a name"
+        )
+    return CategoricalDomain(_typed(labels))
+
+
+def _read_labels(place: str) -> list[Label]:
+    """Return the labels in a list, in the only column of a table, or in the column behind a colon."""
+    from ldpkit.files.readers import column_names, read_column
+
+    file, colon, column = place.rpartition(":")
+    if not colon or Path(place).exists():
+        file, column = place, ""
+    names = column_names(file)
+    if not column and len(names) > 1:
+        raise InvalidParameterError(
+            f"{file!r} has several columns: write --domain @{file}:COLUMN with one of {', '.join(names[:30])}"
+        )
+    labels: list[Label] = read_column(file, column or None).tolist()
+    return labels
+
+
+def _typed(labels: list[str]) -> list[Label]:
+    for kind in (int, float):
+        try:
+            return [kind(label) for label in labels]
+        except ValueError:
+            continue
+    return list(labels)
+
+
+def parse_parameters(texts: list[str] | None) -> dict[str, str]:
+    """Return the names and values in `name=value` texts; who declares a parameter knows what it may be.
+
+    Examples
+    --------
+    >>> parse_parameters(["buckets=8", "epsilon_inf=2.5"])
+    {'buckets': '8', 'epsilon_inf': '2.5'}
+    """
+    found: dict[str, str] = {}
+    for text in texts or []:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals):
+            raise InvalidParameterError(f"the parameter {text!r} has no value: write NAME=VALUE")
+        if name in found:
+            raise InvalidParameterError(f"the parameter {name!r} is given twice: give it once")
+        found[name] = value
+    return found
+
+
+def parse_numbers(texts: list[str] | None) -> dict[str, float]:
+    """Return the parameters in `name=value` texts, all of which are numbers.
+
+    Examples
+    --------
+    >>> parse_numbers(["g=6", "tolerance=0.5"])
+    {'g': 6, 'tolerance': 0.5}
+    """
+    found: dict[str, float] = {}
+    for name, value in parse_parameters(texts).items():
+        try:
+            found[name] = int(value) if value.lstrip("+-").isdecimal() else float(value)
+        except ValueError:
+            raise InvalidParameterError(
+                f"the parameter {name!r} must be a number, got {value!r}{decimal_comma(value)}"
+            ) from None
+    return found
+
+
+def parse_interval(low: float | None, high: float | None) -> IntervalDomain | None:
+    """Return the interval that the user gave, or None without --low and --high.
+
+    Examples
+    --------
+    >>> parse_interval(0, 120), parse_interval(None, None)
+    (IntervalDomain(0, 120), None)
+    """
+    if low is None and high is None:
+        return None
+    if low is None or high is None:
+        missing, there = ("--low", "--high") if low is None else ("--high", "--low")
+        raise InvalidParameterError(f"{missing} is missing: {there} alone makes no interval")
+    from ldpkit.core.domains.interval import IntervalDomain
+
+    return IntervalDomain(low, high)
+
+
+def parse_budgets(texts: Sequence[str]) -> list[float]:
+    """Return the epsilons that the user listed.
+
+    Examples
+    --------
+    >>> parse_budgets(["0.5,1", "2"])
+    [0.5, 1.0, 2.0]
+    >>> parse_budgets(["0,5"])
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: an epsilon of 0 stands in '0,5', where a comma separates \
+budgets: a decimal has a point: write 0.5
+    """
+    for text in texts:
+        if re.fullmatch(r"0,\d+", text.strip()):
+            raise InvalidParameterError(
+                f"an epsilon of 0 stands in {text!r}, where a comma separates budgets{decimal_comma(text)}"
+            )
+    return [_number(text, "epsilon") for text in split(texts)]
+
+
+def parse_shares(texts: Sequence[str], what: str) -> list[float]:
+    """Return listed numbers strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> parse_shares(["0.25,0.5"], "a quantile")
+    [0.25, 0.5]
+    """
+    shares = [_number(text, what) for text in split(texts)]
+    for share in shares:
+        if not 0 < share < 1:
+            raise InvalidParameterError(f"{what} lies strictly between 0 and 1, got {share:g}")
+    return shares
+
+
+def _number(text: str, what: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameterError(f"{what} must be a number, got {text!r}") from None
+
+
+def decimal_comma(text: object) -> str:
+    """Return a hint for a message if a number was written with a decimal comma, else nothing.
+
+    Examples
+    --------
+    >>> decimal_comma("3,5"), decimal_comma("1.234,5"), decimal_comma("red")
+    (': a decimal has a point: write 3.5', ': a decimal has a point: write 1234.5', '')
+    """
+    found = re.fullmatch(r"[\s'\"]*([+-]?\d{1,3}(?:\.\d{3})+|[+-]?\d+),(\d+)[\s'\"]*", str(text))
+    return "" if found is None else f": a decimal has a point: write {found[1].replace('.', '')}.{found[2]}"
+
+
+def refuse_options(why: str, **options: object) -> None:
+    """Refuse the first option that was given although it does not apply.
+
+    Examples
+    --------
+    >>> refuse_options("a file says itself what made it", epsilon=None, at_most=0.1)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: a file says itself what made it: leave out --at-most
+    """
+    for name, given in options.items():
+        if given is not None and given is not False and given != []:
+            raise InvalidParameterError(f"{why}: leave out --{name.replace('_', '-')}")

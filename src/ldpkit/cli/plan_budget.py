@@ -1,0 +1,180 @@
+"""`ldpkit plan budget`: the smallest epsilon for a wanted accuracy of frequencies, or of a mean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ldpkit.cli.inputs import load_people
+from ldpkit.cli.options import (
+    ClipOption,
+    ColumnOption,
+    ConsistencyOption,
+    DataOption,
+    EpsilonMaxOption,
+    EpsilonMinOption,
+    FigureOption,
+    ForceOption,
+    Format,
+    FormatOption,
+    HighOption,
+    LowOption,
+    MechanismsOption,
+    Missing,
+    MissingOption,
+    PeopleOption,
+    RepeatableSeedOption,
+)
+from ldpkit.cli.outputs import check_extra, check_figure
+from ldpkit.cli.parsing import parse_numbers, refuse_options
+from ldpkit.cli.plan_mean import MeanOptions
+from ldpkit.cli.plan_options import (
+    AtLeastOption,
+    AtMostOption,
+    MetricOption,
+    ProbabilityOption,
+    VerifyOption,
+    WithinOption,
+    check_bound,
+    conclude,
+)
+from ldpkit.cli.progress import watched
+from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.core.errors import InvalidParameterError
+
+__all__ = ["add_to"]
+
+DEFAULT_DATA = "zipf:k=128,n=100000"
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit plan budget -d counts.csv -p oue -u mae --at-most 0.005
+  ldpkit plan budget -d msnbc -p grr sue oue blh olh -u kendall_tau \\
+    --at-least 0.5 --probability 0.95
+  ldpkit plan budget -d counts.csv -p olh -u max_error --at-most 0.01 \\
+    --consistency norm_sub --verify
+  ldpkit plan budget -d counts.csv -p all --at-most 0.01 --search analytic
+  ldpkit plan budget -d counts.csv -p grr --at-most 0.01 --search rbs \\
+    --parameter g=6 --format json
+  ldpkit plan budget --low 0 --high 100 --within 0.5 --n 100000 -p all
+  ldpkit plan budget -d ages.csv --column age --low 0 --high 120 \\
+    --within 1 -p hm pm --figure budget.png
+
+Several values may follow -p and --search, be separated by commas, or the option be repeated. The exit
+code is 1 if no mechanism can do what is wanted.
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("budget", cls=ManyValuesCommand, epilog=_EXAMPLES)(budget)
+
+
+def budget(
+    data: DataOption = None,
+    column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
+    mechanism: MechanismsOption = None,
+    metric: MetricOption = None,
+    at_most: AtMostOption = None,
+    at_least: AtLeastOption = None,
+    low: LowOption = None,
+    high: HighOption = None,
+    within: WithinOption = None,
+    people: PeopleOption = None,
+    clip: ClipOption = False,
+    probability: ProbabilityOption = None,
+    search: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--search",
+            metavar="NAME...",
+            help="How to look, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
+            show_default="sequential",
+        ),
+    ] = None,
+    consistency: ConsistencyOption = None,
+    eps_min: EpsilonMinOption = 0.001,
+    eps_max: EpsilonMaxOption = 20.0,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="How exactly to find epsilon.", show_default=False)
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="A parameter of the search. Repeatable."),
+    ] = None,
+    verify: VerifyOption = False,
+    figure: FigureOption = None,
+    force: ForceOption = False,
+    seed: RepeatableSeedOption = 0,
+    output: FormatOption = Format.table,
+) -> None:
+    """Find the smallest epsilon that gives a wanted accuracy.
+
+    It gives it as often as --probability says. Collections are simulated on a stand-in for
+    the people, whole ones at a time; nobody is asked. For the mean of numbers give --low,
+    --high and --within. CSV has the plans, JSON also every epsilon that was tried.
+    """
+    check_figure(figure, force=force, inputs=[data])
+    about_mean = MeanOptions(
+        low,
+        high,
+        within,
+        people,
+        clip,
+        data,
+        column,
+        missing,
+        split(mechanism or ["hm"]),
+        0.95 if probability is None else probability,
+        (eps_min, eps_max),
+    )
+    if about_mean.given:
+        refuse_options(
+            "the mean of numbers has --within for how far off it may be",
+            metric=metric,
+            at_most=at_most,
+            at_least=at_least,
+            search=search,
+            consistency=consistency,
+            tolerance=tolerance,
+            parameter=parameter,
+        )
+        conclude(about_mean.plan(verified=verify, seed=seed), output, figure)
+        return
+    from ldpkit.core.random import seeded
+    from ldpkit.planning.frequencies.plans import budget as plan
+
+    searches = split(search or ["sequential"])
+    if "bayes" in searches:
+        check_extra("bayes_opt")
+    check_bound(at_most, at_least)
+    if at_most is None and at_least is None:
+        raise _no_bound(metric or "mae")
+    people_asked = load_people(data or DEFAULT_DATA, column, missing)
+    found = plan(
+        people_asked,
+        split(mechanism or ["oue"]),
+        metric=metric or "mae",
+        at_most=at_most,
+        at_least=at_least,
+        probability=0.9 if probability is None else probability,
+        search=searches,
+        parameters=parse_numbers(parameter) | ({} if tolerance is None else {"tolerance": tolerance}),
+        consistency=consistency,
+        epsilon_min=eps_min,
+        epsilon_max=eps_max,
+        verified=verify,
+        rng=seeded(seed),
+        watch=watched,
+    )
+    conclude(found, output, figure)
+
+
+def _no_bound(metric: str) -> InvalidParameterError:
+    from ldpkit.simulation.metrics import metric_for
+
+    option = "--at-least" if metric_for(metric).larger_is_better else "--at-most"
+    return InvalidParameterError(f"how good must {metric} be? give {option} OMEGA")

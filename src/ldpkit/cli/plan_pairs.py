@@ -1,0 +1,87 @@
+"""`ldpkit plan pairs`: what correlated reports of pairs gain, and what they tell whom."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from ldpkit.cli.options import FigureOption, ForceOption, Format, FormatOption
+from ldpkit.cli.outputs import check_figure
+from ldpkit.cli.printing import note, show
+from ldpkit.core.errors import InvalidParameterError
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit plan pairs --n 20000 --epsilon-alone 1 --epsilon 2 --ones 600 --ones-to 800
+  ldpkit plan pairs --n 10000 --epsilon-alone 1 --known 500 --ones-to 1000 --figure pairs.png
+
+The plan shows randomised response, joint randomised response (the best under the limits, the choice
+of the thesis and the safe one) and the joint count of two, each with its epsilon towards the stated
+collector and towards anyone, also the partner.
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("pairs", epilog=_EXAMPLES)(pairs)
+
+
+def pairs(
+    n: Annotated[int, typer.Option("--n", help="How many people will be asked.")],
+    epsilon_alone: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon-alone",
+            help="What a report may tell a collector who does not know the pairing; by default --epsilon.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon", "-e", help="What it may tell anyone, also the partner.", show_default=False
+        ),
+    ] = None,
+    known: Annotated[int, typer.Option(help="How many people's values the collector knows.")] = 0,
+    ones: Annotated[int, typer.Option("--ones", help="The least number of ones assumed.")] = 0,
+    ones_to: Annotated[
+        int | None, typer.Option("--ones-to", help="The largest number assumed; by default all.")
+    ] = None,
+    figure: FigureOption = None,
+    force: ForceOption = False,
+    output: FormatOption = Format.table,
+) -> None:
+    """Compare reporting in pairs with reporting alone, at stated privacy towards everybody."""
+    from ldpkit.planning.pairs import PairQuestion, plan_pairs
+
+    alone = epsilon_alone if epsilon_alone is not None else epsilon
+    if alone is None:
+        raise InvalidParameterError("how much may a report tell? give --epsilon-alone, --epsilon or both")
+    question = PairQuestion(n, alone, epsilon, known, (ones, n if ones_to is None else ones_to))
+    if figure is not None:
+        check_figure(figure, force=force)
+    plan = plan_pairs(question)
+    rows = [
+        {name: "infinite" if value == math.inf else value for name, value in row.items()}
+        for row in plan.rows()
+    ]
+    if output is Format.table:
+        hidden = ("statement", "p", "rho", "variance")
+        shown = [{name: value for name, value in row.items() if name not in hidden} for row in rows]
+        show(shown, output, title=plan.title, caption=plan.caption)
+    else:
+        about = {"n": n, "known": known, "ones": list(question.range), "gain_ends": plan.gain_ends}
+        show(rows, output, about={**about, "caption": plan.caption, "notes": plan.notes()})
+    for each in plan.notes():
+        note(each)
+    if figure is not None:
+        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.pairs import trade_figure
+
+        save_figure(trade_figure(question), figure)
+        note(f"wrote {figure}")

@@ -1,0 +1,170 @@
+"""Results for people and for the next tool: a table, CSV or JSON from the same rows."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ldpkit import __version__
+from ldpkit.cli.options import Format
+from ldpkit.cli.safetext import csv_cell, visible
+from ldpkit.core.results import ENVELOPE, finite
+from ldpkit.core.tables import Table, flat
+from ldpkit.core.texttable import text_table, wrapped
+
+if TYPE_CHECKING:
+    from ldpkit.core.results import Result
+
+__all__ = ["note", "present", "say", "show", "show_table"]
+
+_AT_ONCE = 1024  # rows that are written together
+_HERE = "\0rows"  # where the rows of an envelope go; no text of a user has a NUL
+WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
+PROSE = 80  # longer lines are hard to read, however wide the window is
+
+
+def show(
+    rows: Iterable[Mapping[str, Any]],
+    output: Format,
+    *,
+    title: str = "",
+    caption: str = "",
+    kind: str = "",
+    about: Mapping[str, Any] | None = None,
+    file: TextIO | None = None,
+) -> None:
+    """Print rows with the same keys; numbers are shortened in the table only.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        The records. CSV and JSON are written as they come: a million of them would take a gigabyte.
+    output : Format
+        Table, CSV or JSON.
+    title, caption : str
+        What stands above and below the table.
+    kind : str
+        What sort of rows they are, for the JSON envelope, which is that of every result.
+    about : mapping, optional
+        What holds for all rows.
+    file : text file, optional
+        Where to print, by default standard output.
+    """
+    target = file or sys.stdout
+    if output is Format.json:
+        values: tuple[Any, ...] = (__version__, kind, title, caption, dict(about or {}), [], [], [])
+        _write_json(dict(zip(ENVELOPE, values, strict=True)), rows, target)
+    elif output is Format.csv:
+        _write_csv(rows, target)
+    else:
+        show_table(Table.of(list(rows), title=title, caption=caption), file=target)
+
+
+def present(result: Result, output: Format, *, file: TextIO | None = None, **chosen: Any) -> None:
+    """Print a result, and tell on standard error what there is to know beside it.
+
+    Parameters
+    ----------
+    result : Result
+        What was found: its rows, tables, caption and notes are its own.
+    output : Format
+        Its tables, or its rows as CSV, or its JSON envelope.
+    file : text file, optional
+        Where to print, by default standard output.
+    chosen
+        What `rows` and `tables` take, such as `top`.
+    """
+    target = file or sys.stdout
+    if output is Format.json:
+        _write_json(result.envelope(), result.iter_rows(**chosen), target)
+    elif output is Format.csv:
+        _write_csv(result.iter_rows(**chosen), target)
+    else:
+        for number, table in enumerate(result.tables(**chosen)):
+            if number:
+                print(file=target)
+            show_table(table, file=target)
+        if file is not None:  # who reads the file later must know
+            for warning in result.warnings:
+                say(f"warning: {warning}", file=file)
+    if output is Format.csv or (file is not None and output is Format.table):
+        note(result.caption)
+    for each in result.notes():
+        note(each)
+    for warning in result.warnings:
+        note(f"warning: {warning}")
+
+
+def _write_csv(rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
+    on_screen = target.isatty()
+    for number, some in enumerate(_parts(rows)):
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(some[0]) if some else [], lineterminator="\n")
+        if number == 0:
+            writer.writeheader()
+        writer.writerows(
+            {name: csv_cell(flat(value), on_screen) for name, value in row.items()} for row in some
+        )
+        target.write(text.getvalue())
+
+
+def _write_json(envelope: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
+    """Write an envelope with its rows, which come one by one, as `json.dumps` would write the whole."""
+    head, tail = _json_text({**envelope, "rows": _HERE}).split(json.dumps(_HERE))
+    between, last = f"{head}[", ""
+    for some in _parts(rows):
+        inside = _json_text(some)[1:-1].rstrip("\n")  # no line break of a JSON text is part of a value
+        target.write(between + inside.replace("\n", "\n  "))
+        between, last = ",", "\n  " if some else ""
+    target.write(f"{last}]{tail}\n")
+
+
+def _parts(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Yield rows as they come, many at a time, which spares calls of the system; one empty part of none."""
+    coming = iter(rows)
+    some = list(itertools.islice(coming, _AT_ONCE))
+    yield some
+    while some := list(itertools.islice(coming, _AT_ONCE)):
+        yield some
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(finite(value), indent=2, default=float, allow_nan=False)
+
+
+def show_table(table: Table, *, file: TextIO | None = None) -> None:
+    """Print a table that fits the window, with what stands above and below it."""
+    target = file or sys.stdout
+    width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
+    if table.title:
+        say(table.title, file=target)
+    if table.rows:
+        lines = text_table(table.header, table.rows, right=table.right, width=width)
+        print(*lines, sep="\n", file=target)
+    if table.caption:
+        say(table.caption, file=target)
+
+
+def say(text: str, *, file: TextIO | None = None) -> None:
+    """Print sentences; on a terminal their lines are at most 80 columns wide, or as wide as the window."""
+    target = file or sys.stdout
+    width = min(PROSE, shutil.get_terminal_size().columns) if target.isatty() else WIDTH
+    for line in visible(text).split("\n"):
+        print(*wrapped(line, width), sep="\n", file=target)
+
+
+def note(message: str) -> None:
+    """Tell the user something beside the result, on standard error, and after what was printed before."""
+    sys.stdout.flush()
+    with contextlib.suppress(OSError):  # the work is done, whether or not it can be told
+        if sys.stderr.isatty():
+            say(message, file=sys.stderr)
+        else:  # one line for who reads it with a program
+            print(visible(message), file=sys.stderr)

@@ -1,0 +1,62 @@
+"""How many pairs hold the same value, where everybody's partner is drawn uniformly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.typing import Counts
+
+__all__ = ["pairs_of_equals"]
+
+_MOST_PEOPLE = 10**9  # NumPy draws hypergeometric numbers of fewer
+_MOST_VALUES = 512
+
+
+def pairs_of_equals(counts: Counts, repeats: int, generator: np.random.Generator) -> tuple[Counts, Counts]:
+    """Draw for whole collections the number of pairs of two equal values, and who is left alone.
+
+    People sit down on first and second seats; both halves are uniform choices, and so is
+    who of the second faces whom of the first.
+
+    Returns
+    -------
+    tuple of arrays, shapes (repeats, k) and (repeats,)
+        The pairs in which both hold each value; and the value of who has no partner, -1 for nobody.
+
+    Examples
+    --------
+    >>> equal, alone = pairs_of_equals(np.array([4, 0, 1]), 2, np.random.default_rng(1))
+    >>> equal[:, 0].tolist() in ([2, 2], [2, 1], [1, 2], [1, 1]), set(alone.tolist()) <= {0, 2}
+    (True, True)
+    """
+    n, k = int(counts.sum()), len(counts)
+    if n >= _MOST_PEOPLE or k > _MOST_VALUES:
+        raise InvalidInputError(
+            f"pairs are simulated of fewer than {_MOST_PEOPLE:,} people and at most {_MOST_VALUES} values, "
+            f"got {n:,} and {k}: privatize and tally instead"
+        )
+    left = np.tile(counts, (repeats, 1))
+    alone = np.full(repeats, -1)
+    if n % 2:
+        alone = generator.choice(k, repeats, p=counts / n)
+        left[np.arange(repeats), alone] -= 1
+    first = _spread(left, np.full(repeats, n // 2), generator)
+    second = left - first
+    equal = np.empty_like(left)
+    for value in range(k):
+        facing = _spread(second, first[:, value], generator)
+        equal[:, value] = facing[:, value]
+        second = second - facing
+    return equal, alone
+
+
+def _spread(counts: Counts, chosen: Counts, generator: np.random.Generator) -> Counts:
+    """Draw how many of each kind are in a uniform choice of so many, a row for each collection."""
+    picked = np.zeros_like(counts)
+    rest, wanted = counts.sum(axis=1), np.array(chosen)
+    for kind in range(counts.shape[1]):
+        rest = rest - counts[:, kind]
+        picked[:, kind] = generator.hypergeometric(counts[:, kind], rest, wanted)
+        wanted = wanted - picked[:, kind]
+    return picked
