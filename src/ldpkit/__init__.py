@@ -23,7 +23,8 @@ TYPE_CHECKING = False  # typing itself would take longer to load than all else t
 if TYPE_CHECKING:
     from typing import Any
 
-    from ldpkit import bench, testing
+    import ldpkit.bench as bench
+    import ldpkit.testing as testing
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.measure import Risk
     from ldpkit.assurance.audit.audit import Audit, audit

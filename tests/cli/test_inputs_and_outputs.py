@@ -46,6 +46,7 @@ def test_missing_numbers_are_refused_or_dropped_and_counted(run, folder, command
     told = run(*words, "--missing", "drop").err
     assert "2 missing values were left out, 3 are left" in told
     assert "1 of 3 values were outside and were moved to the nearest end" in told
+    (folder / "out.ldp").unlink(missing_ok=True)
     unclipped = run(*words[:-1], "--missing", "drop", code=2).error_line
     assert "'people.csv', line 4: value 70.5 is not in the interval [0, 60]" in unclipped
     assert "--clip" in unclipped
@@ -62,8 +63,23 @@ def test_missing_categories_too(run, folder):
 
 
 def refuse_all(run, folder):
-    (folder / "none.csv").write_text("x\n\n\n")
-    words = ("privatize", "none.csv", "-p", "grr", "-e", 1, "--domain", 3, "--missing", "drop", "-o", "n.ldp")
+    (folder / "none.csv").write_text("x,y\n,1\n,2\n")
+    words = (
+        "privatize",
+        "none.csv",
+        "--column",
+        "x",
+        "-p",
+        "grr",
+        "-e",
+        1,
+        "--domain",
+        3,
+        "--missing",
+        "drop",
+        "-o",
+        "n.ldp",
+    )
     return run(*words, code=2).error_line
 
 
@@ -129,7 +145,7 @@ def test_a_missing_extra_is_named_before_any_work(run, monkeypatch, library, wor
     assert "python" in line.rsplit(":", 1)[1] or sys.executable in line
 
 
-def test_a_dash_is_standard_output(run, capfdbinary):
+def test_a_dash_is_standard_output(run):
     run("privatize", "cities.txt", "-p", "grr", "-e", 1, "--domain", "@cities.txt", "-o", "a.ldp")
     printed, plain = run("estimate", "a.ldp", "-o", "-"), run("estimate", "a.ldp")
     assert printed.out == plain.out

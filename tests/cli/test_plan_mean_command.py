@@ -74,7 +74,7 @@ def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> Non
 def test_numbers_outside_are_refused_or_moved(run: Run, ages: Path) -> None:
     asked = ("plan", "budget", "-d", ages, "--column", "age", "--low", 20, "--high", 90, "--within", 2)
     assert "--clip" in run(*asked, code=2).error_line
-    assert "100 of them were moved" in run(*asked, "--clip").err
+    assert "of 3,000 values were outside and were moved" in run(*asked, "--clip").err
 
 
 def test_a_figure_is_drawn(run: Run, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class NumericOptions:
         if found is None:
             raise InvalidParameterError(f"{spec} has reports, not numbers: give a number for each person")
         if found.moved:
-            note(moved_in_words(found.moved, len(found.values)))
+            note(f"note: {moved_in_words(found.moved, len(found.values))}")
         return NumericData(Path(spec).stem, found.values, found.interval)
 
 

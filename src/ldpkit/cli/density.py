@@ -95,7 +95,7 @@ def density(
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
     else:
         if numbers.moved:
-            note(moved_in_words(numbers.moved, len(numbers.values)))
+            note(f"note: {moved_in_words(numbers.moved, len(numbers.values))}")
         tally = _simulate(numbers, mechanism or "sw", epsilon, seed)
     smooth = estimate_density(tally, bins=FINE)
     quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)

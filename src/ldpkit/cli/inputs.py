@@ -58,7 +58,7 @@ def dropped_in_words(dropped: int, left: int) -> str:
 
 def moved_in_words(moved: int, total: int) -> str:
     """Return how many numbers were moved into the interval."""
-    return f"note: {moved:,} of {total:,} values were outside and were moved to the nearest end"
+    return f"{moved:,} of {total:,} values were outside and were moved to the nearest end"
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,7 @@ class NumericInput:
         if not self.moved:
             return ""
         return (
-            f"; {self.moved} of them were moved to the nearest end of {self.interval}, "
-            f"before that their mean was {self.before:.6g}"
+            f"; {moved_in_words(self.moved, len(self.values))}, before that their mean was {self.before:.6g}"
         )
 
 

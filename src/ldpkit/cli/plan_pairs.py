@@ -80,7 +80,7 @@ def pairs(
     for each in plan.notes():
         note(each)
     if figure is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.pairs import trade_figure
 
         save_figure(trade_figure(question), figure)

@@ -211,7 +211,7 @@ class _Notes:
     def __iter__(self) -> Iterator[str]:
         yield from self.known
         if self.moved:
-            yield moved_in_words(self.moved, self.column.read)
+            yield f"note: {moved_in_words(self.moved, self.column.read)}"
         if self.column.dropped:
             yield dropped_in_words(self.column.dropped, self.column.read)
 

@@ -159,7 +159,7 @@ def _numbers(
     if found is None:
         raise InvalidParameterError(f"{data} has reports, not numbers: give a number for each person")
     if found.moved:
-        note(moved_in_words(found.moved, len(found.values)))
+        note(f"note: {moved_in_words(found.moved, len(found.values))}")
     return found.values
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -97,10 +98,9 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    mechanism = tally.mechanism
+    mechanism = cast("GroupCount", tally.mechanism)
     if mechanism.kind != GroupCount.kind:
         raise InvalidInputError(f'the estimator "groups" is for joint reports of groups, got {mechanism!r}')
-    assert isinstance(mechanism, GroupCount)
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
     people = tally.n * mechanism.size
@@ -119,6 +119,8 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
             "promise": mechanism.promise(),
         },
         unbiased=values,
+        raw=values,
+        mechanisms=(mechanism,),
         noise=Noise(people, mechanism.variance(0.0, people) ** 0.5),
         region=GroupRegion(mechanism, tally.counts),
         population=population,

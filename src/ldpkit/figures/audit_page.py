@@ -26,7 +26,7 @@ def audit_page(found: Audit, *, command: str) -> str:
     Examples
     --------
     >>> import ldpkit
-    >>> page = audit_page(ldpkit.audit(ldpkit.GRR(2, epsilon=1), reports=1000), command="ldpkit audit grr")
+    >>> page = audit_page(ldpkit.audit(ldpkit.GRR(2, epsilon=1), reports=1000), command="ldpkit audit -p grr")
     >>> "PASSED" in page, "http" in page
     (True, False)
     """

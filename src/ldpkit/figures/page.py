@@ -55,7 +55,7 @@ def write_page(title: str, body: str, *, command: str, style: str = "", made: st
 
     Examples
     --------
-    >>> page = write_page("<Rome>", "<p>All is well.</p>", command="ldpkit audit grr")
+    >>> page = write_page("<Rome>", "<p>All is well.</p>", command="ldpkit audit -p grr")
     >>> "<h1>&lt;Rome&gt;</h1>" in page, "http" in page
     (True, False)
     """

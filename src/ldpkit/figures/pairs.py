@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.figures.experiment import new_figure
+from ldpkit.figures.canvas import new_figure
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.planning.pairs import PairQuestion, plan_pairs
 

@@ -20,9 +20,9 @@ from ldpkit.files.lines import line_blocks, text_limit
 from ldpkit.files.spreadsheet import original_cell
 from ldpkit.files.tables import (
     STANDARD_INPUT,
+    InputTable,
     Missing,
     Piece,
-    Table,
     is_number,
     joined,
     open_table,
@@ -94,7 +94,7 @@ def read_cells(path: str | Path, column: str | None = None, *, missing: Missing 
     return joined(pieces)
 
 
-def _nothing_left(table: Table) -> InvalidInputError:
+def _nothing_left(table: InputTable) -> InvalidInputError:
     return InvalidInputError(f"{table.title}: all values are missing: give at least one")
 
 
@@ -150,7 +150,7 @@ class ColumnStream:
             raise OutOfDomainError(f"{place}: {error.without_position}") from None
 
 
-def _whole(table: Table, *names: str | None) -> list[Piece]:
+def _whole(table: InputTable, *names: str | None) -> list[Piece]:
     """Return whole columns, one after the other."""
     return [joined(pieces) for pieces in zip(*table.pieces(*names), strict=True)]
 
@@ -243,7 +243,7 @@ def read_transactions(path: str | Path, delimiter: str | None = None) -> Iterato
     return ([item for item in map(str.strip, line.split(delimiter)) if item] for line in text.split("\n"))
 
 
-def _pick(table: Table, column: str | None) -> str | None:
+def _pick(table: InputTable, column: str | None) -> str | None:
     """Return the column that is meant, or refuse with the columns there are."""
     names = table.names
     if not names:

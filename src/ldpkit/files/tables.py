@@ -24,7 +24,7 @@ __all__ = [
     "STANDARD_INPUT",
     "Missing",
     "Piece",
-    "Table",
+    "InputTable",
     "is_number",
     "joined",
     "open_table",
@@ -45,7 +45,7 @@ _MISSING = ("", "nan")
 _NOT_FINITE = frozenset("nNaAiIfFtTyY")  # the letters of nan, inf and infinity
 
 
-class Table(Protocol):
+class InputTable(Protocol):
     """What the readers ask of a file, whatever its format. Its columns can be gone through once."""
 
     title: str
@@ -214,7 +214,7 @@ class _Delimited:
         return self._next()
 
 
-def _text_column(table: Table, name: str | None, missing: Missing | None) -> Iterator[Piece]:
+def _text_column(table: InputTable, name: str | None, missing: Missing | None) -> Iterator[Piece]:
     """Yield a column of text, with or without its missing cells."""
     for (piece,) in table.pieces(name):
         kept = piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
@@ -245,12 +245,18 @@ class _Parquet:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         chosen = [name or self.names[0] for name in names]
         for batch, first in self._batches(chosen):
-            yield [self._piece(batch.column(name), name, first) for name in chosen]
+            yield [self._piece(self._column(batch, name), name, first) for name in chosen]
+
+    def _column(self, batch: Any, name: str) -> Any:
+        """Return a column of a batch; a damaged file may hold other columns than its header says."""
+        if name not in batch.schema.names:
+            raise InvalidInputError(f"{self.title} is damaged: a part of it has no column {shortened(name)}")
+        return batch.column(name)
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         chosen = name or self.names[0]
         for batch, first in self._batches([chosen]):
-            column = batch.column(chosen)
+            column = self._column(batch, chosen)
             if missing != "drop":
                 yield self._piece(column, chosen, first, missing)
                 continue
@@ -309,7 +315,7 @@ def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
     place.refuse(row, f"the value {shortened(cells[row])} is not UTF-8 text", "write the file as UTF-8")
 
 
-def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = None) -> Table:
+def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = None) -> InputTable:
     """Return the table in a file; `as_csv` says how to take standard input.
 
     `limit` is the most text that a packed file may hold; None is any, for who keeps little of it.

@@ -23,7 +23,7 @@ __all__ = [
     "variant",
 ]
 
-LARGEST_EPSILON = 20.0
+LARGEST_EPSILON, SMALLEST_EPSILON = 20.0, 0.001
 _SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
 
 
@@ -43,6 +43,8 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     kind = MECHANISMS.get(name)
     if domain is None:
         domain = (-2.0, 6.0) if is_numeric(kind) else _SMALL
+    if kind.can("joint"):
+        return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":
         return get(name, domain, epsilon=epsilon)
     return get(name, domain, epsilon_inf=min(2 * epsilon, LARGEST_EPSILON), epsilon_1=epsilon)
@@ -60,6 +62,8 @@ def variant(mechanism: Any, domain: Any = None, **changed: float) -> Any:
         epsilon = changed.pop("epsilon")
         both = parameters["epsilon_inf"] / parameters["epsilon_1"] * epsilon
         changed |= {"epsilon_1": epsilon, "epsilon_inf": min(both, LARGEST_EPSILON)}
+    if "epsilon" in changed and "epsilon_alone" in parameters:
+        changed["epsilon_alone"] = parameters["epsilon_alone"] / parameters["epsilon"] * changed["epsilon"]
     try:
         return type(mechanism)(mechanism.domain if domain is None else domain, **{**parameters, **changed})
     except InvalidParameterError:
@@ -130,7 +134,7 @@ def relatives(mechanism: Any) -> list[Any]:
     if is_numeric(mechanism):
         domain: Any = (mechanism.domain.low, mechanism.domain.high + 1)
         others = [variant(mechanism, domain), variant(mechanism, epsilon=1.25 * epsilon)]
-        stranger = "duchi" if mechanism.name != "duchi" else "pm"
+        strangers = ("duchi", "pm")
     else:
         size = len(mechanism.domain)
         others = [
@@ -139,5 +143,7 @@ def relatives(mechanism: Any) -> list[Any]:
             variant(mechanism, epsilon=float(np.nextafter(epsilon, 2 * epsilon))),
             variant(mechanism, [f"label {index}" for index in range(size)]),
         ]
-        stranger = "oue" if mechanism.name != "oue" else "sue"
-    return [each for each in others if each is not None] + [get(stranger, mechanism.domain, epsilon=epsilon)]
+        strangers = ("oue", "sue")
+    unlike = [get(name, mechanism.domain, epsilon=epsilon) for name in strangers]
+    others.append(next(each for each in unlike if type(each) is not type(mechanism)))
+    return [each for each in others if each is not None]

@@ -49,7 +49,7 @@ def check_declaration(mechanism: Any) -> None:
         f"expected its parameters to make {mechanism!r}, found {twin!r}",
     )
     require(mechanism.kind in (FREQUENCY, NUMERIC), f"expected a known kind, found {mechanism.kind!r}")
-    can = {"memoized": hasattr(mechanism, "exact_permanent_epsilon")}
+    can = {"memoized": "exact_permanent_epsilon" in mechanism.epsilons()}
     if is_numeric(mechanism):
         line: Any = mechanism.line
         can |= {"unbiased": line == (0, 1), "linear": line is not None}

@@ -15,7 +15,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.testing.epsilon import each_support, floats, has_public_coins, is_listed, support_moments
 from ldpkit.testing.examples import cases
-from ldpkit.testing.expect import UntouchedSource, refuses, require
+from ldpkit.testing.expect import NotApplicableError, UntouchedSource, refuses, require
 from ldpkit.testing.false_alarms import SAID, two_sample_z, z_limit, z_scores
 
 __all__ = ["FREQUENCY", "PURE", "check_estimates", "check_simulated_estimates", "check_simulation_law"]
@@ -168,6 +168,8 @@ def _population(size: int, people: int) -> Any:
 
 def check_unbiased(mechanism: Any) -> None:
     """Estimates are unbiased with the stated variance, for two values and for more."""
+    if mechanism.can("joint"):
+        raise NotApplicableError("partners depend on each other: no batch is cut into collections")
     for each in cases(mechanism, (2, 1.0), (9, 2.0)):
         check_estimates(each, repeats=800)
 
@@ -215,6 +217,8 @@ def check_simulation_seeds(mechanism: Any) -> None:
 
 def check_variance(mechanism: Any) -> None:
     """The variance follows p and q, and a random population adds f (1 - f) / n."""
+    if mechanism.can("joint"):
+        raise NotApplicableError("partners depend on each other: no batch is cut into collections")
     (each,) = cases(mechanism, (7, 1.5))
     p, q = (float(chance) for chance in each.support_probabilities)
     f = np.array([0.0, 0.25, 1.0])

@@ -12,7 +12,7 @@ from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.random import seeded
 from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.testing.examples import good_values, small
-from ldpkit.testing.expect import UntouchedSource, refuses, require
+from ldpkit.testing.expect import NotApplicableError, UntouchedSource, refuses, require
 
 __all__ = ["CHECKS"]
 
@@ -50,6 +50,8 @@ def check_secure_default(mechanism: Any) -> None:
 
 def check_chunks(mechanism: Any) -> None:
     """The reports of `privatize_chunks` are those of `privatize`, from a stream of their own each."""
+    if mechanism.can("joint"):
+        raise NotApplicableError("everybody is one batch, so that no chunk decides who meets whom")
     subject = small(mechanism)
     options: dict[str, Any] = {"new_devices": True} if subject.can("memoized") else {}
     each = subject.chunk_size

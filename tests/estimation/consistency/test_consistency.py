@@ -14,6 +14,7 @@ import ldpkit
 from estimation.batches import NOISE, apply, batches
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.noise import Noise
+from slow import slow
 
 SHIPPED = ["base_cut", "base_pos", "norm", "norm_cut", "norm_mul", "norm_sub", "power", "power_ns"]
 NOT_NEGATIVE = [name for name in SHIPPED if name != "norm"]
@@ -43,7 +44,7 @@ def test_shipped_methods_are_registered() -> None:
 
 @pytest.mark.parametrize("name", SHIPPED)
 @pytest.mark.parametrize("row", HARD_ROWS.values(), ids=HARD_ROWS.keys())
-@pytest.mark.parametrize("noise", [NOISE, Noise(1, 1.0), Noise(10**12, 1e-7), Noise(10, 0.0)], ids=str)
+@pytest.mark.parametrize("noise", [NOISE, Noise(10, 0.0), *slow(Noise(1, 1.0), Noise(10**12, 1e-7))], ids=str)
 def test_hard_rows_have_an_answer(name: str, row: list[float], noise: Noise) -> None:
     for size in (2, len(row)):
         result = apply(name, [row[:size]], noise)

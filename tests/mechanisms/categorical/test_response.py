@@ -13,6 +13,7 @@ import ldpkit
 from contract.scripted import ScriptedSource
 from ldpkit.core.exact import WORD, exp_bounds
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from slow import slow
 
 
 def reference(word: int, value: int, response: RandomisedResponse) -> int:
@@ -32,8 +33,8 @@ def boundary_words(response: RandomisedResponse) -> list[int]:
     return [word for word in words if 0 <= word < WORD]
 
 
-@pytest.mark.parametrize("epsilon", [0.001, 0.7, 1.0, 5.0, 20.0])
-@pytest.mark.parametrize("size", [2, 3, 4, 255, 256, 257, 1000, 65_536, 65_537, 10**6, 10**7])
+@pytest.mark.parametrize("epsilon", [0.001, 1.0, 20.0, *slow(0.7, 5.0)])
+@pytest.mark.parametrize("size", [2, 3, 256, 257, 65_537, *slow(4, 255, 1000, 65_536, 10**6, 10**7)])
 def test_grr_follows_the_integers_at_every_boundary(size, epsilon):
     oracle = ldpkit.GRR(size, epsilon)
     words = boundary_words(oracle.response)

@@ -20,6 +20,7 @@ from ldpkit.planning.laws import report_sums as reports_module
 from ldpkit.planning.laws.report_sums import Bits
 from ldpkit.planning.laws.set_sums import Sets
 from ldpkit.planning.laws.totals import law_at, mean_estimation_law, total_law
+from slow import slow
 
 PURE = ("grr", "sue", "oue", "the", "ss", "blh", "olh")
 
@@ -182,7 +183,7 @@ def test_irregular_amounts_by_saddle_point():
 
 
 @pytest.mark.parametrize("name", PURE)
-@pytest.mark.parametrize("deviations", [-5.0, -1.0, -0.05, 0.0, 0.05, 2.0])
+@pytest.mark.parametrize("deviations", [-5.0, 0.0, 0.05, *slow(-1.0, -0.05, 2.0)])
 def test_saddle_point_agrees_with_the_lattice(name, deviations):
     counts = water(5000, 80_000)
     oracle = ldpkit.get(name, 41, epsilon=0.7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -204,7 +204,11 @@ def risk(
         amounts = cell_middles(first, bins)
         if numbers is not None:
             people = _in_cells(first.domain, numbers, bins)
-    belief = people if prior is None else _belief(prior, first.domain, amounts)
+    belief = (
+        people
+        if prior is None
+        else _belief(prior, lambda values, counts: _spread(first, values, counts, bins))
+    )
     source = seeded(0) if rng is None else rng
 
     def attack() -> Iterator[Risk]:
@@ -232,7 +236,9 @@ def _asked(
     """Return whose reports are attacked, and what "all" leaves out and why."""
     if mechanisms is None:
         return (DEFAULT_NUMERIC if numeric else DEFAULT_MECHANISMS), ()
-    asked = [mechanisms] if isinstance(mechanisms, (str, Mechanism)) else list(mechanisms)
+    is_one = isinstance(mechanisms, str) or not isinstance(mechanisms, Sequence)
+    several: Any = [mechanisms] if is_one else mechanisms
+    asked: list[Any] = list(several)
     if asked != [_ALL]:
         return asked, ()
     if numeric:
@@ -249,7 +255,7 @@ def _made(
     parameters: dict[str, Any],
 ) -> Iterator[Mechanism]:
     """Yield a mechanism for every budget, ascending; one that is made already has its own."""
-    if isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, str):
         if space is not None and space != mechanism.domain:
             raise InvalidParameterError(f"{mechanism!r} is on {mechanism.domain}, the people on {space}")
         yield mechanism
@@ -265,17 +271,23 @@ def _made(
         yield kind.make(space, epsilon=budget, **parameters)
 
 
-def _belief(prior: Any, space: Domain, amounts: Floats | None) -> Floats | None:
+def _belief(prior: Any, spread: Callable[[list[Any], list[float]], Floats]) -> Floats | None:
+    """Return a prior as numbers, one for each value; `spread` puts values and counts in their places."""
     if isinstance(prior, str):
         if prior == UNIFORM:
             return None
         raise InvalidParameterError(f"the prior is 'uniform', a mapping or numbers, got {prior!r}")
-    if not isinstance(prior, Mapping):
-        return np.asarray(prior, float)
-    if amounts is not None and isinstance(space, IntervalDomain):
-        return _in_cells(space, list(prior), len(amounts), list(prior.values()))
-    belief = np.zeros(space.size or 0)
-    belief[np.asarray(space.encode(list(prior)))] = list(prior.values())
+    if isinstance(prior, Mapping):
+        return spread(list(prior), list(prior.values()))
+    return np.asarray(prior, float)
+
+
+def _spread(mechanism: Mechanism, values: list[Any], counts: list[float], bins: int) -> Floats:
+    """Return how many people hold each value, or each cell of numbers."""
+    if is_numeric(mechanism):
+        return _in_cells(mechanism.domain, values, bins, counts)
+    belief = np.zeros(mechanism.domain.size or 0)
+    belief[np.asarray(mechanism.domain.encode(values))] = counts
     return belief
 
 

@@ -183,10 +183,9 @@ def audit(
     True
     """
     count = check_whole(reports, "reports", least=1000)
-    if isinstance(target, Mechanism):
-        mechanism = target
-    else:
-        mechanism, provenance = target.mechanism, provenance or target.provenance
+    found: Any = target
+    mechanism: Mechanism = getattr(found, "mechanism", found)
+    provenance = provenance or getattr(found, "provenance", None)
     tell = watch or (lambda _: None)
     tell("computing epsilon from the integers")
     exact = mechanism.exact_epsilon()

@@ -44,7 +44,7 @@ class JointOLH(PairedOracle, LocalHashing):
     >>> import ldpkit
     >>> oracle = ldpkit.get("joint_olh", 100, epsilon_alone=1, epsilon=2)
     >>> round(oracle.variance(0.05, 10_000) / ldpkit.OLH(100, epsilon=1).variance(0.05, 10_000), 4)
-    0.9994
+    0.9984
     """
 
     name = "joint_olh"

@@ -231,9 +231,9 @@ class PairedOracle(FrequencyOracle):
             Fixed pairs of positions; whoever is in none answers alone. Then the variance
             is that of these pairs, and everybody who knows them knows the grouping.
         """
-        indices, source = self.domain.encode(values), resolve(rng)
         if pairs is None:
-            return self._randomise(indices, source)
+            return super().privatize(values, rng=rng)
+        indices, source = self.domain.encode(values), resolve(rng)
         order = check_pairs(pairs, len(indices))
         if self.adversary is not None:
             raise InvalidParameterError(

@@ -46,7 +46,7 @@ class JointSUE(PairedOracle, SUE):
     >>> import ldpkit
     >>> oracle = ldpkit.get("joint_sue", 10, epsilon_alone=1, epsilon=2)
     >>> round(oracle.variance(0.01, 10_000) / ldpkit.SUE(10, epsilon=1).variance(0.01, 10_000), 3)
-    0.774
+    0.832
     """
 
     name = "joint_sue"

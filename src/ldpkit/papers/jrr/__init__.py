@@ -1,0 +1,31 @@
+"""JRR (Zheng's dissertation, chapter 4 and appendix B): examples 2-3, figures 4.1-4.6 and B.1.
+
+The thesis correlates the noise of paired people and states a privacy theorem that does
+not hold: a partner who knows the pairing can learn the bit. Its errors are reproduced as
+they are, and each has beside it what the same setting really tells whom. Statements that
+contradict the thesis' own Theorem 4 are shown to do so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ldpkit.papers import Claim, Settings, reproduction
+from ldpkit.papers.jrr.errors import example_claims, real_claims, synthetic_claims
+from ldpkit.papers.jrr.groups import group_claims
+from ldpkit.papers.jrr.privacy import privacy_claims, trade_claims
+
+__all__ = ["run"]
+
+
+@reproduction("jrr", "JRR: joint randomised response in pairs (examples 2-3, figures 4.1-4.6, B.1)")
+def run(settings: Settings) -> Iterator[Claim]:
+    """Yield the claims, and draw the figures where there is a folder."""
+    if settings.folder is not None:
+        settings.folder.mkdir(parents=True, exist_ok=True)
+    yield from example_claims(settings)
+    yield from privacy_claims(settings)
+    yield from real_claims(settings)
+    yield from synthetic_claims(settings)
+    yield from trade_claims(settings)
+    yield from group_claims(settings)

@@ -1,0 +1,147 @@
+"""What the thesis' settings tell whom: Theorem 3, figures 4.1 and 4.2, and the price of correlation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from ldpkit.assurance.joint import Adversary, guarantee
+from ldpkit.mechanisms.categorical.grr import GRR
+from ldpkit.mechanisms.joint.jrr import JRR
+from ldpkit.mechanisms.joint.matchings import hidden_epsilon
+from ldpkit.mechanisms.joint.table import PairTable
+from ldpkit.papers import Claim, Settings, Verdict
+from ldpkit.papers.jrr.thesis import TABLE_4_3, choice, theorem_3
+from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends
+
+__all__ = ["privacy_claims", "trade_claims"]
+
+
+def privacy_claims(settings: Settings) -> Iterator[Claim]:
+    """Yield Theorem 3 against exact sums over all pairings, and what follows for figures 4.1 and 4.2."""
+    p = Fraction(3, 4)
+    for n, m, rho in ((4, 2, Fraction(-1, 5)), (6, 2, Fraction(-1, 5)), (4, 2, Fraction(-1, 3))):
+        table = PairTable.correlated(2, p, rho)
+        stated, exact = theorem_3(n, m)(float(p), float(table.both)), hidden_epsilon(table, n, m)
+        assert exact is not None
+        yield Claim(
+            f"Theorem 3: n={n}, m={m}, p=0.75, rho={float(rho):.4g}, pairing hidden",
+            round(stated, 6),
+            "infinite" if math.isinf(exact) else round(exact, 6),
+            0.0,
+            Verdict.CORRECTED,
+            "the truthfulness of the known people tells who may be paired with whom",
+        )
+    yield Claim(
+        "Theorem 3, its own adversary: m=1 who learns its partner, rho=1-1/p",
+        round(theorem_3(10_000, 1)(float(choice(1.0).p), 0.0), 6),
+        "infinite",
+        0.0,
+        Verdict.CORRECTED,
+        "the thesis averages over partners that the adversary knows not to be the partner",
+    )
+    n, ones = TABLE_4_3["Kosarak"]
+    made = guarantee(choice(1.0), Adversary(knows_grouping=True, share=ones / n), n)
+    yield Claim(
+        "Kosarak, epsilon 1, rho=1-1/p: a collector that made the pairs and knows the share of ones",
+        1.0,
+        round(made.epsilon, 6),
+        0.0,
+        Verdict.CORRECTED,
+        "and the estimate tells the share to everybody",
+    )
+    yield from _optimum(settings)
+
+
+def _optimum(settings: Settings) -> Iterator[Claim]:
+    question = PairQuestion(10_000, 1.0, known=500, ones=(100, 100))
+    theirs, ours = best_table(question, theorem_3(10_000, 500)), best_table(question)
+    assert theirs is not None
+    assert ours is not None
+    exact = hidden_epsilon(theirs, 10_000, 500)
+    assert exact is not None
+    yield Claim(
+        "figure 4.1, m=500: epsilon of the optimum under Theorem 3",
+        1.0,
+        round(exact, 6),
+        0.0,
+        Verdict.CORRECTED if exact > 1 else Verdict.NOT_REPRODUCED,
+        f"exactly 1 allows a variance {question.variance(ours) / question.variance(theirs):.4f} times "
+        "that one; "
+        "towards a partner both are infinite",
+    )
+    asked = PairQuestion(10_000, 1.0, ones=(1000, 1000))
+    exact_end = gain_ends(asked)
+    for share, printed in ((0.1, "17%"), (0.9, "10%")):
+        yield Claim(
+            f"figure 4.2: colluders up to whom pairs gain, n1/n={share:g}",
+            printed,
+            f"{(exact_end or 0) / 10_000:.1%}",
+            0.0,
+            Verdict.CORRECTED,
+            "the variance is symmetric in n1/n, so the two cannot differ; Theorem 3 would say 9.3%",
+        )
+    _draw_region(settings)
+
+
+def trade_claims(settings: Settings) -> Iterator[Claim]:
+    """Yield that at equal epsilon towards a partner nothing is gained, and draw the price of correlation."""
+    least = math.inf
+    for epsilon in (0.1, 0.5, 1.0, 2.0, 4.0):
+        rr = GRR(2, epsilon=epsilon)
+        for part in np.linspace(0.05, 0.99, 12):
+            for sign in ("negative", "positive"):
+                oracle = JRR(2, float(max(part * epsilon, 0.001)), epsilon, correlation=sign)
+                for ones in (0, 10, 400, 500):
+                    least = min(least, oracle.variance(ones / 1000, 1000) / rr.variance(ones / 1000, 1000))
+    yield Claim(
+        "JRR at the same epsilon as RR: least variance over RR, epsilon towards a knowing partner",
+        "below 1",
+        round(least, 6),
+        0.0,
+        Verdict.CORRECTED if least >= 1 else Verdict.REPRODUCED,
+        "over five epsilons, twelve correlations of each sign and four shares: no rho beats RR",
+    )
+    if settings.folder is not None:
+        from ldpkit.figures.canvas import save_figure
+        from ldpkit.figures.pairs import trade_figure
+
+        n, ones = TABLE_4_3["Kosarak"]
+        save_figure(
+            trade_figure(PairQuestion(n, 1.0, ones=(ones, ones))), settings.folder / "price-of-pairs.png"
+        )
+
+
+def _draw_region(settings: Settings) -> None:
+    if settings.folder is None:
+        return
+    from ldpkit.figures.canvas import new_figure, save_figure
+    from ldpkit.planning.pairs import hidden_constraint
+
+    figure = new_figure(10, 4.5)
+    question = PairQuestion(10_000, 1.0, ones=(100, 100))
+    grid, rhos = np.linspace(0.55, 0.8, 36), np.linspace(-0.8, 0, 41)
+    for axes, known in zip(figure.subplots(1, 2), (0, 500), strict=True):
+        variance = np.full((len(rhos), len(grid)), np.nan)
+        exact, thesis = np.full_like(variance, np.nan), np.full_like(variance, np.nan)
+        for i, rho in enumerate(rhos):
+            for j, p in enumerate(grid):
+                both = (1 - p) ** 2 + rho * p * (1 - p)
+                if both >= 0:
+                    table = PairTable(2, Fraction(p), Fraction(both))
+                    variance[i, j] = math.log10(question.variance(table) * 1e8)
+                    exact[i, j] = min(hidden_constraint(10_000, known)(p, both), 50)
+                    thesis[i, j] = min(theorem_3(10_000, known)(p, both), 50)
+        shown = axes.pcolormesh(grid, rhos, variance, cmap="Blues", shading="nearest")
+        axes.contour(grid, rhos, exact, [1.0], colors="black")
+        axes.contour(grid, rhos, thesis, [1.0], colors="C3", linestyles="dashed")
+        axes.plot(math.e / (1 + math.e), 0, "o", color="hotpink")
+        axes.set_title(f"m = {known}: black exact, red by Theorem 3")
+        axes.set_xlabel("p")
+        axes.set_ylabel("rho")
+    figure.colorbar(shown, ax=axes, label="log10 of the variance of the count")
+    figure.suptitle("Figure 4.1: epsilon 1 with a hidden pairing, left of the lines; towards a partner more")
+    save_figure(figure, settings.folder / "figure-4.1.png")
