@@ -19,6 +19,7 @@ from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.pair_law import Complex, first_that, pairs_characteristic
 from ldpkit.mechanisms.joint.group_count import GroupCount
+from ldpkit.mechanisms.kinds import is_group
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["GroupRegion", "group_estimate"]
@@ -98,9 +99,8 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
         they were drawn from.
     """
     mechanism = tally.mechanism
-    if mechanism.kind != GroupCount.kind:
+    if not is_group(mechanism):
         raise InvalidInputError(f'the estimator "groups" is for joint reports of groups, got {mechanism!r}')
-    assert isinstance(mechanism, GroupCount)
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
     people = tally.n * mechanism.size

@@ -15,17 +15,20 @@ from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
 if TYPE_CHECKING:
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.joint.group_count import GroupCount
     from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [
     "FREQUENCY",
+    "GROUP",
     "NUMERIC",
     "Selection",
     "frequency_class",
     "is_fitted",
     "is_frequency",
+    "is_group",
     "is_memoized",
     "is_numeric",
     "is_paired",
@@ -35,8 +38,8 @@ __all__ = [
     "single_epsilon_class",
 ]
 
-FREQUENCY, NUMERIC = "frequency", "numeric"
-_DATA = {FREQUENCY: "categories", NUMERIC: "numbers"}
+FREQUENCY, NUMERIC, GROUP = "frequency", "numeric", "group"
+_DATA = {FREQUENCY: "categories", NUMERIC: "numbers", GROUP: "groups of people"}
 
 
 def is_frequency(mechanism: object) -> TypeGuard[FrequencyOracle]:
@@ -64,6 +67,11 @@ def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
 def is_paired(mechanism: object) -> TypeGuard[PairedOracle]:
     """Whether something is a frequency oracle whose people report in pairs."""
     return is_frequency(mechanism) and mechanism.can("joint")
+
+
+def is_group(mechanism: object) -> TypeGuard[GroupCount]:
+    """Whether something is a mechanism that makes one report for a group of people."""
+    return _is_of(mechanism, GROUP)
 
 
 def is_fitted(mechanism: object) -> TypeGuard[AAA]:
