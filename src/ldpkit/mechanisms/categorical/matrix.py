@@ -181,7 +181,7 @@ more than the 0.5 it is to keep: make its columns more even
     def scores(self) -> Counts:
         """The whole numbers that a report (row) adds to the count of each value (column)."""
         scale = 2.0**_SCORE_BITS / np.abs(self._exact_scores).max()
-        return np.rint(scale * self._exact_scores).astype(np.int64)
+        return np.asarray(np.rint(scale * self._exact_scores), np.int64)
 
     @cached_property
     def _to_frequencies(self) -> Floats:
@@ -219,14 +219,12 @@ more than the 0.5 it is to keep: make its columns more even
         # One law for all values: that of the value, and of the other person, with the largest variance.
         others = self._spreads - np.diag(np.diag(self._spreads))
         holder = int(np.diag(self._spreads).argmax())
-        person, value = np.unravel_index(int(others.argmax()), others.shape)
+        person, value = divmod(int(others.argmax()), self.size)
         outcomes = np.unique(self.scores[:, [holder, value]])
-        own, other = (
-            np.bincount(
-                np.searchsorted(outcomes, self.scores[:, column]), self.probabilities[row], len(outcomes)
-            )
-            for row, column in ((holder, holder), (int(person), int(value)))
-        )
+        own, other = np.zeros(len(outcomes)), np.zeros(len(outcomes))
+        place = np.searchsorted(outcomes, self.scores)
+        np.add.at(own, place[:, holder], self.probabilities[holder])
+        np.add.at(other, place[:, value], self.probabilities[person])
         return ReportLaw(outcomes, own, other)
 
     def log_ratios(self, reports: Reports) -> Floats:
