@@ -201,7 +201,7 @@ def _exponent(found: dict[int, float | str]) -> float | None:
 
 
 def _draw(measured: dict[str, dict[int, float | str]], path: Path) -> None:
-    from ldpkit.figures.experiment import new_figure, save_figure
+    from ldpkit.figures.canvas import new_figure, save_figure
 
     figure = new_figure(10, 6.5)
     axes: Any = figure.subplots()

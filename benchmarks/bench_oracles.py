@@ -183,7 +183,7 @@ def _secure_against_seeded() -> dict[str, Any]:
 
 
 def _draw(times: Times, path: Path) -> None:
-    from ldpkit.figures.experiment import new_figure, save_figure
+    from ldpkit.figures.canvas import new_figure, save_figure
 
     figure = new_figure(10, 4.5)
     panels: Any = figure.subplots(1, 2, sharey=True)

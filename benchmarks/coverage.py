@@ -204,7 +204,7 @@ def _panels(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _draw(rows: Sequence[Row], path: Path) -> None:
-    from ldpkit.figures.experiment import new_figure, save_figure
+    from ldpkit.figures.canvas import new_figure, save_figure
 
     panels = list(_panels(rows))
     columns = min(4, len(panels))

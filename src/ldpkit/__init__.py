@@ -23,8 +23,12 @@ TYPE_CHECKING = False  # typing itself would take longer to load than all else t
 if TYPE_CHECKING:
     from typing import Any
 
-    from ldpkit.assurance.audit import Audit, audit
+    import ldpkit.bench as bench
+    from ldpkit.assurance.adversary.compare import Risks, risk
+    from ldpkit.assurance.adversary.measure import Risk
+    from ldpkit.assurance.audit.audit import Audit, audit
     from ldpkit.assurance.joint import guarantee
+    from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.registry import load_plugin
+    from ldpkit.core.results import Result
     from ldpkit.estimation.density import Density, Quantile
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
@@ -62,6 +67,12 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.tally import Tally
+    from ldpkit.planning import public as plan
+    from ldpkit.planning.frequencies.recommend import recommend
+    from ldpkit.planning.frequencies.recommendation import Recommendation
+    from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
+    from ldpkit.planning.plan import Plan
+    from ldpkit.planning.plans import Plans
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
@@ -92,6 +103,7 @@ __all__ = [
     "AdaptiveMean",
     "Adversary",
     "Audit",
+    "Benchmark",
     "BoundedLaplace",
     "CategoricalDomain",
     "ClippedWarning",
@@ -109,16 +121,23 @@ __all__ = [
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
+    "MeanRecommendation",
     "MatrixMechanism",
     "Mechanism",
     "NumericEstimate",
     "NumericMechanism",
+    "Plan",
+    "Plans",
     "PrivacyLoss",
     "Parameter",
     "Provenance",
     "Quantile",
+    "Recommendation",
     "ReportFile",
     "ReportWriter",
+    "Result",
+    "Risk",
+    "Risks",
     "SampledAttributes",
     "Staircase",
     "Tally",
@@ -126,14 +145,19 @@ __all__ = [
     "TruncatedPM",
     "TruncatedSW",
     "audit",
+    "bench",
     "device_loss",
     "errors",
     "get",
     "guarantee",
-    "load_plugin",
     "list_mechanisms",
+    "load_plugin",
+    "plan",
     "random",
+    "recommend",
+    "recommend_mean",
     "register",
+    "risk",
     "sequence_epsilon",
     "tally_file",
 ]
@@ -141,8 +165,12 @@ __all__ = [
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
 # command line's --help load nothing that they do not need.
 _HOMES = {
-    "assurance.audit": ("Audit", "audit"),
+    "": ("bench",),
+    "assurance.adversary.compare": ("Risks", "risk"),
+    "assurance.adversary.measure": ("Risk",),
+    "assurance.audit.audit": ("Audit", "audit"),
     "assurance.joint": ("guarantee",),
+    "bench.benchmark": ("Benchmark",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
     "core.errors": ("LdpkitError",),
@@ -150,6 +178,12 @@ _HOMES = {
     "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
+    "core.results": ("Result",),
+    "planning.frequencies.recommend": ("recommend",),
+    "planning.frequencies.recommendation": ("Recommendation",),
+    "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
+    "planning.plan": ("Plan",),
+    "planning.plans": ("Plans",),
     "protocols.adaptive_mean": ("AdaptiveMean",),
     "protocols.attributes": ("SampledAttributes",),
     "estimation.density": ("Density", "Quantile"),
@@ -188,7 +222,14 @@ _HOMES = {
 }
 
 
+# `ldpkit.plan` is a namespace of functions whose module lies with the planning.
+_NAMESPACES = {"plan": "ldpkit.planning.public"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _NAMESPACES:
+        globals()[name] = importlib.import_module(_NAMESPACES[name])
+        return globals()[name]
     for home, names in _HOMES.items():
         if name in names:
             path = f"ldpkit.{home}".rstrip(".")

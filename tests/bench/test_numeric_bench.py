@@ -210,10 +210,22 @@ class TestCommand:
         assert list(rows[0]) == ["data", "epsilon", "mechanism", "metric", "repeat", "value"]
         assert [row["metric"] for row in rows] == ["mse", "mse"]
         run(*arguments, "-o", tmp_path / "r.json")
-        assert len(json.loads((tmp_path / "r.json").read_text())) == 6  # every metric
+        assert len(json.loads((tmp_path / "r.json").read_text())["rows"]) == 2
 
     def test_densities(self, run, tmp_path):
-        arguments = ("--task", "density", "-d", "bimodal:n=500", "-p", "sw", "-m", "em", "inversion", "-r", 1)
+        arguments = (
+            "--task",
+            "density",
+            "-d",
+            "bimodal:n=500",
+            "-p",
+            "sw",
+            "--estimator",
+            "em",
+            "inversion",
+            "-r",
+            1,
+        )
         out = run(*arguments, "--figure", tmp_path / "f.svg").out
         assert "sw+em" in out
         assert "sw+inversion" in out
@@ -229,13 +241,17 @@ class TestCommand:
         ("arguments", "message"),
         [
             (("--task", "mean", "-u", "mae2"), "unknown metric 'mae2' of a mean: choose from mse"),
-            (("--task", "mean", "--resume"), "--resume and --report are for frequencies"),
-            (("--task", "mean", "-m", "ems"), "--method is for densities"),
+            (
+                ("--task", "mean", "--report", "r.html"),
+                "for frequencies, not for --task mean: leave out --report",
+            ),
+            (("--task", "mean", "-m", "ems"), "leave out --consistency"),
+            (("--task", "mean", "--estimator", "ems"), "--estimator is for densities"),
             (("--task", "mean", "-p", "olh"), "olh is for categories"),
             (("--task", "mean", "-o", "r.parquet"), "written as .csv or .json"),
             (("--task", "mean", "-d", "nowhere.csv"), "need their interval"),
             (("--task", "mean", "-d", "gaussian", "--low", 0, "--high", 1), "are for files"),
-            (("--low", 0), "--low and --high are for numbers"),
+            (("--low", 0), "for numbers, with --task mean or --task density: leave out --low"),
         ],
     )
     def test_mistakes_are_one_line(self, run, arguments, message):

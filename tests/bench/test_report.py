@@ -6,10 +6,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.grid import Experiment
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.figures.experiment import overview, save_figure
-from ldpkit.figures.experiment_page import write_report
+from ldpkit.figures.canvas import save_figure
+from ldpkit.figures.experiment_page import benchmark_page
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +27,11 @@ def experiment():
 
 @pytest.fixture(scope="module")
 def rows(experiment):
-    return [row for result in experiment.run() for row in result.rows]
+    return tuple(row for result in experiment.run() for row in result.rows)
 
 
 def test_the_page_stands_alone(experiment, rows):
-    page = write_report(experiment, rows, data="a <b> & c", command="ldpkit bench -d 'a <b>'")
+    page = benchmark_page(Benchmark(experiment, rows, "a <b> & c"), command="ldpkit bench -d 'a <b>'")
     assert "a &lt;b&gt; &amp; c" in page
     assert "ldpkit bench -d &#x27;a &lt;b&gt;&#x27;" in page
     assert not re.search(r'(src|href)="?https?:', page.replace('xlink:href="#', ""))
@@ -41,14 +42,14 @@ def test_the_page_stands_alone(experiment, rows):
 
 
 def test_the_page_is_the_same_each_time(experiment, rows):
-    pages = [write_report(experiment, rows, data="d", command="c") for _ in range(2)]
+    pages = [benchmark_page(Benchmark(experiment, rows, "d"), command="c") for _ in range(2)]
     assert pages[0] == pages[1]
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_figures_are_written_in_the_format_of_their_name(tmp_path, experiment, rows, suffix, start):
     path = tmp_path / f"figure.{suffix}"
-    save_figure(overview(experiment, rows), path)
+    save_figure(Benchmark(experiment, rows, "d").figure(), path)
     assert path.read_bytes().startswith(start)
     if suffix == "svg":
         ElementTree.fromstring(path.read_text())
@@ -56,4 +57,4 @@ def test_figures_are_written_in_the_format_of_their_name(tmp_path, experiment, r
 
 def test_other_formats_are_refused(tmp_path, experiment, rows):
     with pytest.raises(InvalidParameterError, match=r"\.png, \.svg or \.pdf"):
-        save_figure(overview(experiment, rows), tmp_path / "figure.gif")
+        save_figure(Benchmark(experiment, rows, "d").figure(), tmp_path / "figure.gif")

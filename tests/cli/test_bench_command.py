@@ -43,8 +43,9 @@ def ldpkit(*arguments, **options):
 def test_the_default_prints_the_table_and_what_to_do_next():
     done = ldpkit("bench", "-r", "2")
     assert done.returncode == 0, done.stderr
-    for word in ("w/o PP", "norm", "grr", "olh", "best:", "next:"):
+    for word in ("w/o PP", "norm", "grr", "olh", "next:"):
         assert word in done.stdout
+    assert "best:" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_the_default_prints_the_table_and_what_to_do_next():
 )
 def test_several_values_may_be_given_in_any_way(epsilons):
     done = ldpkit(*SMALL, *epsilons, "-p", "grr", "oue", "-m", "none", "-u", "mae", "l2", "--format", "json")
-    rows = json.loads(done.stdout)
+    rows = json.loads(done.stdout)["rows"]
     assert {row["epsilon"] for row in rows} == {0.5, 1.0}
     assert {row["protocol"] for row in rows} == {"grr", "oue"}
     assert {row["metric"] for row in rows} == {"mae", "l2"}

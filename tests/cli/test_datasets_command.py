@@ -52,7 +52,7 @@ def test_the_list_is_the_default(run):
     assert "kosarak" in output
     assert "no" in output
     assert "Looked in" in output
-    records = json.loads(run("--format", "json").stdout)
+    records = json.loads(run("--format", "json").stdout)["rows"]
     assert [record["name"] for record in records] == list(KNOWN)
     assert not any(record["found"] for record in records)
     assert [row["name"] for row in rows(run("list", "--format", "csv").stdout)] == list(KNOWN)
@@ -62,6 +62,7 @@ def test_the_list_is_the_default(run):
 def test_real_sets_are_found_and_shown(run):
     assert "yes, LDPKIT_DATA" in run().stdout
     record = json.loads(run("show", "kosarak", "--top", "2", "--format", "json").stdout)
+    record |= record["about"]
     assert (record["n"], record["k"]) == (929_669, 128)
     assert record["sha256"] == KNOWN["kosarak"].files[0].sha256
     assert len(record["rows"]) == 2
@@ -91,6 +92,7 @@ def test_show_a_file(run, tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("city,age\n[Oslo],1\nRome,2\n[Oslo],3\n")
     record = json.loads(run("show", str(file), "--column", "city", "--format", "json").stdout)
+    record |= record["about"]
     assert record["rows"][0] == {"value": "[Oslo]", "count": 2, "frequency": pytest.approx(2 / 3)}
     assert record["licence"] == "not stated"
     assert "[Oslo]" in run("show", str(file), "--column", "city").stdout
@@ -111,7 +113,7 @@ def test_prepare_transactions(run, tmp_path):
     with pytest.raises(InvalidInputError, match="exists: choose another name or add --force"):
         run("prepare", "transactions", str(file), "--top", "2", "-o", str(out))
     run("prepare", "transactions", str(file), "--top", "2", "-o", str(out), "--force")
-    with pytest.raises(InvalidInputError, match="is written as"):
+    with pytest.raises(InvalidParameterError, match="is written as"):
         run("prepare", "transactions", str(file), "--top", "2", "-o", str(file), "--force")
     assert file.read_text() == "1 2 2\n1\n9\n1 7\n"
     printed = run("prepare", "transactions", "-", "--top", "2", "--delimiter", "|", stdin="a|b|a\nb\n")

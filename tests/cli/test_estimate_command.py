@@ -38,8 +38,9 @@ def rows_of(result):
 def test_several_files_are_one_collection(run, collected):
     first, second, tally = collected
     result = json.loads(run("estimate", first, second, "--format", "json").out)
+    result |= result["about"]
     assert result["rows"] == list(tally.estimate().rows())
-    assert result["n"] == 4000
+    assert result["about"]["n"] == 4000
     assert result["mechanisms"] == [
         {"mechanism": "oue", "parameters": {"epsilon": 2.0}, "exact_epsilon": ORACLE.exact_epsilon()}
     ]
@@ -59,7 +60,7 @@ def test_consistency_level_and_simultaneous(run, collected):
 def test_a_table_shows_the_most_frequent_and_says_what_it_is(run, collected):
     first, second, tally = collected
     lines = run("estimate", first, second).out.splitlines()
-    shown = [line.split()[0] for line in lines[2:-2]]
+    shown = [line.split()[0] for line in lines[3:-2]]
     assert shown == [str(index) for index in np.argsort(-tally.estimate().values, kind="stable")[:20]]
     caption = " ".join(lines[-2:])
     for fact in (
@@ -90,9 +91,9 @@ def test_output_goes_to_a_file_in_the_form_of_its_ending(run, collected, tmp_pat
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
     assert [float(row["frequency"]) for row in rows] == tally.estimate().values.tolist()
     run("estimate", first, second, "-o", tmp_path / "out.json")
-    assert json.loads((tmp_path / "out.json").read_text())["n"] == 4000
+    assert json.loads((tmp_path / "out.json").read_text())["about"]["n"] == 4000
     run("estimate", first, second, "-o", tmp_path / "out.txt")
-    assert (tmp_path / "out.txt").read_text().startswith("value  frequency ")
+    assert (tmp_path / "out.txt").read_text().splitlines()[1].startswith("value  frequency ")
 
 
 def test_tallies_are_saved_and_estimated_like_reports(run, collected, tmp_path):
@@ -158,7 +159,10 @@ def test_a_copy_is_refused_by_its_batch(run, tmp_path, method):
         assert f"'{first}' and '{twin}' hold the same reports: reports 0 to 59 of batch " in line
         assert "count a file and its copy or its tally only once" in line
     write(copy, oracle, [0, 1, 2] * 20, 1)  # the same values again are other people, as far as a file tells
-    assert json.loads(run("estimate", tally, copy, "--estimator", method, "--format", "json").out)["n"] == 120
+    assert (
+        json.loads(run("estimate", tally, copy, "--estimator", method, "--format", "json").out)["about"]["n"]
+        == 120
+    )
 
 
 def test_copies_of_numbers_are_refused(run, tmp_path):
@@ -176,6 +180,7 @@ def test_parts_of_a_file_are_estimated_together(run, collected, tmp_path):
     for path, part in zip(paths, (file.tally(stop=1000), file.tally(start=1000)), strict=True):
         path.write_bytes(part.to_bytes())
     told = json.loads(run("estimate", *paths, "--format", "json").out)
+    told |= told["about"]
     assert (told["n"], told["provenance"]["batches"]) == (2500, [file.batch])
 
 
@@ -225,6 +230,7 @@ def test_maximum_likelihood_pools_mechanisms_and_epsilons(run, tmp_path):
     refused = run("estimate", *paths, code=2)
     assert "--estimator mle pools them" in refused.error_line
     result = json.loads(run("estimate", *paths, "--estimator", "mle", "--format", "json").out)
+    result |= result["about"]
     assert (result["n"], [each["mechanism"] for each in result["mechanisms"]]) == (4000, ["oue", "olh"])
     assert result["diagnostics"]["converged"]
     assert sum(row["frequency"] for row in result["rows"]) == pytest.approx(1)
@@ -239,6 +245,7 @@ def test_the_caption_says_whose_frequencies_these_are(run, collected):
     drawn = run("estimate", first, second, "--population")
     assert "95% intervals for the frequencies of the population they were drawn from" in drawn.out
     result = json.loads(run("estimate", first, second, "--population", "--format", "json").out)
+    result |= result["about"]
     assert result["population"] is True
     assert result["rows"] == list(tally.estimate(population=True).rows())
 
@@ -248,7 +255,7 @@ def test_people_are_whole_and_in_digits(run, tmp_path):
     path = tmp_path / "many.tally"
     path.write_bytes(ldpkit.Tally(oracle, 10**6, np.array([300_000, 700_000])).to_bytes())
     lines = run("estimate", path).out.splitlines()
-    counts = [int(line.split()[-1]) for line in lines[2:4]]
+    counts = [int(line.split()[-1]) for line in lines[3:5]]
     assert sum(counts) == 10**6
     assert min(counts) > 10**5
 
@@ -257,7 +264,7 @@ def test_negative_values_come_with_a_word(run, tmp_path):
     oracle = ldpkit.GRR(["bus", "car", "bike"], epsilon=1.0)
     path = tmp_path / "a.tally"
     path.write_bytes(ldpkit.Tally(oracle, 100, np.array([60, 35, 5])).to_bytes())
-    hint = "negative values are noise around zero: --consistency norm_sub removes them"
+    hint = "negative values are noise around zero: the consistency method norm_sub removes them"
     raw = run("estimate", path)
     assert raw.err.count(hint) == 1
     assert "frequencies above 1 are noise" in raw.err

@@ -23,7 +23,7 @@ def file(tmp_path):
 
 
 def test_every_fact_is_there(run, file):
-    (facts,) = json.loads(run("inspect", file, "--format", "json").out)
+    (facts,) = json.loads(run("inspect", file, "--format", "json").out)["rows"]
     assert facts == {
         "file": str(file),
         "kind": "reports",
@@ -58,7 +58,7 @@ def test_table_and_csv(run, file):
 
 def test_several_files_and_tallies(run, file):
     run("estimate", file, "--save-tally", file.with_suffix(".tally"))
-    facts = json.loads(run("inspect", file, file.with_suffix(".tally"), "--format", "json").out)
+    facts = json.loads(run("inspect", file, file.with_suffix(".tally"), "--format", "json").out)["rows"]
     assert [each["kind"] for each in facts] == ["reports", "tally"]
     assert [each["reports"] for each in facts] == [100, 100]
     assert facts[0]["batches"] == facts[1]["batches"]

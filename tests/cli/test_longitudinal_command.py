@@ -18,6 +18,7 @@ SMALL = ("--reports", "60", "--devices", "60")
 def test_the_loss_is_that_of_the_device_and_the_attack_stays_below_its_bound(run):
     result = run("longitudinal", "--reports", 200, "--devices", 400, "--changes", "0,1", "--format", "json")
     found = json.loads(result.out)
+    found |= found["about"]
     oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
     assert found["permanent_epsilon"] == oracle.exact_permanent_epsilon()
     assert found["first_report_epsilon"] == oracle.exact_epsilon()
@@ -56,6 +57,7 @@ def test_every_longitudinal_mechanism_has_its_table(run, name):
 def test_dbitflip_takes_one_epsilon_and_its_own_parameter(run):
     arguments = ("longitudinal", "-p", "dbitflip", "--epsilon-inf", 1, "--parameter", "d=4", *SMALL)
     found = json.loads(run(*arguments, "--format", "json").out)
+    found |= found["about"]
     assert found["mechanism"] == "DBitFlip(16, epsilon=1, d=4)"
     rows = [row for row in found["rows"] if row["changes"] == 0]
     assert {row["fixed"] for row in rows} == {rows[0]["every_history"]} == {found["permanent_epsilon"]}

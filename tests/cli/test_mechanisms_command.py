@@ -15,7 +15,7 @@ from ldpkit.mechanisms.base import MECHANISMS
 
 def test_every_mechanism_has_a_row_with_its_own_numbers(run):
     result = run("mechanisms", "--epsilon", "2", "--domain", "50", "--n", "1000", "--format", "json")
-    rows = {row["name"]: row for row in json.loads(result.out)}
+    rows = {row["name"]: row for row in json.loads(result.out)["rows"]}
     assert sorted(rows) == list(MECHANISMS)
     for name in ("grr", "olh", "blh", "oue", "sue", "ss"):
         oracle, row = ldpkit.get(name, 50, epsilon=2.0), rows[name]
@@ -41,18 +41,18 @@ def test_table_and_csv_say_the_same(run):
 
 
 def test_kinds_stand_together_and_can_be_asked_for(run):
-    rows = json.loads(run("mechanisms", "--format", "json").out)
+    rows = json.loads(run("mechanisms", "--format", "json").out)["rows"]
     kinds = [row["kind"] for row in rows]
     assert kinds == sorted(kinds)  # frequency, longitudinal, numeric
     assert {row["name"] for row in rows if row["kind"] == "longitudinal"} >= {"lgrr", "lolh", "dbitflip"}
     numeric = run("mechanisms", "--kind", "numeric", "--format", "json")
-    assert json.loads(numeric.out) == [row for row in rows if row["kind"] == "numeric"]
+    assert json.loads(numeric.out)["rows"] == [row for row in rows if row["kind"] == "numeric"]
     assert "aliases" not in run("mechanisms", "--kind", "numeric").out
 
 
 def test_longitudinal_rows_are_of_one_round(run):
     result = run("mechanisms", "--kind", "longitudinal", "--domain", "20", "--format", "json")
-    rows = {row["name"]: row for row in json.loads(result.out)}
+    rows = {row["name"]: row for row in json.loads(result.out)["rows"]}
     oracle = ldpkit.get("lgrr", 20, epsilon_inf=2.0, epsilon_1=1.0)
     assert rows["lgrr"]["stderr"] == pytest.approx(math.sqrt(oracle.variance(0.0, 100_000)))
     assert rows["lgrr"]["exact_epsilon"] == oracle.exact_epsilon()
@@ -62,7 +62,7 @@ def test_longitudinal_rows_are_of_one_round(run):
 @pytest.mark.parametrize("name", ["pm", "hm", "duchi", "laplace", "staircase", "sw"])
 def test_numeric_rows_are_of_the_worst_case(run, name):
     result = run("mechanisms", "--kind", "numeric", "--n", "100", "--format", "json")
-    row = {row["name"]: row for row in json.loads(result.out)}[name]
+    row = {row["name"]: row for row in json.loads(result.out)["rows"]}[name]
     mechanism = ldpkit.get(name, (-1, 1), epsilon=1.0)
     worst = max(mechanism.variance([-1.0, 0.0, 1.0])) / float(mechanism.line[1]) ** 2
     assert row["stderr"] == pytest.approx(math.sqrt(worst / 100), rel=1e-3)
@@ -82,7 +82,7 @@ def test_a_mechanism_that_needs_more_than_epsilon_still_has_its_row(run, monkeyp
             super().__init__(domain, epsilon)
 
     monkeypatch.setitem(MECHANISMS._members, "demanding", Demanding)
-    rows = {row["name"]: row for row in json.loads(run("mechanisms", "--format", "json").out)}
+    rows = {row["name"]: row for row in json.loads(run("mechanisms", "--format", "json").out)["rows"]}
     assert rows["demanding"]["title"] == "A demanding mechanism"
     assert rows["demanding"]["exact_epsilon"] is None
 

@@ -53,6 +53,7 @@ def test_json_has_the_trace(run: Run) -> None:
         "--probability", 0.8, "--format", "json",
     ).out  # fmt: skip
     result = json.loads(out)
+    result |= result["about"]
     assert result["goal"] == "kendall_tau at least 0.7 with probability at least 0.8"
     assert (result["people"], result["values"]) == (20_000, 8)
     (row,) = result["rows"]
@@ -72,7 +73,7 @@ def test_verification_simulates_anew(run: Run) -> None:
     out = run(
         "plan", "budget", "-d", DATA, "-p", "oue", "--at-most", 0.01, "--verify", "--format", "json"
     ).out
-    selected, below = json.loads(out)["verified"]
+    selected, below = json.loads(out)["about"]["verified"]
     assert selected["runs"] == below["runs"] == 20_000
     assert below["epsilon"] == pytest.approx(0.9 * selected["epsilon"])
     assert (selected["holds"], below["holds"]) == ("yes", "no")
@@ -98,6 +99,7 @@ def test_post_processing_and_parameters(run: Run) -> None:
         "--format", "json",
     ).out  # fmt: skip
     result = json.loads(out)
+    result |= result["about"]
     assert result["consistency"] == "norm_sub"
     assert all(0.5 <= trial["epsilon"] <= 4 for trial in result["trace"])
 
@@ -167,9 +169,10 @@ def test_all_leaves_out_what_cannot_do_it_and_says_so(run: Run) -> None:
     asked = ("plan", "budget", "-d", DATA, "--search", "analytic", "--at-most", 0.02)
     result = run(*asked, "-p", "all", "--format", "json")
     told = json.loads(result.out)
+    told |= told["about"]
     assert {row["protocol"] for row in told["rows"]} >= {"grr", "oue", "olh", "ss"}
     assert any(reason.startswith("dbitflip with analytic: ") for reason in told["left_out"])
-    assert "left out: dbitflip with analytic" in result.err
+    assert "left out of 'all': " in result.err
     assert "dbitflip is none: use sequential" in run(*asked, "-p", "dbitflip", code=2).error_line
     refused = run(*asked, "-p", "all", "--consistency", "norm_sub", code=2)
     assert "nothing is left to plan with" in refused.err

@@ -30,6 +30,7 @@ def test_the_table(run, city):
 
 def test_json_has_everything(run, city):
     answer = json.loads(run("plan", "capacity", "-d", city, *LIMIT, "-p", "grr,ss", "--format", "json").out)
+    answer |= answer["about"]
     assert (answer["people"], answer["total"], answer["capacity"]) == (9_851, 159_849, 140_000)
     assert [row["protocol"] for row in answer["rows"]] == ["grr", "ss"]
     for row in answer["rows"]:
@@ -50,7 +51,7 @@ def test_searches(run, city, method):
 
 def test_verify_prints_both_epsilons(run, city):
     out = run("plan", "capacity", "-d", city, *LIMIT, "--verify", "--format", "json").out
-    at, below = json.loads(out)["verified"]
+    at, below = json.loads(out)["about"]["verified"]
     assert (at["runs"], below["runs"]) == (20_000, 20_000)
     assert below["epsilon"] == pytest.approx(0.9 * at["epsilon"])
     assert abs(at["probability"] - 0.05) < 4.5 * 0.00154, "false alarm: 7e-6"
@@ -68,7 +69,7 @@ def test_numeric_mechanisms_are_searched_and_verified_too(run, city):
     }
     for exact, searched in zip(found["exact"]["rows"], found["capri"]["rows"], strict=True):
         assert searched["epsilon"] == pytest.approx(exact["epsilon"], rel=0.1)
-    at_duchi, _, at_pm, below_pm = found["exact"]["verified"]
+    at_duchi, _, at_pm, below_pm = found["exact"]["about"]["verified"]
     assert abs(at_duchi["probability"] - 0.05) < 0.01
     assert abs(at_pm["probability"] - 0.05) < 4.5 * 0.00154, "false alarm: 7e-6"
     assert below_pm["holds"] == "no"
@@ -78,7 +79,7 @@ def test_outliers(run, city):
     answer = json.loads(
         run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9, "--format", "json").out
     )
-    assert answer["outliers"]["lost"] > 0
+    assert answer["about"]["outliers"]["lost"] > 0
     assert "which loses" in run("plan", "capacity", "-d", city, *LIMIT, "--outliers", 0.9).out
 
 
@@ -92,14 +93,15 @@ def test_figure(run, city, tmp_path):
 
 
 def test_other_inputs(run, tmp_path):
-    out = run("plan", "capacity", "-d", "poisson:k=20,n=3000,mean=6", "--capacity", 15_000, "--constraint", "tp",
+    out = run("plan", "capacity", "-d", "poisson:k=20,n=3000,mean=6", "--capacity", 15_000,
+              "--constraint", "tp",
               "--at-least", 0.9, "--format", "json").out  # fmt: skip
-    assert json.loads(out)["values"] == 20
+    assert json.loads(out)["about"]["values"] == 20
     listed = tmp_path / "values.txt"
     listed.write_text("0\n1\n" * 300 + "2\n" * 400)
     out = run("plan", "capacity", "-d", listed, "--capacity", 900, "--constraint", "fn", "--at-most", 0.1,
               "--format", "json").out  # fmt: skip
-    assert json.loads(out)["total"] == 1100
+    assert json.loads(out)["about"]["total"] == 1100
 
 
 def test_a_mean_is_estimated_by_numeric_mechanisms(run, city):
@@ -111,8 +113,8 @@ def test_a_mean_is_estimated_by_numeric_mechanisms(run, city):
 
 
 def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
-    result = run("plan", "capacity", "-d", city, "--capacity", 159_800, "--constraint", "fn", "--at-most", 0.01,
-                 "--eps-max", 1, code=1)  # fmt: skip
+    result = run("plan", "capacity", "-d", city, "--capacity", 159_800, "--constraint", "fn",
+                 "--at-most", 0.01, "--eps-max", 1, code=1)  # fmt: skip
     assert "infeasible" in result.err
     assert "grr" in result.out
 

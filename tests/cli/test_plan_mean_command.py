@@ -46,6 +46,7 @@ def test_it_says_what_recommend_says(run: Run) -> None:
 def test_simulations_verify_it(run: Run) -> None:
     out = run(*MEAN, "--n", 100_000, "--verify", "--format", "json").out
     result = json.loads(out)
+    result |= result["about"]
     selected, below = result["verified"]
     assert selected["runs"] == below["runs"] == 20_000
     assert selected["probability"] == pytest.approx(0.95, abs=0.007), "false alarm rate 7e-6"
@@ -58,11 +59,14 @@ def test_simulations_verify_it(run: Run) -> None:
 def test_a_file_of_numbers_stands_in_for_the_people(run: Run, ages: Path) -> None:
     options = (*MEAN[:-1], 2, "-d", ages, "--column", "age", "-p", "pm", "--format", "json")
     found = json.loads(run(*options).out)
+    found |= found["about"]
     assert found["people"] == 3000
     assert found["scope"] == "for numbers like these"
     worst = json.loads(run(*MEAN[:-1], 2, "--n", 3000, "-p", "pm", "--format", "json").out)
+    worst |= worst["about"]
     assert found["rows"][0]["epsilon"] < worst["rows"][0]["epsilon"]
     more = json.loads(run(*options, "--n", 100_000).out)
+    more |= more["about"]
     assert more["people"] == 100_000
     assert more["rows"][0]["epsilon"] < found["rows"][0]["epsilon"]
 
@@ -99,8 +103,8 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--tolerance", 0.1), "how far off it may be: leave out --tolerance"),
         (("-p", "oue"), "oue is for categories, not for numbers: choose from"),
         (("-p", "hmm"), "did you mean hm"),
-        (("-p", "truncated_pm"), "take one of duchi"),
-        (("-p", "aaa"), "fitted to what the first people report"),
+        (("-p", "truncated_pm"), "makes biased reports: take some of duchi"),
+        (("-p", "aaa"), "is fitted to data that is not there yet"),
         (("--column", "age"), "give one with -d FILE"),
         (("--clip",), "give one with -d FILE"),
         (("-d", "missing.csv"), "missing.csv"),
@@ -136,6 +140,7 @@ def test_a_large_epsilon_and_a_bound_without_meaning_are_said(run: Run) -> None:
     assert "warning: hm: epsilon" in far.err
     assert "promises next to nothing" in far.err
     vague = json.loads(run(*small, "--within", 60, "--format", "json").out)
+    vague |= vague["about"]
     assert vague["warnings"] == [
         "the bound asks nothing of a collection: the middle of the interval, 50, is never further off than 50"
     ]

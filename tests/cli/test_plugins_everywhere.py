@@ -48,7 +48,7 @@ def test_the_matrix_of_the_guide_is_everywhere(run, plugins, column, tmp_path):
     assert "3000 people" in run("estimate", target).out
     assert ldpkit.ReportFile.open(target).mechanism == ldpkit.get("clock", 6, epsilon=2.0)
     run("--plugin", clock, "bench", "-p", "clock", "grr", "-e", 1, "-d", "zipf:k=6,n=2000", "-r", 3)
-    run("--plugin", clock, "audit", "clock", "--domain", 6, "-e", 1, "-n", 20_000, "--seed", 1)
+    run("--plugin", clock, "audit", "-p", "clock", "--domain", 6, "-e", 1, "--reports", 20_000, "--seed", 1)
     run("--plugin", clock, "risk", "--mechanism", "clock", "-e", 1, "-d", "zipf:k=6,n=2000", "--seed", 1)
     wanted = ("--metric", "mae", "--at-most", 0.05, "--seed", 1)
     run("--plugin", clock, "plan", "budget", "-p", "clock", "-d", "zipf:k=6,n=5000", *wanted)
@@ -59,10 +59,10 @@ def test_the_number_of_the_guide_is_everywhere(run, plugins, column, tmp_path):
     interval = ("--low", 0, "--high", 5)
     assert "halving" in run("--plugin", halving, "mechanisms", "--kind", "numeric").out
     run("--plugin", halving, "privatize", column, "--mechanism", "halving", "-e", 2, *interval, "-o", target)
-    assert "halving" in run("mean", target).out
+    assert "Halving" in run("mean", target).out
     assert ldpkit.ReportFile.open(target).mechanism == ldpkit.get("halving", (0, 5), epsilon=2.0)
     run("--plugin", halving, "bench", "--task", "mean", "-p", "halving", "-e", 1, "-d", "beta:n=500", "-r", 3)
-    run("--plugin", halving, "audit", "halving", *interval, "-e", 1, "-n", 20_000, "--seed", 1)
+    run("--plugin", halving, "audit", "-p", "halving", *interval, "-e", 1, "--reports", 20_000, "--seed", 1)
     run("--plugin", halving, "plan", "budget", "-p", "halving", *interval, "--n", 5000, "--within", 0.1)
 
 

@@ -67,7 +67,8 @@ def test_a_domain_from_the_data_is_asked_for_and_recorded(run, numbers, target):
     assert file.mechanism.domain.to_json() == 5
     assert (file.provenance.domain, file.provenance.randomness) == ("data", "secure")
     for command in (("inspect", target), ("estimate", target)):
-        assert "that these values exist is not protected" in run(*command).out
+        shown = run(*command)
+        assert "that these values exist is not protected" in shown.out + shown.err
 
 
 def test_a_domain_is_stated_or_taken_from_the_data(run, numbers, target):
@@ -92,15 +93,16 @@ def test_a_seed_is_recorded_and_shown_everywhere(run, numbers, target):
     file = ReportFile.open(target)
     assert (file.provenance.randomness, file.provenance.domain) == ("seeded", "stated")
     for command in ("inspect", "estimate", "mean", "density"):
-        assert "made with a seed: who knows it can undo the reports" in run(command, target).out
+        shown = run(command, target)
+        assert "made with a seed: who knows it can undo the reports" in shown.out + shown.err
         facts = json.loads(run(command, target, "--format", "json").out)
-        told = facts[0] if command == "inspect" else facts["provenance"]
+        told = facts["rows"][0] if command == "inspect" else facts["about"]["provenance"]
         assert (told["randomness"], told["batches"]) == ("seeded", [file.batch])
         csv = run(command, target, "--format", "csv")
         assert "made with a seed" in csv.out + csv.err
     run("privatize", numbers, *options, "--force")
     assert ReportFile.open(target).provenance.randomness == "secure"
-    assert "warning" not in run("estimate", target).out
+    assert "warning" not in run("estimate", target).err
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,14 @@ def test_new_devices_are_stated_and_both_epsilons_shown(run, table, tmp_path):
     common = ("privatize", table, "--column", "page", "--domain", "a,b,c", "-o", file)
     oracle = ldpkit.get("lgrr", ["a", "b", "c"], epsilon_inf=2, epsilon_1=1)
     assert oracle.promise() in run(*common, *LGRR, "--new-devices").err
-    facts = json.loads(run("inspect", file, "--format", "json").out)
+    facts = json.loads(run("inspect", file, "--format", "json").out)["rows"]
     fact = facts[0] if isinstance(facts, list) else facts["rows"][0]
     assert fact["exact_epsilon"] == oracle.exact_epsilon()
     assert fact["exact_permanent_epsilon"] == oracle.exact_permanent_epsilon()
     shown = run("estimate", file).out.replace("\n", " ")
     assert repr(oracle.exact_permanent_epsilon()) in shown
     assert "for all its reports while its value stays" in " ".join(shown.split())
-    made = json.loads(run("estimate", file, "--format", "json").out)
+    made = json.loads(run("estimate", file, "--format", "json").out)["about"]
     assert made["mechanisms"][0]["exact_permanent_epsilon"] == oracle.exact_permanent_epsilon()
 
 

@@ -54,9 +54,11 @@ def test_a_collection_that_teaches_nothing_is_called_that(run):
 def test_json_says_so_too_and_a_good_collection_is_not_accused(run):
     options = ("recommend", "-r", 20, "-p", "grr", "--format", "json")
     bad = json.loads(run(*options, "--n", 200, "--domain", 100, "-e", 0.1).out)
+    bad |= bad["about"]
     assert bad["teaches"] is False
     assert bad["rows"][0]["protocol"] == "nothing"
     good = json.loads(run(*options, "--n", 100_000, "--domain", 8, "-e", 1).out)
+    good |= good["about"]
     assert good["teaches"] is True
     assert good["warnings"] == []
     assert good["rows"][-1]["protocol"] == "nothing"

@@ -20,13 +20,15 @@ def people(tmp_path):
 
 
 def test_one_answer_comes_in_words(run):
-    out = run("risk", "-p", "grr", "-e", 1, "--domain", 4).out
+    out = run("risk", "-p", "grr", "-e", 1, "--domain", 4).err
     for words in ("47.5% of all cases", "1.9 times as often", "at most 73.1%"):
         assert words in out
 
 
 def test_several_mechanisms_and_epsilons(run):
-    rows = json.loads(run("risk", "-p", "grr", "oue", "-e", 2, 1, "--domain", 5, "--format", "json").out)
+    rows = json.loads(run("risk", "-p", "grr", "oue", "-e", 2, 1, "--domain", 5, "--format", "json").out)[
+        "rows"
+    ]
     assert [(row["mechanism"], round(row["epsilon"], 6)) for row in rows] == [
         ("grr", 1), ("grr", 2), ("oue", 1), ("oue", 2),
     ]  # fmt: skip
@@ -50,7 +52,7 @@ def test_the_prior_is_that_of_the_people_unless_told_otherwise(run, people, tmp_
 
 def test_eta_asks_for_low_values(run, people):
     out = run("risk", "-d", people, "-p", "grr", "-e", 3, "--eta", 5, "--format", "json").out
-    (row,) = json.loads(out)
+    (row,) = json.loads(out)["rows"]
     expected = measure(ldpkit.GRR([0, 5, 9], epsilon=3.0), [10, 60, 30], eta=5)
     assert (row["precision"], row["recall"], row["f_score"]) == pytest.approx(
         (expected.precision, expected.recall, expected.f_score)
@@ -66,13 +68,13 @@ def test_amount_columns_are_read_too(run, tmp_path):
 
 def test_repeated_reports(run):
     options = ("--reports", 10, "--devices", 300, "--domain", 6, "--format", "json")
-    (fresh,) = json.loads(run("risk", "-p", "oue", "-e", 0.5, *options).out)
+    (fresh,) = json.loads(run("risk", "-p", "oue", "-e", 0.5, *options).out)["rows"]
     assert (fresh["reports"], fresh["how"]) == (10, "simulated")
     assert fresh["epsilon"] == pytest.approx(5)
     kept = ("-p", "lgrr", "--parameter", "epsilon_inf=2", "--parameter", "epsilon_1=1")
-    (memoized,) = json.loads(run("risk", *kept, *options).out)
+    (memoized,) = json.loads(run("risk", *kept, *options).out)["rows"]
     assert memoized["epsilon"] <= 2
-    again = json.loads(run("risk", *kept, *options).out)
+    again = json.loads(run("risk", *kept, *options).out)["rows"]
     assert again == [memoized]
 
 
@@ -87,7 +89,7 @@ def test_figure(run, tmp_path, options):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "give --domain, or --data"),
+        ((), "give --domain, --data, or --low and --high"),
         (("--domain", 3, "-d", "zipf:k=3,n=9"), "the data have their own values: leave out --domain"),
         (("--domain", 3, "-e", "x"), "epsilon must be a number, got 'x'"),
         (("--domain", 3, "-e", -1), "epsilon must be positive"),

@@ -223,8 +223,8 @@ def test_errors_include_that_only_some_reported_an_attribute():
 def test_attributes_are_estimated_from_complete_tallies():
     survey = SampledAttributes("duchi", [(0, 1)] * 3, 1.0)
     tallies = survey.tally(survey.privatize(np.full((90, 3), 0.5), rng=ldpkit.random.seeded(1)))
-    assert [each.about for each in survey.estimate(tallies)] == ["all 90 people"] * 3
-    assert "population" in survey.estimate(tallies, population=True)[0].about
+    assert [each.whose for each in survey.estimate(tallies)] == ["all 90 people"] * 3
+    assert "population" in survey.estimate(tallies, population=True)[0].whose
     with pytest.raises(InvalidInputError, match="not those of SampledAttributes"):
         survey.estimate(tallies[:2])
     empty = survey.mechanisms[0].tally(np.empty(0, np.uint8))

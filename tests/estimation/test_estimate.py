@@ -116,7 +116,7 @@ def test_an_interval_of_the_population_is_wider(oracle):
     assert "of the population they were drawn from" in repr(asked)
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.5, np.nan, True, None, "0.95"])
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, np.nan, True, "0.95"])
 def test_senseless_levels_are_refused(estimate, level):
     with pytest.raises(InvalidParameterError, match="level"):
         estimate.interval(level)
@@ -158,7 +158,7 @@ def test_post_processing_by_name(estimate, oracle):
 
 
 def test_rows_have_all_there_is(estimate):
-    rows = list(estimate.rows(0.9))
+    rows = estimate.with_level(0.9).rows()
     low, high = estimate.interval(0.9)
     assert [row["value"] for row in rows] == estimate.labels
     assert [list(row) for row in rows] == [["value", "frequency", "stderr", "low", "high", "count"]] * 4
@@ -177,7 +177,7 @@ def test_rows_read_each_column_once(estimate, monkeypatch):
     asked = []
     counts = type(estimate).counts.fget
     monkeypatch.setattr(type(estimate), "counts", property(lambda self: asked.append(1) or counts(self)))
-    assert len(list(estimate.rows())) == 4
+    assert len(estimate.rows()) == 4
     assert len(asked) == 1
 
 
@@ -185,7 +185,7 @@ def test_rows_read_each_column_once(estimate, monkeypatch):
 def test_frames_have_the_rows(estimate, backend):
     if backend != "auto":
         pytest.importorskip(backend)
-    frame = estimate.to_frame(backend, level=0.8)
+    frame = estimate.to_frame(backend)
     assert backend == "auto" or type(frame).__module__.startswith(backend)
     assert len(frame) == 4
     column = frame["frequency"]

@@ -113,7 +113,7 @@ def test_an_estimate_says_what_it_is(values):
     assert float(estimate) == estimate.mean
     assert estimate.n == 4000
     assert 1 <= (high - low) / 2 / (1.6449 * estimate.stderr) < 1.05, "wider by what skewness can do at most"
-    assert estimate.about == "the 4000 people who reported"
+    assert estimate.whose == "the 4000 people who reported"
     assert estimate.bias == 0
     assert repr(estimate).startswith("Mean ")
     assert "mechanism=pm, epsilon=1.0, method=mean" in repr(estimate)
@@ -182,8 +182,8 @@ def test_a_sample_of_people_tells_of_all_with_a_wider_interval():
     for estimate, rest in ((some, 3 / 4), (most, 1 / 11)):
         extra = estimate.stderr**2 - alone.stderr**2
         assert extra == pytest.approx(0.25 / 1000 * rest, rel=0.1)
-    assert some.about == "all 4000 people"
-    assert "population" in population.about
+    assert some.whose == "all 4000 people"
+    assert "population" in population.whose
     assert tally.estimate(people=1000).stderr == alone.stderr
     with pytest.raises(InvalidParameterError, match="people=999 is fewer than the 1000 reports"):
         tally.estimate(people=999)

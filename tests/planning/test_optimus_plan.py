@@ -19,7 +19,7 @@ def test_an_infeasible_plan_says_so() -> None:
     assert (plan.feasible, plan.satisfied, plan.holds) == (False, False, "no")
     assert "infeasible" in str(plan)
     assert "up to epsilon 20" in str(plan)
-    assert plan.row()["epsilon"] is None
+    assert plan.rows()[0]["epsilon"] is None
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_computed_probability_needs_no_interval() -> None:
 
 
 def test_rows_have_the_trace_in_order() -> None:
-    rows = list(FOUND.rows())
+    rows = FOUND.tried()
     assert [row["epsilon"] for row in rows] == [20.0, 10.0]
     assert {"protocol", "method", "runs", "passed", "mean", "probability"} <= set(rows[0])
 

@@ -108,7 +108,7 @@ def test_the_reasons_name_the_best_and_the_runner_up():
         (FEW, {}, "either an epsilon or a wanted"),
         (FEW, {"epsilon": 1.0, "wanted": Constraint("mae", "at most", 0.1)}, "either an epsilon or a wanted"),
         (FEW, {"wanted": Constraint("mae", "at most", 1e-9), "protocols": ["blh"]}, "ask more people"),
-        (np.array([5]), {"epsilon": 1.0}, "one value only"),
+        (np.array([5]), {"epsilon": 1.0}, "at least 2 values"),
         (np.array([5, -1]), {"epsilon": 1.0}, "negative"),
     ],
 )

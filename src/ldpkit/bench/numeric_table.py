@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ldpkit.bench.numeric_experiment import NumericSummary
 from ldpkit.bench.summary import Mean
-from ldpkit.bench.table import TextTable
+from ldpkit.core.tables import Table
 
 __all__ = ["TITLES", "as_markdown", "tabulate_numeric"]
 
@@ -45,7 +45,7 @@ def _cells(summary: NumericSummary, people: Mapping[str, int]) -> list[list[str]
     return lines
 
 
-def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> TextTable:
+def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> Table:
     """Return the table of one metric.
 
     Parameters
@@ -56,7 +56,7 @@ def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> Text
         How many people each data set has.
     """
     mechanisms = summary.mechanisms()
-    return TextTable(
+    return Table(
         title=TITLES[summary.metric],
         header=("data", "epsilon", *mechanisms),
         rows=tuple(map(tuple, _cells(summary, people))),

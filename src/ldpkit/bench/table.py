@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ldpkit.bench.grid import NO_METHOD
 from ldpkit.bench.summary import Mean, Summary
+from ldpkit.core.tables import Table
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["AVERAGE", "WITHOUT", "Scale", "TextTable", "caption_of", "tabulate"]
+__all__ = ["AVERAGE", "WITHOUT", "Scale", "caption_of", "tabulate"]
 
 WITHOUT, AVERAGE = "w/o PP", "avg with PP"
 
@@ -48,28 +49,7 @@ class Scale:
         return value + mark if math.isnan(mean.stderr) else f"{value}{mark} ±{error}"
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table as text: what stands above it, its columns and cells, and what stands below.
-
-    Parameters
-    ----------
-    title, caption : str
-        What stands above and below.
-    header, rows : sequences of str
-        The columns and the cells.
-    right : sequence of bool
-        Which columns are aligned on the right.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    right: tuple[bool, ...]
-    caption: str
-
-
-def tabulate(summary: Summary) -> TextTable:
+def tabulate(summary: Summary) -> Table:
     """Return the table of one epsilon and metric.
 
     Examples
@@ -91,7 +71,7 @@ def tabulate(summary: Summary) -> TextTable:
         runs = len(summary.protocols) * summary.repeats
         wins = ("" if method is None else f"{summary.wins(method) / runs:.0%}" for _, method in columns)
         rows.append(("won", *wins))
-    return TextTable(
+    return Table(
         title=f"{metric.title} at epsilon = {summary.epsilon:g}{scale.unit} ({better})",
         header=("protocol", *(heading for heading, _ in columns)),
         rows=tuple(rows),

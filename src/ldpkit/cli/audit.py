@@ -24,7 +24,7 @@ from ldpkit.cli.options import (
 )
 from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
-from ldpkit.cli.printing import note, say, show
+from ldpkit.cli.printing import note, present, say, show_table
 from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -125,33 +125,18 @@ def _of_file(file: Path, **options: object) -> tuple[Mechanism, Provenance]:
     return found.mechanism, found.provenance
 
 
+def _show(found: Audit, output: Format) -> None:
+    """Print the checks, and under headings what a person should read beside them."""
+    if output is not Format.table:
+        present(found, output)
+        return
+    for table in found.tables():
+        show_table(table)
+    for heading, sentences in found.sections().values():
+        say("\n".join([f"\n{heading}", *(f"- {sentence}" for sentence in sentences)]))
+
+
 def _watch(step: str) -> None:
     """Say on a terminal what is going on; the attack takes some seconds."""
     if sys.stderr.isatty():
         note(f"{step}...")
-
-
-def _show(found: Audit, output: Format) -> None:
-    from ldpkit.assurance.audit.audit import NOT_PROMISED
-
-    about = {name: value for name, value in found.to_dict().items() if name != "checks"}
-    rows = [
-        {"check": check.name, "outcome": check.outcome, "epsilon": check.epsilon, "finding": check.finding}
-        for check in found.checks
-    ]
-    verdict = "PASSED" if found.passed else "FAILED"
-    show(
-        rows,
-        output,
-        title=f"{found.mechanism!r}: {verdict}",
-        about=about if output is Format.json else None,
-    )
-    if output is Format.table:
-        for title, sentences in (
-            ("What it means to a person", found.words),
-            ("What more than one report costs", found.lifetime),
-            ("What is not promised", NOT_PROMISED),
-        ):
-            say(f"\n{title}")
-            for sentence in sentences:
-                say(f"- {sentence}")

@@ -7,12 +7,11 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
-from ldpkit.cli.choices import AllOf, chosen, is_all, note_left_out
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.options import (
     ClipOption,
@@ -21,6 +20,7 @@ from ldpkit.cli.options import (
     EpsilonsOption,
     FigureOption,
     ForceOption,
+    Format,
     HighOption,
     LowOption,
     MechanismsOption,
@@ -37,22 +37,21 @@ from ldpkit.cli.outputs import (
     check_outputs,
     check_page,
     is_standard_output,
+    save_drawn,
     write_text,
 )
 from ldpkit.cli.parsing import parse_budgets, refuse_options
-from ldpkit.cli.plan_options import save_drawn
-from ldpkit.cli.printing import note, say, show_cells
+from ldpkit.cli.printing import note, present, say
 from ldpkit.cli.repeatable import ManyValuesCommand, split
-from ldpkit.cli.safetext import visible
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
+    from ldpkit.bench.benchmark import Benchmark
     from ldpkit.bench.grid import Experiment, Row
 
 __all__ = ["add_to"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
-DEFAULT_MECHANISMS = ["grr", "sue", "oue", "blh", "olh", "ss"]
 
 
 class ResultFormat(enum.StrEnum):
@@ -164,9 +163,11 @@ def bench(
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
+    from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, Benchmark
     from ldpkit.bench.grid import NO_METHOD, Experiment
     from ldpkit.core.registry import load_plugin
     from ldpkit.estimation.consistency import CONSISTENCY
+    from ldpkit.mechanisms.kinds import FREQUENCY, select
 
     for file in plugin or []:
         load_plugin(file)
@@ -210,15 +211,15 @@ def bench(
     )
     if result_format is ResultFormat.parquet and output is None:
         raise InvalidParameterError("--format parquet needs a file: add -o results.parquet")
-    mechanisms, left_out = _mechanisms(split(mechanism or DEFAULT_MECHANISMS))
-    note_left_out(left_out)
+    names, able = split(mechanism or DEFAULT_PROTOCOLS), select(FREQUENCY, single_epsilon=True)
+    left_out = able.reasons(FREQUENCY) if names == ["all"] else ()
     methods = split(consistency or ["all"])
     dataset = load_people(data or DEFAULT_DATA, column, missing)
     experiment = Experiment(
         dataset.counts,
         epsilons,
-        mechanisms,
-        [NO_METHOD, *CONSISTENCY] if is_all(methods) else methods,
+        able.names if names == ["all"] else names,
+        [NO_METHOD, *CONSISTENCY] if methods == ["all"] else methods,
         split(metric or ["mae"]),
         repeats=repeat,
         engine=engine.value,
@@ -226,19 +227,13 @@ def bench(
         threads=threads or os.cpu_count() or 1,
     )
     rows = _run(experiment, output, resume=resume, force=force)
-    _print(experiment, rows, result_format, data or DEFAULT_DATA, output)
-
-    def draw() -> Any:
-        from ldpkit.figures.experiment import overview
-
-        return overview(experiment, rows)
-
-    save_drawn(figure, draw)
+    found = Benchmark(experiment, tuple(rows), data or DEFAULT_DATA, left_out)
+    _print(found, result_format, output)
+    save_drawn(figure, found)
     if report is not None:
-        from ldpkit.figures.experiment_page import write_report
+        from ldpkit.figures.experiment_page import benchmark_page
 
-        command = shlex.join(["ldpkit", *sys.argv[1:]])
-        write_text(report, write_report(experiment, rows, data=data or DEFAULT_DATA, command=command))
+        write_text(report, benchmark_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])))
         note(f"wrote {report}")
 
 
@@ -264,12 +259,6 @@ def _check_files(
     # The log of a run says whether --resume may write over its results.
     outputs = {"--report": report, "--figure": figure, "--output": output}
     check_outputs(outputs, force=force or resume, inputs=inputs)
-
-
-def _mechanisms(given: list[str]) -> AllOf:
-    from ldpkit.mechanisms.kinds import FREQUENCY, select
-
-    return chosen(given, select(FREQUENCY, single_epsilon=True), FREQUENCY)
 
 
 def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bool) -> list[Row]:
@@ -314,29 +303,14 @@ def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bo
     return [row for cell in wanted for row in cells[cell]]
 
 
-def _print(
-    experiment: Experiment, rows: list[Row], result_format: ResultFormat, data: str, output: Path | None
-) -> None:
-    from ldpkit.bench.results import as_text
-
+def _print(found: Benchmark, result_format: ResultFormat, output: Path | None) -> None:
     if is_standard_output(output) and result_format is ResultFormat.table:
         result_format = ResultFormat.csv
     if result_format in (ResultFormat.csv, ResultFormat.json):
-        sys.stdout.write(as_text(rows, result_format.value))
+        present(found, Format(result_format.value))
         return
-    from ldpkit.bench.summary import Summary
-    from ldpkit.bench.table import tabulate
-
-    people, values = int(experiment.counts.sum()), len(experiment.counts)
-    facts = f"{people:,} people, {values:,} values, {experiment.engine} engine, seed {experiment.seed}"
-    say(f"{visible(data)}: {facts}\n")
-    for name in experiment.metrics:
-        for budget in experiment.epsilons:
-            summary = Summary(rows, budget, name)
-            table = tabulate(summary)
-            caption = f"{table.caption}\nbest: {summary.best_in_words()}"
-            show_cells(table.header, table.rows, right=table.right, title=table.title, caption=caption)
-            print()
+    say(f"{found.title}\n")
+    present(found, Format.table)
     say(
         "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html; "
         "then 'ldpkit privatize --help' to collect."

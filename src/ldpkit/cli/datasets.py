@@ -51,7 +51,8 @@ Example:
 _GRID_EXAMPLES = """
 \b
 Example:
-  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 --columns 15 -o cells.csv
+  ldpkit datasets prepare grid trips.csv --x lon --y lat --rows 15 \\
+    --columns 15 -o cells.csv
 """
 
 _VALUES_EXAMPLES = """
@@ -104,7 +105,7 @@ def list_known(output: FormatOption = Format.table) -> None:
             row |= {"found": path is not None, "path": str(path) if path else None, "source": known.source}
         rows.append(row | {"licence": known.licence})
     looked = "; ".join(f"{name}: {place}" for name, place in places.items())
-    show(rows, output, title="Known public data sets", caption=f"Looked in {looked}")
+    show(rows, output, kind="data sets", title="Known public data sets", caption=f"Looked in {looked}")
 
 
 def show_one(
@@ -143,7 +144,8 @@ def show_one(
     ]
     if output is Format.table:
         show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
-    show(rows, output, title=f"The {len(rows)} most common of {dataset.k} values", about=facts)
+    title = f"The {len(rows)} most common of {dataset.k} values"
+    show(rows, output, kind="data set", title=title, about=facts)
 
 
 def prepare_transactions(

@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.likelihood import describe, estimate_likelihood
-from ldpkit.cli.numeric_tallies import is_about_numbers, number_table
+from ldpkit.cli.likelihood import estimate_likelihood
 from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, OutputOption, PopulationOption
-from ldpkit.cli.origin import origin_facts, origin_lines
 from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
-from ldpkit.cli.printing import note, show
+from ldpkit.cli.parsing import refuse_options
+from ldpkit.cli.printing import present
 from ldpkit.cli.tallies import count_files, refuse_twins
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ldpkit.estimation.estimate import Estimate
-    from ldpkit.mechanisms.base import Mechanism
+    from ldpkit.core.results import Result
+    from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["add_to"]
 
@@ -108,109 +105,61 @@ def estimate(
     check_ending(output, "--output", _ENDINGS)
     check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
     refuse_twins(files)
-    style = style or _style_of(output)
-    diagnostics: Mapping[str, Any] = {}
-    hints: list[str] = []
-    tally = None if estimator == "mle" else count_files(files, pooled_by="--estimator mle")
-    provenance = None if tally is None else tally.provenance
-    if tally is not None and is_about_numbers(tally):
-        if consistency is not None or simultaneous or top is not None or sort is not None:
-            raise InvalidParameterError(
-                f"reports of {tally.mechanism!r} are about numbers: "
-                "leave out --consistency, --simultaneous, --top and --sort"
-            )
-        rows, about, caption = number_table(tally, estimator, level, population=population)
+    if estimator == "mle":
+        refuse_options("it keeps counts, and mle needs the reports", save_tally=save_tally)
+        made: Result = estimate_likelihood(files, consistency, population=population).with_level(
+            level, simultaneous=simultaneous
+        )
     else:
-        if tally is not None:
-            options: dict[str, Any] = {"population": True} if population else {}
-            made = tally.estimate(estimator, consistency=consistency, **options)
-            mechanisms: Sequence[Mechanism] = [tally.mechanism]
-        elif save_tally is not None:
-            raise InvalidInputError("--save-tally keeps counts, mle needs the reports: leave one of them out")
-        else:
-            made, mechanisms, provenance = estimate_likelihood(files, consistency, population=population)
-        diagnostics = made.diagnostics
-        about = {
-            "n": made.n,
-            "mechanisms": [describe(mechanism) for mechanism in mechanisms],
-            "method": estimator or mechanisms[0].default_estimator,
-            "consistency": consistency,
-            "level": level,
-            "simultaneous": simultaneous,
-            "population": population,
-            **({"diagnostics": dict(diagnostics)} if diagnostics else {}),
-        }
-        rows = _rows(made, level, simultaneous, top, sort, is_table=style is Format.table)
-        caption = _caption(about, mechanisms, len(rows), len(made))
-        hints = _hints(made, rows, consistency)
-    if provenance is not None:
-        about = {**about, "provenance": origin_facts(provenance)}
-        caption = "\n".join([caption, *origin_lines(provenance)])
-    to_file = output is not None and not is_standard_output(output)
-    text = io.StringIO()
-    show(rows, style, caption=caption, about=about, file=text if to_file else None)
-    if output is not None and to_file:
+        tally = count_files(files, pooled_by="--estimator mle")
+        if tally.mechanism.domain.size is None:
+            refuse_options(
+                f"reports of {tally.mechanism!r} are about numbers",
+                consistency=consistency,
+                simultaneous=simultaneous,
+                top=top,
+                sort=sort,
+            )
+        made = _estimated(tally, estimator, consistency, level, simultaneous, population=population)
+    chosen: dict[str, Any] = {
+        name: given for name, given in (("top", top), ("sort", sort and sort.value)) if given is not None
+    }
+    style = style or _style_of(output)
+    if output is None or is_standard_output(output):
+        present(made, style, **chosen)
+    else:
+        text = io.StringIO()
+        present(made, style, file=text, **chosen)
         write_text(output, text.getvalue())
-    if save_tally is not None and tally is not None:
+    if save_tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
-    if style is Format.csv or to_file:
-        note(caption)
-    for hint in hints:
-        note(hint)
-    if not diagnostics.get("converged", True):
-        note(f"not converged after {diagnostics['iterations']} iterations: stopping early smooths the result")
+
+
+def _estimated(
+    tally: Tally,
+    estimator: str | None,
+    consistency: str | None,
+    level: float,
+    simultaneous: bool,
+    *,
+    population: bool,
+) -> Result:
+    """Return what a tally tells: frequencies, or the mean of numbers."""
+    from ldpkit.estimation.estimate import Estimate
+    from ldpkit.estimation.numeric import NumericEstimate
+
+    options: dict[str, Any] = {"population": True} if population else {}
+    if estimator == "density":
+        raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
+    made: object = tally.estimate(estimator, consistency=consistency, **options)
+    if isinstance(made, Estimate):
+        return made.with_level(level, simultaneous=simultaneous)
+    if not isinstance(made, NumericEstimate):
+        raise InvalidParameterError(f"{estimator} does not estimate what these reports tell: leave it out")
+    return made.with_level(level)
 
 
 def _style_of(output: Path | None) -> Format:
     ending = ".txt" if output is None or is_standard_output(output) else output.suffix.lower()
     return _ENDINGS[ending]
-
-
-def _rows(
-    made: Estimate, level: float, simultaneous: bool, top: int | None, sort: Sort | None, *, is_table: bool
-) -> list[dict[str, Any]]:
-    import numpy as np
-
-    columns = made.columns(level, simultaneous=simultaneous)
-    if sort is None:
-        sort = Sort.frequency if is_table else Sort.value
-    if top is None:
-        top = _ROWS if is_table else len(made)
-    frequent = np.argsort(-made.values, kind="stable")[:top]
-    shown = np.sort(frequent) if sort is Sort.value else frequent
-    rows = [{name: column[index] for name, column in columns.items()} for index in shown.tolist()]
-    if is_table:  # people are whole
-        rows = [{**row, "count": round(row["count"])} for row in rows]
-    return rows
-
-
-def _hints(made: Estimate, rows: Sequence[Mapping[str, Any]], consistency: str | None) -> list[str]:
-    """Return what a reader of these rows should know, beside the caption."""
-    hints = [f"warning: {warning}" for warning in made.warnings]
-    if consistency is None:
-        shown = [row["frequency"] for row in rows]
-        for strange, what in (
-            (min(shown) < 0, "negative values are noise around zero"),
-            (max(shown) > 1, "frequencies above 1 are noise"),
-        ):
-            if strange:
-                hints.append(f"{what}: --consistency norm_sub removes them")
-    return hints
-
-
-def _caption(about: dict[str, Any], mechanisms: Sequence[Mechanism], shown: int, size: int) -> str:
-    from ldpkit.estimation.estimate import about_whom
-
-    kind = "simultaneous intervals" if about["simultaneous"] else "intervals"
-    made_by = (f"{each!r}, {each.promise()}" for each in mechanisms)
-    parts = [
-        f"n={about['n']}",
-        *made_by,
-        f"{100 * about['level']:g}% {kind} for the frequencies "
-        + about_whom(about["n"], population=about["population"]),
-        *(["taking it that one population answered all mechanisms"] if len(mechanisms) > 1 else []),
-        *([f"consistency {about['consistency']}"] if about["consistency"] else []),
-        *([f"the {shown} most frequent of {size} values"] if shown < size else []),
-    ]
-    return ", ".join(parts)

@@ -52,7 +52,8 @@ def note_dropped(dropped: int, left: int) -> None:
 
 def dropped_in_words(dropped: int, left: int) -> str:
     """Return how many missing values were left out."""
-    return f"note: {dropped:,} missing values were left out, {left:,} are left"
+    what = "missing value was" if dropped == 1 else "missing values were"
+    return f"note: {dropped:,} {what} left out, {left:,} are left"
 
 
 def moved_in_words(moved: int, total: int) -> str:

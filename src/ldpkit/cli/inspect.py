@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.options import Format, FormatOption
-from ldpkit.cli.origin import origin_facts
 from ldpkit.cli.printing import show
 from ldpkit.cli.progress import track
 from ldpkit.cli.tallies import open_collected
@@ -40,7 +39,7 @@ def inspect(
     """Show what made a report file, and verify every checksum."""
     facts = [_facts(path, with_labels=output is Format.json) for path in files]
     if output is not Format.table:
-        show(facts, output)
+        show(facts, output, kind="files")
         return
     for each in facts:
         told = ((name, value) for name, value in each.items() if value not in (None, []))
@@ -78,7 +77,7 @@ def _facts(path: Path, *, with_labels: bool) -> dict[str, Any]:
         "record_length": found.mechanism.report_bytes,
         "file_bytes": path.stat().st_size,
         "checksums": "verified",
-        **origin_facts(found.provenance),
+        **found.provenance.facts(),
     }
 
 

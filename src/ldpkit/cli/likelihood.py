@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ldpkit.cli.progress import track
 from ldpkit.cli.tallies import open_all
 from ldpkit.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ldpkit.core.provenance import Provenance
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
     from ldpkit.files.reportfile import ReportFile
-    from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["describe", "estimate_likelihood"]
+__all__ = ["estimate_likelihood"]
 
 
-def estimate_likelihood(
-    files: list[Path], consistency: str | None, *, population: bool = False
-) -> tuple[Estimate, Sequence[Mechanism], Provenance]:
-    """Return the most likely frequencies, the mechanisms that made the reports, and how.
+def estimate_likelihood(files: list[Path], consistency: str | None, *, population: bool = False) -> Estimate:
+    """Return the most likely frequencies.
 
     Files may be of different mechanisms and epsilons, as long as the domain is the same.
     """
@@ -34,17 +28,7 @@ def estimate_likelihood(
 
     parts = open_all(files)
     evidence = Evidence.merge([_evidence(path, part) for path, part in zip(files, parts, strict=True)])
-    made = evidence.estimate("mle", consistency=consistency, population=population)
-    return made, evidence.oracles, evidence.provenance
-
-
-def describe(mechanism: Mechanism) -> dict[str, Any]:
-    """Return what made some reports, for the reader of a result."""
-    return {
-        "mechanism": mechanism.name,
-        "parameters": mechanism.parameters(),
-        **mechanism.epsilons(),
-    }
+    return evidence.provenance.sign(evidence.estimate("mle", consistency=consistency, population=population))
 
 
 def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:

@@ -76,7 +76,7 @@ def longitudinal(
     The attacker knows the mechanism and remembers every report of a device whose value
     does not change. Without memoization the device makes a new permanent report each time.
     """
-    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.longitudinal import Exposure
 
     check_figure(figure, force=force)
@@ -97,6 +97,7 @@ def longitudinal(
     show(
         rows,
         output,
+        kind="longitudinal",
         title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
         caption="every_history: epsilon of all reports together against every history of the same length, "
         "whenever its values change; at most, unless exact. same_pattern: at most, against only those that "

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.inputs import NumericInput, read_numbers
+from ldpkit.cli.inputs import NumericInput, moved_in_words, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.numeric_tallies import count_numbers, too_biased, what_it_covers
 from ldpkit.cli.options import (
     ClipOption,
     ColumnOption,
@@ -26,16 +23,14 @@ from ldpkit.cli.options import (
     PopulationOption,
     SeedOption,
 )
-from ldpkit.cli.origin import origin_facts, origin_lines
-from ldpkit.cli.printing import note, show
+from ldpkit.cli.printing import note, present
 from ldpkit.cli.randomise import fitting
+from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.estimation.numeric import NumericEstimate
-    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-    from ldpkit.mechanisms.tally import Tally
     from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
 __all__ = ["add_to"]
@@ -89,53 +84,16 @@ def mean(
     numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
     if numbers is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
-        answer = _of_files(tally, population=population)
-    elif epsilon is None:
+        present(tally.estimate(population=population).with_level(level), output)
+        return
+    if epsilon is None:
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
-    else:
-        rng = random.secure() if seed is None else random.seeded(seed)
-        name = mechanism or "auto"
-        answer = _simulate(numbers, name, epsilon, share, bins, rng, population=population)
-    made = answer.estimate
-    lower, upper = made.interval(level)
-    row = {
-        "mean": made.mean,
-        "stderr": made.stderr,
-        "low": lower,
-        "high": upper,
-        "n": made.n,
-        "mechanism": answer.mechanism.name,
-        "exact_epsilon": answer.exact_epsilon,
-        **({} if numbers is None else {"clipped": numbers.moved}),
-    }
-    about = {
-        "level": level,
-        "interval": answer.mechanism.domain.to_json(),
-        "population": population,
-        "about": made.about,
-        "bias": made.bias,
-        **answer.about,
-    }
-    caption = "\n".join([f"{what_it_covers(made, level)}; {answer.story}", *answer.origin])
-    show([row], output, caption=caption, about=about)
-    if output is Format.csv:
-        note(caption)
-    if numbers is not None:
-        note(numbers.near(made.mean, made.stderr))
-    if (warning := too_biased(made)) is not None:
-        note(warning)
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """An estimate, what made it, and the story of how."""
-
-    estimate: NumericEstimate | AdaptiveEstimate
-    mechanism: NumericMechanism
-    exact_epsilon: float
-    story: str
-    about: Mapping[str, Any]
-    origin: Sequence[str] = ()
+    if numbers.moved:
+        note(moved_in_words(numbers.moved, len(numbers.values)))
+    rng = random.secure() if seed is None else random.seeded(seed)
+    made = _simulate(numbers, mechanism or "auto", epsilon, share, bins, rng, population=population)
+    present(made.with_level(level), output)
+    note(numbers.near(made.mean, made.stderr))
 
 
 def _simulate(
@@ -147,44 +105,13 @@ def _simulate(
     rng: RandomSource,
     *,
     population: bool,
-) -> _Answer:
-    """Return the answer of a collection in which everybody reports once."""
+) -> NumericEstimate | AdaptiveEstimate:
+    """Return the estimate of a collection in which everybody reports once."""
     choice = fitting(name)
     if choice is None:
         mechanism = make_numeric(name, numbers.interval, epsilon, {})
-        tally = mechanism.tally(mechanism.privatize(numbers.values, rng=rng))
-        return _of_tally(tally, population=population)
+        return mechanism.tally(mechanism.privatize(numbers.values, rng=rng)).estimate(population=population)
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
 
     protocol = AdaptiveMean(numbers.interval, epsilon, share=share, bins=bins, oracle="ss", choice=choice)
-    made = protocol.run(numbers.values, rng=rng, population=population)
-    described = made.n - made.second.n
-    return _Answer(
-        made,
-        made.mechanism,
-        protocol.exact_epsilon(made.mechanism),
-        f"{described} people described the data through {protocol.oracle!r}, "
-        f"{made.second.n} reported through {made.mechanism!r}",
-        {
-            "parameters": made.mechanism.parameters(),
-            "described": described,
-            "descriptor": [float(each) for each in made.descriptor],
-        },
-    )
-
-
-def _of_tally(tally: Tally, *, population: bool) -> _Answer:
-    from ldpkit.estimation.density import numeric_mechanism
-
-    made: NumericEstimate = tally.estimate(population=population)
-    mechanism = numeric_mechanism(tally)
-    story = f"{made.n} people reported through {mechanism!r}"
-    return _Answer(made, mechanism, mechanism.exact_epsilon(), story, {"parameters": mechanism.parameters()})
-
-
-def _of_files(tally: Tally, *, population: bool) -> _Answer:
-    """Return the answer of report files, with what they tell of themselves."""
-    answer, made = _of_tally(tally, population=population), tally.provenance
-    return replace(
-        answer, about={**answer.about, "provenance": origin_facts(made)}, origin=origin_lines(made)
-    )
+    return protocol.run(numbers.values, rng=rng, population=population)

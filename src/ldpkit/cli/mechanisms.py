@@ -80,6 +80,7 @@ def mechanisms(
     show(
         rows,
         output,
+        kind="mechanisms",
         title=f"Mechanisms at epsilon={budget:g} for {len(values)} values",
         caption=_caption({row["kind"] for row in rows}, budget, n),
     )

@@ -190,7 +190,7 @@ def decimal_comma(text: object) -> str:
     >>> decimal_comma("3,5"), decimal_comma("1.234,5"), decimal_comma("red")
     (': a decimal has a point: write 3.5', ': a decimal has a point: write 1234.5', '')
     """
-    found = re.fullmatch(r"\s*([+-]?\d{1,3}(?:\.\d{3})+|[+-]?\d+),(\d+)\s*", str(text))
+    found = re.fullmatch(r"[\s'\"]*([+-]?\d{1,3}(?:\.\d{3})+|[+-]?\d+),(\d+)[\s'\"]*", str(text))
     return "" if found is None else f": a decimal has a point: write {found[1].replace('.', '')}.{found[2]}"
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ldpkit.cli.choices import chosen, is_all
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.options import (
     ClipOption,
@@ -29,7 +28,7 @@ from ldpkit.cli.options import (
 )
 from ldpkit.cli.outputs import check_extra, check_figure
 from ldpkit.cli.parsing import parse_numbers, refuse_options
-from ldpkit.cli.plan_mean import MeanOptions, plan_mean_budget
+from ldpkit.cli.plan_mean import MeanOptions
 from ldpkit.cli.plan_options import (
     AtLeastOption,
     AtMostOption,
@@ -37,18 +36,14 @@ from ldpkit.cli.plan_options import (
     ProbabilityOption,
     VerifyOption,
     WithinOption,
+    check_bound,
     conclude,
 )
-from ldpkit.cli.printing import note, show
 from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
-if TYPE_CHECKING:
-    from ldpkit.planning.constraint import Constraint
-    from ldpkit.planning.plan import Plan
-
-__all__ = ["add_to", "constraint_of"]
+__all__ = ["add_to"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
 
@@ -147,68 +142,35 @@ def budget(
             tolerance=tolerance,
             parameter=parameter,
         )
-        plan_mean_budget(about_mean, verify=verify, figure=figure, seed=seed, output=output)
+        conclude(about_mean.plan(verified=verify, seed=seed), output, figure)
         return
     from ldpkit.core.random import seeded
-    from ldpkit.mechanisms.kinds import FREQUENCY, select
-    from ldpkit.planning.frequencies.budgets import ask
-    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.frequencies.plans import budget as plan
 
     searches = split(search or ["sequential"])
     if "bayes" in searches:
         check_extra("bayes_opt")
-    constraint = constraint_of(
-        metric or "mae", at_most, at_least, 0.9 if probability is None else probability
-    )
-    if constraint is None:
+    check_bound(at_most, at_least)
+    if at_most is None and at_least is None:
         raise _no_bound(metric or "mae")
-    parameters = parse_numbers(parameter) | ({} if tolerance is None else {"tolerance": tolerance})
-    able = select(FREQUENCY, single_epsilon=True)
-    names, left_out = chosen(split(mechanism or ["oue"]), able, FREQUENCY)
-    dataset = load_people(data or DEFAULT_DATA, column, missing)
-    asked = ask(
-        [Question(dataset.counts, name, constraint, consistency, eps_min, eps_max) for name in names],
-        searches,
-        parameters,
-        left_out=left_out,
-        some_will_do=is_all(mechanism) or is_all(search),
+    people_asked = load_people(data or DEFAULT_DATA, column, missing)
+    found = plan(
+        people_asked,
+        split(mechanism or ["oue"]),
+        metric=metric or "mae",
+        at_most=at_most,
+        at_least=at_least,
+        probability=0.9 if probability is None else probability,
+        search=searches,
+        parameters=parse_numbers(parameter) | ({} if tolerance is None else {"tolerance": tolerance}),
+        consistency=consistency,
+        epsilon_min=eps_min,
+        epsilon_max=eps_max,
+        verified=verify,
+        rng=seeded(seed),
+        watch=watched,
     )
-    for reason in asked.left_out:
-        note(f"left out: {reason}")
-    source = seeded(seed)
-    plans = asked.plans(source, watched)
-    warnings = asked.warnings(plans)
-    checks = asked.verified(plans, source, watched) if verify else []
-    about = {
-        "data": dataset.name,
-        "people": dataset.n,
-        "values": dataset.k,
-        "goal": str(constraint),
-        "left_out": list(asked.left_out),
-        "warnings": warnings,
-        **({"verified": checks} if verify else {}),
-    }
-    _show(plans, output, about, consistency)
-
-    def draw() -> Any:
-        from ldpkit.figures.plan import budget_figure
-
-        return budget_figure([question for question, _ in asked.pairs], plans, source.derive("figure"))
-
-    conclude(plans, output, checks=checks, warnings=warnings, figure=figure, draw=draw)
-
-
-def constraint_of(
-    metric: str, at_most: float | None, at_least: float | None, probability: float
-) -> Constraint | None:
-    """Return the accuracy that the user wants, or None if no bound was given."""
-    from ldpkit.planning.constraint import Constraint
-
-    if at_most is not None and at_least is not None:
-        raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
-    if at_most is not None:
-        return Constraint(metric, "at most", at_most, probability)
-    return None if at_least is None else Constraint(metric, "at least", at_least, probability)
+    conclude(found, output, figure)
 
 
 def _no_bound(metric: str) -> InvalidParameterError:
@@ -216,26 +178,3 @@ def _no_bound(metric: str) -> InvalidParameterError:
 
     option = "--at-least" if metric_for(metric).larger_is_better else "--at-most"
     return InvalidParameterError(f"how good must {metric} be? give {option} OMEGA")
-
-
-def _show(plans: list[Plan], output: Format, about: dict[str, Any], consistency: str | None) -> None:
-    rows = [plan.row() for plan in plans]
-    if output is not Format.table:
-        everything = about | {
-            "consistency": consistency,
-            "trace": [row for plan in plans for row in plan.rows()],
-        }
-        show(rows, output, about=everything)
-        return
-    for row in rows:
-        row["epsilon"] = "infeasible" if row["epsilon"] is None else f"{row['epsilon']:.4f}"
-        del row["feasible"]
-    told = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
-    after = "" if consistency is None else f" after {consistency}"
-    show(
-        [{name: row[name] for name in told} for row in rows],
-        output,
-        title=f"The smallest epsilon for {about['goal']}{after}",
-        caption=f"{about['data']}: {about['people']:,} people, {about['values']:,} values. "
-        "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both",
-    )

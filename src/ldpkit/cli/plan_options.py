@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldpkit.cli.options import Format
-from ldpkit.cli.printing import note, show
+from ldpkit.cli.outputs import save_drawn
+from ldpkit.cli.printing import present
+from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from ldpkit.planning.plan import Plan
+    from ldpkit.planning.plans import Plans
 
 __all__ = [
     "AtLeastOption",
@@ -23,8 +22,8 @@ __all__ = [
     "ProbabilityOption",
     "VerifyOption",
     "WithinOption",
+    "check_bound",
     "conclude",
-    "save_drawn",
 ]
 
 AtMostOption = Annotated[
@@ -62,43 +61,16 @@ VerifyOption = Annotated[
     bool, typer.Option("--verify", help="Simulate 20,000 new collections at epsilon and at 0.9 times it.")
 ]
 
-_ON_THE_EDGE = (
-    "epsilon stands on the edge, so its probability is near the wanted one, and holds mostly 'open'; "
-    "at 0.9 times it, it must not hold"
-)
+
+def check_bound(at_most: float | None, at_least: float | None) -> None:
+    """Refuse two bounds: a metric has one good side."""
+    if at_most is not None and at_least is not None:
+        raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
 
 
-def conclude(
-    plans: Sequence[Plan],
-    output: Format,
-    *,
-    checks: Sequence[dict[str, Any]],
-    warnings: Sequence[str],
-    figure: Path | None,
-    draw: Callable[[], Figure],
-) -> None:
-    """Show the verification, say what is infeasible and what to beware of, draw, and leave with 1 for no."""
-    if checks and output is Format.table:
-        show(
-            checks,
-            output,
-            title="Independent simulation at epsilon and at 0.9 times it",
-            caption=_ON_THE_EDGE,
-        )
-    for plan in plans:
-        if not plan.feasible:
-            note(str(plan))
-    for warning in warnings:
-        note(f"warning: {warning}")
-    save_drawn(figure, draw)
-    if not any(plan.feasible for plan in plans):
+def conclude(found: Plans, output: Format, figure: Path | None) -> None:
+    """Show plans, draw them, and leave with 1 if there is no answer."""
+    present(found, output)
+    save_drawn(figure, found)
+    if not found.feasible:
         raise typer.Exit(1)
-
-
-def save_drawn(figure: Path | None, draw: Callable[[], Figure]) -> None:
-    """Draw and save a figure, if one is wanted."""
-    if figure is not None:
-        from ldpkit.figures.experiment import save_figure
-
-        save_figure(draw(), figure)
-        note(f"wrote {figure}")

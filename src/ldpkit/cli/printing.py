@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import math
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+from ldpkit import __version__
 from ldpkit.cli.options import Format
 from ldpkit.cli.safetext import csv_cell, visible
-from ldpkit.cli.texttable import text_table, wrapped
-from ldpkit.core.numbertext import number_text
+from ldpkit.core.results import ENVELOPE, finite
+from ldpkit.core.tables import Table, flat
+from ldpkit.core.texttable import text_table, wrapped
 
-__all__ = ["note", "say", "show", "show_cells"]
+if TYPE_CHECKING:
+    from ldpkit.core.results import Result
+
+__all__ = ["note", "present", "say", "show", "show_table"]
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 PROSE = 80  # longer lines are hard to read, however wide the window is
@@ -28,7 +32,7 @@ def show(
     *,
     title: str = "",
     caption: str = "",
-    best: Mapping[int, str] | None = None,
+    kind: str = "",
     about: Mapping[str, Any] | None = None,
     file: TextIO | None = None,
 ) -> None:
@@ -42,79 +46,75 @@ def show(
         Table, CSV or JSON.
     title, caption : str
         What stands above and below the table.
-    best : mapping, optional
-        For a row number, the column to mark in the table.
+    kind : str
+        What sort of rows they are, for the JSON envelope, which is that of every result.
     about : mapping, optional
-        What holds for all rows. JSON then is one object with these keys and `rows`.
+        What holds for all rows.
     file : text file, optional
         Where to print, by default standard output.
     """
     target = file or sys.stdout
     if output is Format.json:
-        result = list(rows) if about is None else {**about, "rows": list(rows)}
-        print(json.dumps(_finite(result), indent=2, default=float, allow_nan=False), file=target)
+        values: tuple[Any, ...] = (__version__, kind, title, caption, dict(about or {}), list(rows), [], [])
+        envelope = finite(dict(zip(ENVELOPE, values, strict=True)))
+        print(json.dumps(envelope, indent=2, default=float, allow_nan=False), file=target)
     elif output is Format.csv:
         writer = csv.DictWriter(target, list(rows[0]) if rows else [], lineterminator="\n")
         writer.writeheader()
         on_screen = target.isatty()
         writer.writerows(
-            {name: csv_cell(_flat(value), on_screen) for name, value in row.items()} for row in rows
+            {name: csv_cell(flat(value), on_screen) for name, value in row.items()} for row in rows
         )
     else:
-        _show_table(rows, title, caption, best or {}, target)
+        show_table(Table.of(rows, title=title, caption=caption), file=target)
 
 
-def _finite(value: Any) -> Any:
-    """Return the same with numbers that JSON has no word for as text: an epsilon may be infinite."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else "infinite" if value > 0 else "-infinite"
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-
-def _show_table(
-    rows: Sequence[Mapping[str, Any]], title: str, caption: str, best: Mapping[int, str], target: TextIO
-) -> None:
-    header = list(rows[0]) if rows else []
-    cells = [
-        [_cell(value) + ("*" if best.get(index) == name else "") for name, value in row.items()]
-        for index, row in enumerate(rows)
-    ]
-    right = [_is_numeric([row[name] for row in rows]) for name in header]
-    show_cells(header, cells, right=right, title=title, caption=caption, file=target)
-
-
-def show_cells(
-    header: Sequence[str],
-    cells: Sequence[Sequence[str]],
-    *,
-    right: Sequence[bool],
-    title: str = "",
-    caption: str = "",
-    file: TextIO | None = None,
-) -> None:
-    """Print a table of text that fits the window, with what stands above and below it.
+def present(result: Result, output: Format, *, file: TextIO | None = None, **chosen: Any) -> None:
+    """Print a result, and tell on standard error what there is to know beside it.
 
     Parameters
     ----------
-    header, cells : sequences of str
-        What stands above the columns, and in them.
-    right : sequence of bool
-        Which columns are aligned on the right, as numbers are.
-    title, caption : str
-        What stands above and below the table.
+    result : Result
+        What was found: its rows, tables, caption and notes are its own.
+    output : Format
+        Its tables, or its rows as CSV, or its JSON envelope.
     file : text file, optional
         Where to print, by default standard output.
+    chosen
+        What `rows` and `tables` take, such as `top`.
     """
     target = file or sys.stdout
+    if output is Format.json:
+        print(result.to_json(**chosen), file=target)
+    elif output is Format.csv:
+        show(result.rows(**chosen), output, file=target)
+    else:
+        for number, table in enumerate(result.tables(**chosen)):
+            if number:
+                print(file=target)
+            show_table(table, file=target)
+        if file is not None:  # who reads the file later must know
+            for warning in result.warnings:
+                say(f"warning: {warning}", file=file)
+    if output is Format.csv or (file is not None and output is Format.table):
+        note(result.caption)
+    for each in result.notes():
+        note(each)
+    for warning in result.warnings:
+        note(f"warning: {warning}")
+
+
+def show_table(table: Table, *, file: TextIO | None = None) -> None:
+    """Print a table that fits the window, with what stands above and below it."""
+    target = file or sys.stdout
     width = shutil.get_terminal_size().columns if target.isatty() else WIDTH
-    if title:
-        say(title, file=target)
-    if cells:
-        print(*text_table(header, cells, right=right, width=width), sep="\n", file=target)
-    if caption:
-        say(caption, file=target)
+    if table.title:
+        say(table.title, file=target)
+    if table.rows:
+        lines = text_table(table.header, table.rows, right=table.right, width=width)
+        print(*lines, sep="\n", file=target)
+    if table.caption:
+        say(table.caption, file=target)
 
 
 def say(text: str, *, file: TextIO | None = None) -> None:
@@ -123,25 +123,6 @@ def say(text: str, *, file: TextIO | None = None) -> None:
     width = min(PROSE, shutil.get_terminal_size().columns) if target.isatty() else WIDTH
     for line in visible(text).split("\n"):
         print(*wrapped(line, width), sep="\n", file=target)
-
-
-def _is_numeric(values: Sequence[Any]) -> bool:
-    return all(value is None or isinstance(value, (int, float)) for value in values)
-
-
-def _cell(value: Any) -> str:
-    """Return a value as short text that cannot steer the terminal, as a label could."""
-    if isinstance(value, float):
-        return number_text(value)
-    text = "" if value is None else str(_flat(value))
-    return text if text.isprintable() else repr(text)[1:-1]
-
-
-def _flat(value: Any) -> Any:
-    """Return lists and mappings as text for one cell."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}={item}" for name, item in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
 def note(message: str) -> None:

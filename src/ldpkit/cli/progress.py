@@ -56,7 +56,7 @@ def track(
                 bar.stop()
 
 
-def watched(items: Iterable[Item], total: int, label: str) -> Generator[Item, None, None]:
+def watched(items: Iterable[Item], total: int | None, label: str) -> Generator[Item, None, None]:
     """Yield the items as `track` does, and take the bar away however that ends."""
     with closing(track(items, total, label)) as tracked:
         yield from tracked

@@ -47,14 +47,14 @@ def reproduce(
 
     if name == "list":
         rows = [{"name": key, "title": each.title} for key, each in REPRODUCTIONS.items()]
-        show(rows, style, title="Papers that can be reproduced")
+        show(rows, style, kind="papers", title="Papers that can be reproduced")
         return
     reproduction = REPRODUCTIONS.get(name)
     if output is not None and output.exists():
         for file in ("claims.csv", "claims.json"):
             check_output(output / file, force=force, inputs=[])
     claims = list(reproduction.run(Settings(quick=quick, seed=seed, folder=output)))
-    show([claim.row() for claim in claims], style, title=reproduction.title)
+    show([claim.row() for claim in claims], style, kind="claims", title=reproduction.title)
     if output is not None:
         save(claims, output)
         note(f"wrote {output}")

@@ -8,7 +8,8 @@ from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["RETIRED", "refuse_retired"]
 
-_EVERYWHERE = {"--protocol": "--mechanism", "--dataset": "--data", "--out": "--output"}
+_PROTOCOLS = {"--protocol": "--mechanism", "--dataset": "--data"}
+_OUTPUT = {"--out": "--output"}
 _MECHANISM = {"-m": "-p"}
 _ESTIMATOR = {"--method": "--estimator"}
 _SEARCH = {"--method": "--search", "-m": "--search"}
@@ -16,17 +17,17 @@ _REPORTS = {"-n": "--reports"}
 
 RETIRED: dict[str, dict[str, str]] = {
     "audit": _REPORTS,
-    "bench": {**_EVERYWHERE, "--method": "--consistency"},
-    "datasets": {"--out": "--output"},
+    "bench": {**_PROTOCOLS, **_OUTPUT, "--method": "--consistency"},
+    "datasets": _OUTPUT,
     "density": {**_MECHANISM, **_ESTIMATOR},
     "estimate": _ESTIMATOR,
     "longitudinal": {**_MECHANISM, **_REPORTS, "--repeats": "--devices"},
     "mean": _MECHANISM,
-    "plan": {**_EVERYWHERE, **_SEARCH, "--step": "--tolerance"},
+    "plan": {**_PROTOCOLS, **_SEARCH, "--step": "--tolerance"},
     "privatize": _MECHANISM,
-    "recommend": {**_EVERYWHERE, "--k": "--domain"},
-    "reproduce": {"--out": "--output"},
-    "risk": {**_EVERYWHERE, **_MECHANISM, **_REPORTS},
+    "recommend": {**_PROTOCOLS, "--k": "--domain"},
+    "reproduce": _OUTPUT,
+    "risk": {**_PROTOCOLS, **_MECHANISM, **_REPORTS},
 }
 """For each command, what an option was called, and what it is called now."""
 

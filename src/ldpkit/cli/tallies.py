@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldpkit.cli.progress import track
-from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, MismatchError
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
-    from ldpkit.mechanisms.tally import Tally
+    from ldpkit.mechanisms.tally import NumericTally, Tally
 
-__all__ = ["count_files", "is_collected", "open_all", "open_collected", "refuse_twins"]
+__all__ = ["count_files", "count_numbers", "is_collected", "open_all", "open_collected", "refuse_twins"]
 
 
 def is_collected(path: Path) -> bool:
@@ -89,3 +89,19 @@ def count_files(files: list[Path], *, pooled_by: str = "") -> Tally:
 def _count_reports(file: ReportFile) -> Tally:
     with contextlib.closing(track(file.reports(), file.blocks, f"counting {file.path.name}")) as watched:
         return file.tally(watched)
+
+
+def count_numbers(files: list[Path], **options: object) -> NumericTally:
+    """Return the tally of report files about numbers; options that they answer themselves are refused."""
+    from ldpkit.mechanisms.tally import NumericTally
+
+    for name, given in options.items():
+        if given is not None:
+            raise InvalidParameterError(f"report files know their {name}: leave out --{name}")
+    refuse_twins(files)
+    tally = count_files(files)
+    if not isinstance(tally, NumericTally):
+        raise InvalidInputError(
+            f"{str(files[0])!r} is of {tally.mechanism!r}, which is about categories: use 'ldpkit estimate'"
+        )
+    return tally

@@ -1,8 +1,8 @@
 """Calls upward: the few places where a lower room asks for what only a higher one has.
 
-Imports point one way through the house. `tally.estimate()` and a memoized mechanism's
-`privatize(people=...)` read best on the lower object, though the work is done above it.
-Each such call has a name here, and nowhere else does a lower room know a higher one.
+Imports point one way through the house. `tally.estimate()`, a memoized mechanism's
+`privatize(people=...)` and a result's `plot()` read best on the lower object, though the
+work is done above it. Each such call has a name here, and nowhere else does a lower room know a higher one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ __all__ = ["HOOKS", "call_up"]
 HOOKS = {
     "estimators": "ldpkit.estimation",
     "permanent_reports": "ldpkit.protocols.permanent:PermanentReports",
+    "plot": "ldpkit.figures.drawing:plot",
+    "figure": "ldpkit.figures.drawing:figure",
 }
 """What is asked for, and where it lives: a room of members, or a module and a name in it."""
 

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["UNKNOWN", "Provenance", "Span", "new_batch"]
 
-Result = TypeVar("Result")
+Signed = TypeVar("Signed")
 
 _BATCH_BYTES = 16
+_SHOWN = 4  # batches that a caption names
 # From the best case to the worst: what was put together is as bad as its worst part.
 _RANDOMNESS = ("secure", "unknown", "seeded")
 _DOMAIN = ("stated", "unknown", "data")
@@ -82,6 +83,8 @@ class Provenance:
     >>> batch = "0" * 32
     >>> first = Provenance("secure", "stated", spans=(Span(batch, 0, 60),))
     >>> rest = Provenance("seeded", "stated", spans=(Span(batch, 60, 100),))
+    >>> print(Provenance("seeded", "data"))
+    randomness seeded, domain from the data, batch unknown
     >>> first + rest == Provenance("seeded", "stated", spans=(Span(batch, 0, 100),))
     True
     >>> first + first
@@ -156,13 +159,44 @@ count a file and its copy or its tally only once
             said.append("made by devices that never answered before: asking them again costs more")
         return said
 
-    def sign(self, estimate: Result) -> Result:
-        """Return an estimate whose `made_by` tells what is recorded of its reports, if anything is."""
+    def sign(self, estimate: Signed) -> Signed:
+        """Return an estimate that tells what is recorded of its reports, if anything is."""
         if self == UNKNOWN or not (is_dataclass(estimate) and hasattr(estimate, "made_by")):
             return estimate
-        recorded = replace(self, spans=()).to_json()
-        made: Any = replace(estimate, made_by={**estimate.made_by, **recorded})  # type: ignore[type-var]
-        return cast("Result", made)
+        changes: dict[str, Any] = {"made_by": {**estimate.made_by, **replace(self, spans=()).to_json()}}
+        if hasattr(estimate, "provenance"):
+            changes["provenance"] = self
+        made: Any = replace(estimate, **changes)  # type: ignore[type-var]
+        return cast("Signed", made)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is recorded, for the reader of a result.
+
+        Examples
+        --------
+        >>> Provenance("secure", "stated").facts()
+        {'randomness': 'secure', 'domain_source': 'stated', 'devices': None, 'batches': 'unknown', \
+'warnings': []}
+        """
+        return {
+            "randomness": self.randomness,
+            "domain_source": self.domain,
+            "devices": self.devices,
+            "batches": list(self.batches) or "unknown",
+            "warnings": self.warnings(),
+        }
+
+    def __str__(self) -> str:
+        """Say what is recorded, in a line for a caption."""
+        batches = [batch[:8] for batch in self.batches]
+        more = f" and {len(batches) - _SHOWN} more" if len(batches) > _SHOWN else ""
+        told = [
+            f"randomness {self.randomness}",
+            f"domain {'from the data' if self.domain == 'data' else self.domain}",
+            *([] if self.devices is None else [f"devices {self.devices}"]),
+            f"batch {', '.join(batches[:_SHOWN]) or 'unknown'}{more}",
+        ]
+        return ", ".join(told)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, as files keep it."""

@@ -10,20 +10,25 @@ Plain inversion of the same matrix by least squares is there for comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.provenance import UNKNOWN, Provenance
+from ldpkit.core.results import Result
+from ldpkit.core.tables import Table
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.response import masses, places
+from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
@@ -50,18 +55,68 @@ _MOST_STEPS = 10_000
 _NARROW = 0.2  # the part of a domain that holds nearly all people, below which a warning is due
 
 
+_COVERED = (
+    "bias and resolution included, for the people who reported and for a population they were drawn from"
+)
+
+
 @dataclass(frozen=True)
-class Quantile:
-    """A quantile and the ends of its interval."""
+class Quantile(Result):
+    """A quantile and the ends of its interval.
+
+    Parameters
+    ----------
+    q : float
+        The share of people below it.
+    value : float
+        The quantile of the smooth density.
+    low, high : float
+        The ends of its interval.
+    level : float
+        The coverage of that.
+    n : int
+        The number of reports.
+    mechanism : Mechanism or None
+        What made them.
+
+    Examples
+    --------
+    >>> Quantile(0.5, 41.0, 38.0, 44.5, n=1000).rows()
+    [{'q': 0.5, 'value': 41.0, 'low': 38.0, 'high': 44.5}]
+    """
 
     q: float
     value: float
     low: float
     high: float
+    level: float = 0.95
+    n: int = 0
+    mechanism: Mechanism | None = None
+
+    kind: ClassVar[str] = "quantile"
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"Quantile {self.q:g} of n={self.n} reports"
+
+    @property
+    def caption(self) -> str:
+        """What the interval covers."""
+        return f"{100 * self.level:g}% interval, {_COVERED}"
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the one record: q, value, low, high."""
+        return [{"q": self.q, "value": self.value, "low": self.low, "high": self.high}]
+
+    def about(self) -> dict[str, Any]:
+        """Return what made the reports, and the level."""
+        made = [] if self.mechanism is None else [self.mechanism.describe()]
+        return {"n": self.n, "mechanisms": made, "level": self.level}
 
 
-@dataclass(frozen=True, eq=False)
-class Density:
+@dataclass(frozen=True, eq=False, repr=False)
+class Density(Result):
     """An estimated distribution over an interval, even within each bin.
 
     Parameters
@@ -80,6 +135,14 @@ class Density:
         That of the masses, as far as reports scatter: by how much smoothing moves a
         sharp edge is not in it, so it makes no interval with a level. None for plain EM,
         whose end is not a fixed point.
+    mechanism : Mechanism or None
+        What made the reports.
+    provenance : Provenance
+        What is recorded of how they were made.
+    quantiles : tuple of Quantile
+        Quantiles that are told with it; `with_quantiles` adds them.
+    smooth : Density or None
+        The finer density that the quantiles were read off, which also tells where people stand.
 
     Examples
     --------
@@ -94,6 +157,12 @@ class Density:
     domain: IntervalDomain
     made_by: Mapping[str, Any]
     covariance: Floats | None
+    mechanism: Mechanism | None = None
+    provenance: Provenance = UNKNOWN
+    quantiles: tuple[Quantile, ...] = ()
+    smooth: Density | None = None
+
+    kind: ClassVar[str] = "density"
 
     def __post_init__(self) -> None:
         for name in ("edges", "masses"):
@@ -155,11 +224,81 @@ class Density:
         value = self.edges[bins] + inside * (self.edges[bins + 1] - self.edges[bins])
         return value if wanted.ndim else float(value)
 
-    def rows(self) -> Iterator[dict[str, float]]:
-        """Yield one record for each bin: low, high, mass, stderr, density."""
-        columns = (self.edges[:-1], self.edges[1:], self.masses, self.stderr, self.heights)
-        for row in zip(*(column.tolist() for column in columns), strict=True):
-            yield dict(zip(("low", "high", "mass", "stderr", "density"), row, strict=True))
+    def with_quantiles(self, quantiles: Iterable[Quantile], smooth: Density | None = None) -> Density:
+        """Return the same density, told together with some quantiles.
+
+        Parameters
+        ----------
+        quantiles : iterable of Quantile
+            What `ldpkit.estimation.quantile.quantiles` found for the same reports.
+        smooth : Density, optional
+            What they were read off.
+        """
+        return replace(self, quantiles=tuple(quantiles), smooth=smooth)
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"Density on {self.domain} in {len(self)} bins from n={self.n} reports"
+
+    @property
+    def caption(self) -> str:
+        """What made the reports, and what the errors do not cover."""
+        made = [] if self.mechanism is None else [f"{self.mechanism!r}, {self.mechanism.promise()}"]
+        how = [f"method {self.made_by['method']}"] if "method" in self.made_by else []
+        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
+        scatter = "stderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
+        return "\n".join([", ".join([f"n={self.n}", *made, *how]), scatter, *origin])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before trusting the numbers."""
+        return tuple(self.provenance.warnings())
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each bin: low, high, mass, stderr, density."""
+        names = ("low", "high", "mass", "stderr", "density")
+        errors = [None if math.isnan(each) else each for each in self.stderr.tolist()]
+        columns = (self.edges[:-1].tolist(), self.edges[1:].tolist(), self.masses.tolist(), errors)
+        every = zip(*columns, self.heights.tolist(), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in every][:top]
+
+    def about(self) -> dict[str, Any]:
+        """Return what made the reports, how they were read, and the quantiles."""
+        return {
+            "n": self.n,
+            "mechanisms": [] if self.mechanism is None else [self.mechanism.describe()],
+            "interval": self.domain.to_json(),
+            "method": self.made_by.get("method"),
+            "quantiles": [row | {"level": each.level} for each in self.quantiles for row in each.rows()],
+            "provenance": self.provenance.facts(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return where people stand, if that is so narrow that the density is mostly blur."""
+        seen = self.smooth or self
+        ends = seen.narrow()
+        if ends is None:
+            return []
+        low, high = ends
+        room = _room(self.domain, low, high)
+        told = (
+            f"nine tenths of the people seem to stand between {low:.4g} and {high:.4g}, "
+            f"{(high - low) / self.domain.width:.0%} of {self.domain}: much of this density is the "
+            f"mechanism's own blur. An interval such as {room} would show more. It costs a new collection, "
+            "with a new epsilon of its own; numbers outside are refused or clipped, which moves the mean; "
+            "and fix it by what is known beforehand: an interval chosen from these reports tells of the "
+            "people in them"
+        )
+        return [told]
+
+    def tables(self, top: int | None = None) -> list[Table]:
+        """Return the bins, and below them the quantiles; all of them, since bins are few."""
+        told = super().tables(top)
+        if self.quantiles:
+            rows = [row for each in self.quantiles for row in each.rows()]
+            told.append(Table.of(rows, title="Quantiles", caption=self.quantiles[0].caption))
+        return told
 
     def __len__(self) -> int:
         return len(self.masses)
@@ -208,7 +347,15 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
             covariance = _scatter(matrix, seen, fine).reshape(size, parts, size, parts).sum(axis=(1, 3))
     edges = np.linspace(mechanism.domain.low, mechanism.domain.high, size + 1)
     made_by = {"mechanism": mechanism.name, **mechanism.parameters(), "method": algorithm}
-    return Density(edges, masses, tally.n, mechanism.domain, made_by, covariance)
+    return Density(edges, masses, tally.n, mechanism.domain, made_by, covariance, mechanism, tally.provenance)
+
+
+def _room(domain: IntervalDomain, low: float, high: float) -> str:
+    """Return an interval with room around where people stand, its ends round numbers, within the domain."""
+    room = max(high - low, domain.width / 100)
+    unit = 10.0 ** math.floor(math.log10(room))
+    below, above = unit * math.floor((low - room) / unit), unit * math.ceil((high + room) / unit)
+    return f"{max(below, domain.low):g} to {min(above, domain.high):g}"
 
 
 def numeric_mechanism(tally: Tally) -> NumericMechanism:

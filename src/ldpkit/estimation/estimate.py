@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.categorical import CategoricalDomain
-from ldpkit.core.errors import InvalidParameterError, MissingDependencyError, OutOfDomainError
+from ldpkit.core.errors import OutOfDomainError
+from ldpkit.core.provenance import UNKNOWN, Provenance
+from ldpkit.core.results import TOP, Result
+from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.intervals import Region
 from ldpkit.estimation.noise import Noise
+from ldpkit.mechanisms.base import Mechanism
 
-__all__ = ["Estimate", "about_whom"]
+__all__ = ["Estimate", "Order", "about_whom"]
 
-_BACKENDS = ("polars", "pandas", "pyarrow")
+Order = Literal["value", "frequency"]
+"""In which order rows stand."""
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Result):
     """Estimated frequencies of all values of a domain.
 
     Parameters
@@ -38,18 +43,29 @@ class Estimate:
         What the values are called.
     made_by : mapping
         Mechanism, parameters and estimator.
+    raw : array
+        What the estimator gave, before any post-processing.
     unbiased : array
-        The estimate before any post-processing.
+        The frequencies by matrix inversion, unbiased whatever the estimator is; of several
+        mechanisms, the average that is best for rare values.
     noise : Noise
         What post-processing needs to know of the noise.
     region : Region
         Which frequencies the reports do not refute; intervals are made from it.
+    mechanisms : tuple of Mechanism
+        What made the reports.
     population : bool
         False: standard errors and intervals are about the people who reported. True:
         about the population that they were drawn from.
     diagnostics : mapping
         How an iterative estimator got there: iterations, converged, log_likelihood and
         more; empty for others.
+    provenance : Provenance
+        What is recorded of how the reports were made.
+    level : float
+        The coverage of the intervals in the rows; `with_level` changes it.
+    simultaneous : bool
+        Whether all these intervals together have that coverage.
 
     Examples
     --------
@@ -65,14 +81,21 @@ class Estimate:
     n: int
     domain: CategoricalDomain
     made_by: Mapping[str, Any]
-    unbiased: Floats = field(repr=False)
-    noise: Noise = field(repr=False)
-    region: Region = field(repr=False)
+    raw: Floats
+    unbiased: Floats
+    noise: Noise
+    region: Region
+    mechanisms: tuple[Mechanism, ...]
     population: bool = False
-    diagnostics: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Provenance = UNKNOWN
+    level: float = 0.95
+    simultaneous: bool = False
+
+    kind: ClassVar[str] = "frequencies"
 
     def __post_init__(self) -> None:
-        for name in ("values", "stderr", "unbiased"):
+        for name in ("values", "stderr", "raw", "unbiased"):
             array = np.array(getattr(self, name), float)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -83,14 +106,14 @@ class Estimate:
         return list(self.domain.labels)
 
     @property
-    def about(self) -> str:
+    def whose(self) -> str:
         """Whose frequencies these errors and intervals are about, in words."""
         return about_whom(self.n, population=self.population)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before trusting the numbers."""
-        return tuple(self.diagnostics.get("warnings", ()))
+        return (*self.diagnostics.get("warnings", ()), *self.provenance.warnings())
 
     @property
     def counts(self) -> Floats:
@@ -98,7 +121,11 @@ class Estimate:
         return self.values * self.n
 
     def interval(
-        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
+        self,
+        level: float | None = None,
+        *,
+        simultaneous: bool | None = None,
+        population: bool | None = None,
     ) -> tuple[Floats, Floats]:
         """Return lower and upper ends of confidence intervals.
 
@@ -109,9 +136,9 @@ class Estimate:
 
         Parameters
         ----------
-        level : float
-            The coverage, of each interval alone.
-        simultaneous : bool
+        level : float, optional
+            The coverage, of each interval alone; 0.95 unless `with_level` changed it.
+        simultaneous : bool, optional
             True widens the intervals (Bonferroni) so that all of them together cover
             the truth with probability `level`.
         population : bool or None
@@ -135,8 +162,8 @@ class Estimate:
         >>> estimate.consistent("norm_sub").interval()[0].round(2).tolist()
         [0.0, 0.28, 0.36]
         """
-        error = 1 - check_fraction(level, "level")
-        if simultaneous:
+        error = 1 - check_fraction(self.level if level is None else level, "level")
+        if self.simultaneous if simultaneous is None else simultaneous:
             error /= len(self.values)
         about = self.population if population is None else population
         low, high = self.region.ends(error, population=about)
@@ -146,36 +173,95 @@ class Estimate:
         """Return the estimate post-processed by a consistency method, such as "norm_sub"."""
         step = CONSISTENCY.get(method)
         made_by = {**self.made_by, "consistency": method}
-        return replace(self, values=step(self.unbiased[None, :], self.noise)[0], made_by=made_by)
+        return replace(self, values=step(self.raw[None, :], self.noise)[0], made_by=made_by)
 
-    def columns(
-        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
-    ) -> dict[str, list[Any]]:
-        """Return value, frequency, stderr, low, high and count, a list for each."""
-        low, high = self.interval(level, simultaneous=simultaneous, population=population)
-        numbers = {"frequency": self.values, "stderr": self.stderr, "low": low, "high": high}
-        lists = {name: column.tolist() for name, column in numbers.items()}
-        return {"value": self.labels, **lists, "count": self.counts.tolist()}
+    def with_level(self, level: float, *, simultaneous: bool = False) -> Estimate:
+        """Return the same estimate, whose rows have intervals of another coverage.
 
-    def rows(
-        self, level: float = 0.95, *, simultaneous: bool = False, population: bool | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Yield one record for each value: value, frequency, stderr, low, high, count."""
-        columns = self.columns(level, simultaneous=simultaneous, population=population)
-        for row in zip(*columns.values(), strict=True):
-            yield dict(zip(columns, row, strict=True))
+        Examples
+        --------
+        >>> import ldpkit
+        >>> estimate = ldpkit.Tally(ldpkit.OUE(3, epsilon=4), 50, [0, 12, 14]).estimate()
+        >>> [round(row["high"], 2) for row in estimate.with_level(0.99, simultaneous=True).rows()]
+        [0.16, 0.88, 0.98]
+        """
+        return replace(self, level=check_fraction(level, "level"), simultaneous=simultaneous)
 
-    def to_frame(self, backend: str = "auto", *, level: float = 0.95) -> Any:
-        """Return the rows as a data frame that narwhals understands.
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"Estimate of {len(self)} frequencies from n={self.n} reports"
+
+    @property
+    def caption(self) -> str:
+        """What the intervals cover, and what made the reports."""
+        kind = "simultaneous intervals" if self.simultaneous else "intervals"
+        consistency = self.made_by.get("consistency")
+        parts = [
+            f"n={self.n}",
+            *(f"{each!r}, {each.promise()}" for each in self.mechanisms),
+            f"{100 * self.level:g}% {kind} for the frequencies {self.whose}",
+            *(["taking it that one population answered all mechanisms"] if len(self.mechanisms) > 1 else []),
+            *([f"consistency {consistency}"] if consistency else []),
+        ]
+        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
+        return "\n".join([", ".join(parts), *origin])
+
+    def rows(self, top: int | None = None, *, sort: Order = "value") -> list[dict[str, Any]]:
+        """Return one record for each value: value, frequency, stderr, low, high, count.
 
         Parameters
         ----------
-        backend : {"auto", "polars", "pandas", "pyarrow"}
-            The library; "auto" takes the first of these that is installed.
-        level : float
-            The coverage of the intervals.
+        top : int, optional
+            Only the most frequent.
+        sort : {"value", "frequency"}
+            In which order.
         """
-        return _frame(self.columns(level), backend)
+        low, high = self.interval()
+        numbers = (self.values, self.stderr, low, high, self.counts)
+        names = ("value", "frequency", "stderr", "low", "high", "count")
+        frequent = np.argsort(-self.values, kind="stable")[:top]
+        order = frequent if sort == "frequency" else np.sort(frequent)
+        labels = self.domain.labels
+        columns = [[labels[index] for index in order.tolist()], *(each[order].tolist() for each in numbers)]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def about(self) -> dict[str, Any]:
+        """Return what made the reports, how they were read, and what the intervals cover."""
+        return {
+            "n": self.n,
+            "mechanisms": [each.describe() for each in self.mechanisms],
+            "method": self.made_by["method"],
+            "consistency": self.made_by.get("consistency"),
+            "level": self.level,
+            "simultaneous": self.simultaneous,
+            "population": self.population,
+            "diagnostics": dict(self.diagnostics),
+            "provenance": self.provenance.facts(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know who looks at single numbers."""
+        told = []
+        if "consistency" not in self.made_by:
+            remedy = "the consistency method norm_sub removes them"
+            if (self.values < 0).any():
+                told.append(f"negative values are noise around zero: {remedy}")
+            if (self.values > 1).any():
+                told.append(f"frequencies above 1 are noise: {remedy}")
+        if not self.diagnostics.get("converged", True):
+            told.append(
+                f"not converged after {self.diagnostics['iterations']} iterations: "
+                "stopping early smooths the result"
+            )
+        return told
+
+    def tables(self, top: int | None = TOP, *, sort: Order = "frequency") -> list[Table]:
+        """Return the most frequent values as a table; people are whole there."""
+        rows = [{**row, "count": round(row["count"])} for row in self.rows(top, sort=sort)]
+        more = f", the {len(rows)} most frequent of {len(self)} values" if len(rows) < len(self) else ""
+        first, *origin = self.caption.split("\n")
+        return [Table.of(rows, title=self.title, caption="\n".join([first + more, *origin]))]
 
     @cached_property
     def _position(self) -> dict[Label, int]:
@@ -200,7 +286,7 @@ class Estimate:
         if "converged" in self.diagnostics:
             ending = "converged" if self.diagnostics["converged"] else "stopped before it converged"
             more.append(f"  {ending} after {self.diagnostics['iterations']} iterations")
-        more.append(f"  +- one standard error, for the frequencies {self.about}")
+        more.append(f"  +- one standard error, for the frequencies {self.whose}")
         more.extend(f"  warning: {warning}" for warning in self.warnings)
         how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
         head = f"Estimate of {len(self)} frequencies from n={self.n} reports ({how})"
@@ -216,17 +302,3 @@ def about_whom(n: int, *, population: bool) -> str:
     ('of these 4000 people', 'of the population they were drawn from')
     """
     return "of the population they were drawn from" if population else f"of these {n} people"
-
-
-def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
-    import importlib
-
-    if backend != "auto" and backend not in _BACKENDS:
-        raise InvalidParameterError(f"backend must be auto, {', '.join(_BACKENDS)}, got {backend!r}")
-    for library in _BACKENDS if backend == "auto" else (backend,):
-        try:
-            module = importlib.import_module(library)
-        except ImportError:
-            continue
-        return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
-    raise MissingDependencyError("polars, pandas or pyarrow", "to_frame()", "frames")

@@ -118,8 +118,10 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
             "method": "groups",
             "promise": mechanism.promise(),
         },
+        raw=values,
         unbiased=values,
         noise=Noise(people, mechanism.variance(0.0, people) ** 0.5),
         region=GroupRegion(mechanism, tally.counts),
+        mechanisms=(mechanism,),
         population=population,
     )

@@ -61,8 +61,10 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         n=tally.n,
         domain=oracle.domain,
         made_by=describe(tally, "mi"),
+        raw=values,
         unbiased=values,
         noise=Noise.of(oracle, tally.n),
         region=CountRegion([tally]),
+        mechanisms=(oracle,),
         population=population,
     )

@@ -180,7 +180,7 @@ def _made(
         domain=mechanism.domain,
         made_by={"mechanism": mechanism.name, **mechanism.parameters(), "method": method},
         tally=tally,
-        about=str(asked),
+        whose=str(asked),
         bias=width * bias,
         margin=margin,
     )

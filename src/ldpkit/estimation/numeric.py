@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.provenance import UNKNOWN, Provenance
+from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.margins import Margin
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["NumericEstimate"]
+__all__ = ["NumericEstimate", "bias_notes", "interval_caption"]
 
 
-@dataclass(frozen=True, eq=False)
-class NumericEstimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class NumericEstimate(Result):
     """What reports tell about numbers.
 
     Parameters
@@ -39,13 +41,17 @@ class NumericEstimate:
         Mechanism, parameters and method.
     tally : Tally
         What it was made from; densities and quantiles are computed from it on demand.
-    about : str
+    whose : str
         Whose mean the error and the interval are about.
     bias : float
         The most that the mean estimate can differ from the truth; 0 for mechanisms whose
         mean report is a linear function of the value. It is part of the error and the interval.
     margin : Margin
         What knows the interval.
+    provenance : Provenance
+        What is recorded of how the reports were made.
+    level : float
+        The coverage of the interval in the rows; `with_level` changes it.
 
     Examples
     --------
@@ -63,18 +69,22 @@ class NumericEstimate:
     domain: IntervalDomain
     made_by: Mapping[str, Any]
     tally: Tally = field(repr=False)
-    about: str
+    whose: str
     bias: float
     margin: Margin = field(repr=False)
+    provenance: Provenance = UNKNOWN
+    level: float = 0.95
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    kind: ClassVar[str] = "mean"
+
+    def interval(self, level: float | None = None) -> tuple[float, float]:
         """Return the ends of a confidence interval for the mean.
 
         It is cut to the domain, where the mean is known to be, and reaches to the estimate
         if that lies outside. It holds for few people and at a large epsilon, where it is
         wider than the standard error says.
         """
-        ends = self.margin.ends(check_fraction(level, "level"))
+        ends = self.margin.ends(check_fraction(self.level if level is None else level, "level"))
         cut = np.clip(self.domain.low + self.domain.width * np.array(ends), self.domain.low, self.domain.high)
         return min(float(cut[0]), self.mean), max(float(cut[1]), self.mean)
 
@@ -94,11 +104,53 @@ class NumericEstimate:
 
         return quantiles(self.tally, [q], level)[0]
 
-    def rows(self, level: float = 0.95) -> Iterator[dict[str, Any]]:
-        """Yield one record for each statistic: statistic, value, stderr, low, high."""
-        low, high = self.interval(level)
-        yield {"statistic": "mean", "value": self.mean, "stderr": self.stderr, "low": low, "high": high}
-        yield {"statistic": "variance", "value": self.variance, "stderr": None, "low": None, "high": None}
+    def with_level(self, level: float) -> NumericEstimate:
+        """Return the same estimate, whose rows have an interval of another coverage."""
+        return replace(self, level=check_fraction(level, "level"))
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"Mean of numbers in {self.domain} from n={self.n} reports"
+
+    @property
+    def caption(self) -> str:
+        """What made the reports, and what the interval covers."""
+        made = f"n={self.n}, {self.tally.mechanism!r}, {self.tally.mechanism.promise()}"
+        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
+        return "\n".join([made, interval_caption(self.whose, self.bias, self.level), *origin])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before trusting the numbers."""
+        return tuple(self.provenance.warnings())
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know of the bias, where it matters."""
+        return bias_notes(self.bias, self.stderr)
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each statistic: statistic, value, stderr, low, high."""
+        low, high = self.interval()
+        variance = None if np.isnan(self.variance) else self.variance
+        rows: list[dict[str, Any]] = [
+            {"statistic": "mean", "value": self.mean, "stderr": self.stderr, "low": low, "high": high},
+            {"statistic": "variance", "value": variance, "stderr": None, "low": None, "high": None},
+        ]
+        return rows[:top]
+
+    def about(self) -> dict[str, Any]:
+        """Return what made the reports, how they were read, and what the interval covers."""
+        return {
+            "n": self.n,
+            "mechanisms": [self.tally.mechanism.describe()],
+            "interval": self.domain.to_json(),
+            "method": self.made_by["method"],
+            "level": self.level,
+            "whose": self.whose,
+            "bias": self.bias,
+            "provenance": self.provenance.facts(),
+        }
 
     def __float__(self) -> float:
         return self.mean
@@ -106,3 +158,33 @@ class NumericEstimate:
     def __repr__(self) -> str:
         how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
         return f"Mean {self.mean:.6g} +- {self.stderr:.3g} on {self.domain} from n={self.n} reports ({how})"
+
+
+def interval_caption(whose: str, bias: float, level: float) -> str:
+    """Return what the interval of a mean is about.
+
+    Examples
+    --------
+    >>> interval_caption("the 4000 people who reported", 0.0, 0.95)
+    '95% interval for the mean of the 4000 people who reported'
+    """
+    included = f", up to {bias:.3g} of bias included" if bias else ""
+    return f"{100 * level:g}% interval for the mean of {whose}{included}"
+
+
+def bias_notes(bias: float, stderr: float) -> list[str]:
+    """Return a note where bias, which more people do not help against, is a good part of the error.
+
+    Examples
+    --------
+    >>> bias_notes(0.0, 0.1), len(bias_notes(0.2, 0.1))
+    ([], 1)
+    """
+    if bias < stderr / 2:
+        return []
+    return [
+        (
+            "no weights of these reports estimate the mean without bias; it is in the interval and "
+            "does not vanish with more people: pm and hm have none"
+        )
+    ]

@@ -96,7 +96,8 @@ def quantiles(
     for share in shares:
         low, high = quantile_bounds(tally, share, level)
         value = fine.quantile(share)
-        found.append(Quantile(float(share), value, min(low, value), max(high, value)))
+        ends = min(low, value), max(high, value)
+        found.append(Quantile(float(share), value, *ends, level=level, n=tally.n, mechanism=mechanism))
     return found
 
 

@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Sequence
-from string import Template
 
-from ldpkit import __version__
 from ldpkit.assurance.audit import Audit, Check
-from ldpkit.assurance.audit.audit import NOT_PROMISED
+from ldpkit.figures.audit import shown_epsilons
+from ldpkit.figures.page import write_page
 
 __all__ = ["audit_page"]
 
-_PAGE = Template("""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>$title</title>
-<style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.5rem; overflow-wrap: anywhere } h2 { font-size: 1.2rem; margin-top: 2rem }
-table { border-collapse: collapse; width: 100% }
-th, td { padding: .4rem .6rem; border-bottom: 1px solid #8886; text-align: left; vertical-align: top;
-         overflow-wrap: anywhere }
+_STYLE = """table { width: 100% } th, td { overflow-wrap: anywhere }
 .verdict { font-size: 1.2rem; font-weight: 700; padding: .6rem 1rem; border-left: .5rem solid }
 .pass { color: #146c2e } .fail { color: #b3261e } .warn { color: #8a5000 }
 @media (prefers-color-scheme: dark) { .pass { color: #7fd694 } .fail { color: #ff8a80 }
   .warn { color: #ffb95c } }
 td.outcome { font-weight: 700 } th, td:not(:last-child) { white-space: nowrap }
-svg { width: 100%; height: auto } svg text { font: 13px system-ui, sans-serif; fill: currentColor }
-pre { background: #8882; padding: .8rem; overflow-x: auto }
-</style></head><body>
-<h1>$title</h1>
-<p class="verdict $mark">$verdict</p>
-$body
-<h2>How this page was made</h2>
-<pre>$command</pre>
-<p>ldpkit $version.</p>
-</body></html>
-""")
+svg { width: 100% } svg text { font: 13px system-ui, sans-serif; fill: currentColor }"""
 
 
 def audit_page(found: Audit, *, command: str) -> str:
@@ -47,26 +26,20 @@ def audit_page(found: Audit, *, command: str) -> str:
     Examples
     --------
     >>> import ldpkit
-    >>> page = audit_page(ldpkit.audit(ldpkit.GRR(2, epsilon=1), reports=1000), command="ldpkit audit grr")
+    >>> page = audit_page(ldpkit.audit(ldpkit.GRR(2, epsilon=1), reports=1000), command="ldpkit audit -p grr")
     >>> "PASSED" in page, "http" in page
     (True, False)
     """
+    mark = "pass" if found.passed else "fail"
+    verdict = "PASSED: nothing that was checked breaks the promise." if found.passed else _failures(found)
     body = [
+        f'<p class="verdict {mark}">{verdict}</p>',
         _line(found),
         _table(found.checks),
-        _sentences("What it means to a person", found.words),
-        _sentences("What more than one report costs", found.lifetime),
-        _sentences("What is not promised", NOT_PROMISED),
+        *(_sentences(title, sentences) for title, sentences in found.sections().values()),
         f"<h2>The mechanism</h2><pre>{html.escape(str(_short(found.mechanism.spec())))}</pre>",
     ]
-    return _PAGE.substitute(
-        title=html.escape(f"Audit of {found.mechanism!r}"),
-        mark="pass" if found.passed else "fail",
-        verdict="PASSED: nothing that was checked breaks the promise." if found.passed else _failures(found),
-        body="\n".join(body),
-        command=html.escape(command),
-        version=__version__,
-    )
+    return write_page(f"Audit of {found.mechanism!r}", "\n".join(body), command=command, style=_STYLE)
 
 
 def _failures(found: Audit) -> str:
@@ -98,9 +71,7 @@ def _short(spec: dict[str, object]) -> dict[str, object]:
 
 def _line(found: Audit) -> str:
     """Draw the epsilons on one line: what was shown must not pass what was stated."""
-    marks = [("stated", found.stated), ("integers", found.exact)]
-    marks += [(check.name, check.epsilon) for check in found.checks[1:] if check.epsilon is not None]
-    finite = [(name, value) for name, value in marks if math.isfinite(value)]
+    finite = shown_epsilons(found)
     top = 1.15 * max(value for _, value in finite)
     height, drawn = 28 * len(finite) + 30, []
     for row, (name, value) in enumerate(finite):

@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.figures.experiment import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, new_figure
 from ldpkit.planning.capacity.bounds import cantelli, chebyshev
-from ldpkit.planning.capacity.question import CapacityQuestion
+from ldpkit.planning.capacity.plans import CapacityPlans
 from ldpkit.planning.laws.totals import law_at
 from ldpkit.planning.plan import Plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["capacity_figure", "lines_figure", "methods_figure", "spread_figure"]
+__all__ = ["draw_capacity", "lines_figure", "methods_figure", "spread_figure"]
 
 _POINTS = 80
 
 
-def capacity_figure(question: CapacityQuestion, plans: Sequence[Plan]) -> Figure:
-    """Return the probability of the bounded outcome over epsilon, with each plan's choice."""
-    figure = new_figure(9, 5.5)
-    axes: Any = figure.subplots()
+def draw_capacity(axes: Any, found: CapacityPlans) -> None:
+    """Draw the probability of the bounded outcome over epsilon, with each plan's choice."""
+    question, plans = found.asked, found.plans
     epsilons = _range(plans)
     for plan in plans:
         law = law_at(plan.protocol, question)
@@ -48,7 +47,6 @@ def capacity_figure(question: CapacityQuestion, plans: Sequence[Plan]) -> Figure
     axes.set_ylabel(f"probability of a {question.outcome.words}")
     axes.set_title(f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people")
     axes.legend(fontsize=8)
-    return figure
 
 
 def spread_figure(chosen: Mapping[int, Sequence[float]], exact: float) -> Figure:

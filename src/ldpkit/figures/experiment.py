@@ -1,64 +1,24 @@
-"""Figures of an experiment: heat map, error over epsilon, truth against estimate."""
+"""Pictures of a benchmark: heat map, error over epsilon, truth against estimate."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.bench.grid import Cell, Experiment, Row
+from ldpkit.bench.benchmark import Benchmark
+from ldpkit.bench.grid import Cell
 from ldpkit.bench.summary import Summary
-from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.numbertext import number_text
-from ldpkit.core.wholefile import whole_file
+from ldpkit.figures.canvas import new_figure
 from ldpkit.simulation.metrics import metric_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "check_figure_path",
-    "curves",
-    "heat_map",
-    "label_logs",
-    "new_figure",
-    "overview",
-    "save_figure",
-    "truth_against_estimate",
-]
+__all__ = ["curves", "draw_benchmark", "heat_map", "overview", "truth_against_estimate"]
 
-_SUFFIXES = (".png", ".svg", ".pdf")
 _MOST_VALUES = 200  # more points than this hide each other
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that needs no display."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
-    matplotlib.rcParams["svg.hashsalt"] = "ldpkit"  # the same figure gives the same file
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def check_figure_path(path: Path) -> Path:
-    """Return a path whose suffix names a figure format, or refuse it."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise InvalidParameterError(f"a figure is written as .png, .svg or .pdf, got {str(path)!r}")
-    return path
-
-
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of its suffix, whole or not at all."""
-    kind = check_figure_path(path).suffix.lower().removeprefix(".")
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-    with whole_file(path) as stream:
-        stream.write(drawn.getbuffer())
 
 
 def heat_map(axes: Any, summary: Summary) -> None:
@@ -94,10 +54,10 @@ def heat_map(axes: Any, summary: Summary) -> None:
     axes.figure.colorbar(image, ax=axes, label=summary.metric, pad=0.01)
 
 
-def curves(axes: Any, rows: Sequence[Row], metric: str) -> None:
+def curves(axes: Any, found: Benchmark, metric: str) -> None:
     """Draw each protocol's best method over epsilon, with a band of two standard errors."""
-    epsilons = sorted({row.epsilon for row in rows})
-    summaries = [Summary(rows, epsilon, metric) for epsilon in epsilons]
+    epsilons = sorted(found.experiment.epsilons)
+    summaries = [found.summary(epsilon, metric) for epsilon in epsilons]
     for protocol in summaries[0].protocols:
         method = summaries[len(summaries) // 2].best_method(protocol)
         means = [summary.mean(protocol, method) for summary in summaries]
@@ -120,9 +80,9 @@ def curves(axes: Any, rows: Sequence[Row], metric: str) -> None:
     axes.legend(fontsize=8, ncols=2)
 
 
-def truth_against_estimate(axes: Any, experiment: Experiment, summary: Summary) -> None:
+def truth_against_estimate(axes: Any, found: Benchmark, summary: Summary) -> None:
     """Draw the true frequency of each value and the estimate of one collection of the best pair."""
-    pairs = summary.tied_pairs()
+    experiment, pairs = found.experiment, summary.tied_pairs()
     cell, method = Cell(summary.epsilon, pairs[0][0]), pairs[0][1]
     estimate = experiment.processed(cell, method, experiment.estimates(cell))[0]
     order = np.argsort(-experiment.truth, kind="stable")[:_MOST_VALUES]
@@ -138,25 +98,18 @@ def truth_against_estimate(axes: Any, experiment: Experiment, summary: Summary) 
     axes.legend(fontsize=8)
 
 
-def overview(experiment: Experiment, rows: Sequence[Row]) -> Figure:
-    """Return one figure with all that there is to see of an experiment's first metric."""
-    metric = experiment.metrics[0]
-    epsilon = experiment.epsilons[len(experiment.epsilons) // 2]
-    summary = Summary(rows, epsilon, metric)
-    several = len(experiment.epsilons) > 1
+def draw_benchmark(axes: Any, found: Benchmark) -> None:
+    """Draw protocol by method for the first metric, at the middle epsilon."""
+    heat_map(axes, found.summary())
+
+
+def overview(found: Benchmark) -> Figure:
+    """Return one figure with all that there is to see of a benchmark's first metric."""
+    summary, several = found.summary(), len(found.experiment.epsilons) > 1
     figure = new_figure(11, 10.5 if several else 7.5)
     panels: Any = figure.subplots(3 if several else 2, 1)
     heat_map(panels[0], summary)
-    truth_against_estimate(panels[1], experiment, summary)
+    truth_against_estimate(panels[1], found, summary)
     if several:
-        curves(panels[2], rows, metric)
+        curves(panels[2], found, summary.metric)
     return figure
-
-
-def label_logs(axis: Any) -> None:
-    """Write plain numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_formatter(NullFormatter())

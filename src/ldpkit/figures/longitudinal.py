@@ -19,7 +19,7 @@ from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats, Indices
-from ldpkit.figures.experiment import new_figure
+from ldpkit.figures.canvas import new_figure
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import PrivacyLoss, sequence_epsilon
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ldpkit.bench.numeric_benchmark import NumericBenchmark
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.density import Density, Quantile
-from ldpkit.figures.experiment import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, new_figure
+from ldpkit.figures.estimates import draw_density
 from ldpkit.mechanisms.adaptive.table import NoiseTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Curves", "curves_figure", "density_figure", "noise_figure"]
+__all__ = ["Curves", "curves_figure", "draw_numeric_benchmark", "noise_figure", "numeric_figure"]
 
 Curves = Mapping[str, Mapping[str, Mapping[float, Mean]]]
 """For each panel, for each line, a mean at each place."""
@@ -25,63 +26,58 @@ _MARKS = "osv^D<>P"
 _TOGETHER = 3  # densities that can be told apart in one panel
 
 
-def density_figure(
-    densities: Sequence[Density], *, truth: Floats | None = None, quantiles: Sequence[Quantile] = ()
-) -> Figure:
-    """Return estimated densities over the true histogram, with quantiles and their intervals.
+def draw_numeric_benchmark(axes: Any, found: NumericBenchmark) -> None:
+    """Draw, for the first data, the density of each mechanism or the error of the mean over epsilon."""
+    experiment = found.experiment
+    if experiment.task == "density":
+        first = experiment.cells()[: len(experiment.mechanisms)]
+        for index, cell in enumerate(first):
+            truth = experiment.numbers(cell.data).values if index == 0 else None
+            draw_density(axes, experiment.density(cell), truth=truth, colour=f"C{index}")
+        return
+    name = experiment.data[0].name
+    _draw_lines(axes, _mean_curves(found)[name])
+    axes.set_title(name, fontsize=10)
+    axes.set_xlabel("epsilon")
+    axes.set_ylabel(found.metrics[0])
+    axes.legend(fontsize=7)
 
-    Parameters
-    ----------
-    densities : sequence of Density
-        What to draw: up to three in one panel, more of them in a panel each. The first of
-        a panel has a band of two standard errors.
-    truth : array, optional
-        The values, where a simulation knows them; drawn as a histogram in the same bins.
-    quantiles : sequence of Quantile
-        Drawn as vertical lines, their intervals shaded.
-    """
-    panels = [densities] if len(densities) <= _TOGETHER else [[each] for each in densities]
+
+def numeric_figure(found: NumericBenchmark) -> Figure:
+    """Return the densities of the first collections, or the errors of a mean over epsilon for all data."""
+    if found.experiment.task == "mean":
+        return curves_figure(
+            _mean_curves(found),
+            along="epsilon",
+            across=found.metrics[0],
+            title=f"Error of the mean, {found.caption}",
+        )
+    experiment = found.experiment
+    first = experiment.cells()[: len(experiment.mechanisms)]
+    truth = experiment.numbers(first[0].data).values
+    panels = [first] if len(first) <= _TOGETHER else [[cell] for cell in first]
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = new_figure(8 if columns == 1 else 4 * columns, 4.5 if rows == 1 else 2.8 * rows)
     grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True)
     for axes in grid.ravel()[len(panels) :]:
         axes.set_axis_off()
-    for axes, shown in zip(grid.ravel(), panels, strict=False):
-        _draw_densities(axes, shown, truth)
-        for index, each in enumerate(quantiles):
-            axes.axvline(each.value, color="C3", linewidth=1, label="quantiles" if index == 0 else None)
-            axes.axvspan(each.low, each.high, color="C3", alpha=0.12, linewidth=0)
-        axes.legend(fontsize=8)
-    first = densities[0]
-    title = (
-        f"n = {first.n:,}, epsilon = {first.made_by['epsilon']:g}; band: scatter alone, ±2 standard errors"
-    )
-    figure.suptitle(title, fontsize=10)
+    for axes, cells in zip(grid.ravel(), panels, strict=False):
+        for index, cell in enumerate(cells):
+            values = truth if index == 0 else None
+            draw_density(axes, experiment.density(cell), truth=values, colour=f"C{index}")
     return figure
 
 
-def _draw_densities(axes: Any, densities: Sequence[Density], truth: Floats | None) -> None:
-    first = densities[0]
-    if truth is not None:
-        axes.hist(truth, bins=first.edges, density=True, color="0.85", label="values")
-    for index, found in enumerate(densities):
-        label = f"{found.made_by['mechanism']}, {found.made_by['method']}"
-        axes.stairs(found.heights, found.edges, color=f"C{index}", linewidth=1.6, label=label)
-        error = 2 * found.stderr / np.diff(found.edges)
-        if index == 0 and np.isfinite(error).all():
-            axes.stairs(
-                found.heights + error,
-                found.edges,
-                baseline=np.maximum(found.heights - error, 0),
-                color=f"C{index}",
-                alpha=0.2,
-                fill=True,
-            )
-    axes.set_xlim(first.domain.low, first.domain.high)
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel("value")
-    axes.set_ylabel("density")
+def _mean_curves(found: NumericBenchmark) -> Curves:
+    summary, experiment = found.summary(), found.experiment
+    return {
+        numbers.name: {
+            name: {epsilon: summary.mean(numbers.name, epsilon, name) for epsilon in experiment.epsilons}
+            for name in summary.mechanisms()
+        }
+        for numbers in experiment.data
+    }
 
 
 def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str, title: str) -> Figure:
@@ -104,19 +100,7 @@ def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str
         axes.set_axis_off()
     explained: set[str] = set()
     for axes, (name, lines) in zip(panels.ravel(), curves.items(), strict=False):
-        for index, (label, means) in enumerate(lines.items()):
-            places = sorted(means)
-            values = [means[place].value for place in places]
-            errors = [2 * float(np.nan_to_num(means[place].stderr)) for place in places]
-            emphasis = {"linewidth": 2.2, "color": "black"} if label == "aaa" else {"linewidth": 1.1}
-            mark = _MARKS[index % len(_MARKS)]
-            axes.errorbar(places, values, errors, label=label, marker=mark, markersize=3.5, **emphasis)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        places = sorted({place for means in lines.values() for place in means})
-        axes.set_xticks(places, [f"{place:g}" for place in places])
-        axes.minorticks_off()
-        label_logs(axes.yaxis)
+        _draw_lines(axes, lines)
         axes.set_title(name, fontsize=10)
         axes.set_xlabel(along if isinstance(along, str) else along[name])
         axes.set_ylabel(across)
@@ -125,6 +109,23 @@ def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str
             explained = set(lines)
     figure.suptitle(title, fontsize=11)
     return figure
+
+
+def _draw_lines(axes: Any, lines: Mapping[str, Mapping[float, Mean]]) -> None:
+    """Draw means over a parameter, a line for each label; bars are two standard errors."""
+    for index, (label, means) in enumerate(lines.items()):
+        places = sorted(means)
+        values = [means[place].value for place in places]
+        errors = [2 * float(np.nan_to_num(means[place].stderr)) for place in places]
+        emphasis = {"linewidth": 2.2, "color": "black"} if label == "aaa" else {"linewidth": 1.1}
+        mark = _MARKS[index % len(_MARKS)]
+        axes.errorbar(places, values, errors, label=label, marker=mark, markersize=3.5, **emphasis)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    places = sorted({place for means in lines.values() for place in means})
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.minorticks_off()
+    label_logs(axes.yaxis)
 
 
 def noise_figure(tables: Mapping[str, tuple[Floats, NoiseTable]], epsilon: float) -> Figure:

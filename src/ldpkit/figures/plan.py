@@ -1,46 +1,50 @@
-"""Figures of budget plans: privacy against accuracy, with the chosen point of each protocol."""
+"""Pictures of plans: privacy against accuracy, with the epsilon that each plan chose."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ldpkit.core.random import RandomSource
+from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats
-from ldpkit.figures.experiment import label_logs, new_figure
-from ldpkit.planning.frequencies.question import Question
-from ldpkit.planning.mean.question import MeanQuestion
+from ldpkit.figures.canvas import label_logs
+from ldpkit.planning.frequencies.plans import BudgetPlans
+from ldpkit.planning.mean.plans import MeanPlans
 from ldpkit.planning.plan import Plan
 from ldpkit.planning.searches.trials import TrialRunner
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["budget_figure", "mean_figure"]
+__all__ = ["draw_budget", "draw_mean_plans", "draw_plan"]
 
 _POINTS = 25
 _RUNS = 100
 _MARKERS = "osD^vPX"
 
 
-def budget_figure(questions: Sequence[Question], plans: Sequence[Plan], rng: RandomSource) -> Figure:
-    """Return accuracy over epsilon for each question, with the epsilon that each plan chose.
+def draw_plan(axes: Any, plan: Plan) -> None:
+    """Draw the probability at every epsilon that was tried, and the one that was chosen."""
+    trials = sorted(plan.trace, key=lambda trial: trial.epsilon)
+    axes.plot([each.epsilon for each in trials], [each.probability for each in trials], "o-", markersize=3)
+    axes.axhline(plan.wanted, color="grey", linewidth=0.8, linestyle="--", label="wanted")
+    if plan.epsilon is not None:
+        axes.axvline(plan.epsilon, color="tab:red", linewidth=1, label=f"epsilon {plan.epsilon:.3g}")
+    axes.set_xscale("log")
+    label_logs(axes.xaxis)
+    axes.set_xlabel("epsilon: less is more private")
+    axes.set_ylabel("probability that the constraint holds")
+    axes.set_title(f"{plan.protocol}, {plan.method}: {plan.goal}", fontsize=10)
+    axes.legend(fontsize=8)
+
+
+def draw_budget(axes: Any, found: BudgetPlans) -> None:
+    """Draw accuracy over epsilon for each protocol, with the epsilon that each plan chose.
 
     The line is the metric that the wanted share of the collections is at least as good
     as, from 100 simulated collections at each of 25 epsilons; the band holds eight in ten.
-
-    Parameters
-    ----------
-    questions, plans : sequences
-        What was asked and answered, in the same order. Of several plans for one
-        protocol, the first gives the curve.
-    rng : RandomSource
-        What the curves are simulated with.
+    Of several plans for one protocol, the first gives the curve.
     """
-    figure = new_figure(9, 5.5)
-    axes: Any = figure.subplots()
+    questions, plans, rng = found.questions, found.plans, seeded(0).derive("figure")
     lowest = min(question.epsilon_min for question in questions)
     highest = max(question.epsilon_max for question in questions)
     epsilons = _range(lowest, highest, plans)
@@ -77,20 +81,12 @@ def budget_figure(questions: Sequence[Question], plans: Sequence[Plan], rng: Ran
     axes.set_ylabel(f"{constraint.measure.title}, as good in {constraint.probability:.0%} of collections")
     axes.set_title(f"{constraint}; n = {questions[0].n:,}")
     axes.legend(fontsize=8)
-    return figure
 
 
-def mean_figure(questions: Sequence[MeanQuestion], plans: Sequence[Plan]) -> Figure:
-    """Return how far off a mean is over epsilon for each mechanism, with the epsilon that was chosen.
-
-    Parameters
-    ----------
-    questions, plans : sequences
-        What was asked and answered, in the same order.
-    """
+def draw_mean_plans(axes: Any, found: MeanPlans) -> None:
+    """Draw how far off a mean is over epsilon for each mechanism, with the epsilon that was chosen."""
+    questions, plans = found.questions, found.plans
     first = questions[0]
-    figure = new_figure(9, 5.5)
-    axes: Any = figure.subplots()
     epsilons = _range(first.epsilon_min, first.epsilon_max, plans)
     # Two mechanisms may be one and the same below some epsilon: a broken line leaves the other to be seen.
     styles = ("-", "--", "-.", ":")
@@ -119,7 +115,6 @@ def mean_figure(questions: Sequence[MeanQuestion], plans: Sequence[Plan]) -> Fig
     axes.set_ylabel(f"error of the mean, not exceeded in {first.probability:.0%} of collections")
     axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}")
     axes.legend(fontsize=8)
-    return figure
 
 
 def _range(low: float, high: float, plans: Sequence[Plan]) -> Floats:

@@ -1,25 +1,22 @@
-"""The figure of a recommendation: each option with its interval, or with its epsilon."""
+"""Pictures of recommendations: each option with its interval, or with its epsilon."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from ldpkit.figures.experiment import new_figure
 from ldpkit.planning.frequencies.recommendation import Recommendation
+from ldpkit.planning.mean.recommendation import MeanRecommendation
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = ["draw_mean_recommendation", "draw_recommendation"]
 
-__all__ = ["draw"]
+_SHOWN = 12  # options that can be read
 
 
-def draw(found: Recommendation, top: int) -> Figure:
-    """Return a figure with the best options on top, those that tie marked, and learning nothing as a line."""
-    options = found.options[:top]
-    figure = new_figure(9, 1.2 + 0.34 * len(options))
-    axes = figure.subplots()
+def draw_recommendation(axes: Any, found: Recommendation) -> None:
+    """Draw the best options on top, those that tie marked, and learning nothing as a line."""
+    options = found.options[:_SHOWN]
     places = np.arange(len(options))[::-1]
     if found.wanted is not None:
         axes.barh(
@@ -41,4 +38,19 @@ def draw(found: Recommendation, top: int) -> Figure:
     if tie:
         axes.set_title("* tie: their differences are within the noise", fontsize=9)
     axes.grid(axis="x", alpha=0.3)
-    return figure
+
+
+def draw_mean_recommendation(axes: Any, found: MeanRecommendation) -> None:
+    """Draw the epsilon that each mechanism needs, or how far off its mean may be, the best on top."""
+    places = np.arange(len(found.options))[::-1]
+    told = [each.epsilon if found.by_epsilon else each.within for each in found.options]
+    axes.barh(places, told, height=0.6)
+    axes.set_yticks(places, [each.mechanism for each in found.options])
+    if found.by_epsilon:
+        axes.set_xlabel(f"epsilon that keeps the mean within {found.best.within:.3g} (smaller is better)")
+    else:
+        axes.axvline(found.nothing.within, color="grey", linestyle="--", label="learning nothing")
+        axes.set_xlabel(f"how far off the mean may be at epsilon {found.best.epsilon:g}")
+        axes.legend(fontsize=8)
+    axes.set_title(found.title, fontsize=10)
+    axes.grid(axis="x", alpha=0.3)

@@ -1,17 +1,17 @@
-"""Figures of the adversary: what more epsilon gives away."""
+"""Pictures of the adversary: what more epsilon gives away."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.assurance.adversary import Risk
-from ldpkit.figures.experiment import new_figure
+from ldpkit.assurance.adversary.compare import Risks
+from ldpkit.assurance.adversary.measure import Risk
+from ldpkit.figures.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["risk_figure"]
+__all__ = ["draw_risk", "draw_risks", "risks_figure"]
 
 _MEASURES = {
     "success": "attack success rate",
@@ -22,30 +22,39 @@ _MEASURES = {
 }
 
 
-def risk_figure(risks: Mapping[str, Sequence[Risk]]) -> Figure:
-    """Return success, error and, where asked for, the F-score over epsilon, a line for each mechanism.
+def draw_risk(axes: Any, found: Risk) -> None:
+    """Draw how often the guess is right with and without a report."""
+    axes.bar(
+        ["without a report", "with it" if found.reports == 1 else f"with {found.reports}"],
+        [found.blind, found.success],
+        color=["0.7", "C3"],
+    )
+    axes.set_ylabel("how often the guess is right")
+    axes.set_ylim(0, 1)
+    axes.set_title(f"{found.mechanism}: epsilon {found.epsilon:.4g}", fontsize=10)
 
-    Parameters
-    ----------
-    risks : mapping
-        For the name of a mechanism, what was found at ascending epsilons.
-    """
-    first = next(iter(risks.values()))[0]
-    measures = list(_MEASURES)[: 2 if first.eta is None else None]
+
+def draw_risks(axes: Any, found: Risks, measure: str = "success") -> None:
+    """Draw one measure over epsilon, a line for each mechanism."""
+    first = found.risks[0]
+    for name, risks in found.by_mechanism().items():
+        values = [getattr(each, measure) for each in risks]
+        shown = [float("nan") if value is None else value for value in values]
+        axes.plot([each.epsilon for each in risks], shown, "o-", label=name)
+    blind = {"success": first.blind, "squared_error": first.blind_squared_error}.get(measure)
+    if blind is not None:
+        axes.axhline(blind, color="grey", linewidth=0.8, label="without a report")
+    axes.set_xlabel("epsilon")
+    suffix = "" if blind is not None else f" of 'at most {first.eta:g}'"
+    axes.set_ylabel(_MEASURES[measure] + suffix)
+    axes.legend(fontsize=8)
+
+
+def risks_figure(found: Risks) -> Figure:
+    """Return success, error and, where asked for, precision, recall and F-score over epsilon."""
+    measures = list(_MEASURES)[: 2 if found.risks[0].eta is None else None]
     figure = new_figure(5 * len(measures), 4)
     panels: Any = figure.subplots(1, len(measures), squeeze=False)[0]
     for axes, measure in zip(panels, measures, strict=True):
-        for name, found in risks.items():
-            epsilons = [each.epsilon for each in found]
-            values = [getattr(each, measure) for each in found]
-            axes.plot(
-                epsilons, [float("nan") if value is None else value for value in values], "o-", label=name
-            )
-        blind = {"success": first.blind, "squared_error": first.blind_squared_error}.get(measure)
-        if blind is not None:
-            axes.axhline(blind, color="grey", linewidth=0.8, label="without a report")
-        axes.set_xlabel("epsilon")
-        suffix = "" if measure in ("success", "squared_error") else f" of 'at most {first.eta:g}'"
-        axes.set_ylabel(_MEASURES[measure] + suffix)
-        axes.legend(fontsize=8)
+        draw_risks(axes, found, measure)
     return figure

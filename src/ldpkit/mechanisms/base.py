@@ -192,6 +192,10 @@ class Mechanism(abc.ABC):
         """Return what the mechanism promises in a phrase, as commands print it."""
         return f"exact epsilon {self.exact_epsilon()!r}"
 
+    def describe(self) -> dict[str, Any]:
+        """Return what made some reports, for the reader of a result."""
+        return {"mechanism": self.name, "parameters": self.parameters(), **self.epsilons()}
+
     @abc.abstractmethod
     def channel(self, rng: RandomSource | None = None) -> Channel:
         """Return every report with its exact probability under each value, for small domains.

@@ -150,6 +150,20 @@ class Selection(NamedTuple):
     left_out: dict[str, str]
     """For each that was left out, the reason."""
 
+    def reasons(self, kind: str | None = None) -> tuple[str, ...]:
+        """Return in words why mechanisms were left out: those of a kind, since nobody expects others, or all.
+
+        Examples
+        --------
+        >>> select(FREQUENCY, "pure", single_epsilon=True).reasons(FREQUENCY)[0]
+        'dbitflip, she (is no pure protocol)'
+        """
+        named: dict[str, list[str]] = {}
+        for name, why in self.left_out.items():
+            if kind in (None, MECHANISMS.get(name).kind):
+                named.setdefault(why, []).append(name)
+        return tuple(f"{', '.join(names)} ({why})" for why, names in named.items())
+
 
 def select(
     kind: str | None = None,
@@ -204,6 +218,9 @@ _LACKS = {
 }
 
 
+_HAS = {"fitted": "is fitted to data that is not there yet"}
+
+
 def _reason(
     mechanism: type[Mechanism],
     kind: str | None,
@@ -220,7 +237,7 @@ def _reason(
             return _LACKS.get(capability, f"does not say that {CAPABILITIES[capability]}")
     for capability in without:
         if mechanism.can(capability):
-            return f"does not do: {CAPABILITIES[capability]}"
+            return _HAS.get(capability, f"does not do: {CAPABILITIES[capability]}")
     if single_epsilon and mechanism.required() != ("epsilon",):
         return f"needs {' and '.join(mechanism.required()) or 'no epsilon'}"
     return None

@@ -75,6 +75,25 @@ bound it from below, kendall_tau at least 0.5
         object.__setattr__(self, "omega", omega)
         object.__setattr__(self, "probability", check_fraction(self.probability, "probability (pi)"))
 
+    @classmethod
+    def bounded(
+        cls, metric: str, at_most: float | None, at_least: float | None, probability: float = 0.9
+    ) -> Constraint | None:
+        """Return the constraint of one bound or the other, or None if neither is given.
+
+        Examples
+        --------
+        >>> print(Constraint.bounded("mae", 0.01, None))
+        mae at most 0.01 with probability at least 0.9
+        """
+        if at_most is not None and at_least is not None:
+            raise InvalidParameterError(
+                "at_most and at_least are given, and a metric has one good side: choose one"
+            )
+        if at_most is not None:
+            return cls(metric, "at most", at_most, probability)
+        return None if at_least is None else cls(metric, "at least", at_least, probability)
+
     @property
     def measure(self) -> Metric:
         """The metric itself."""

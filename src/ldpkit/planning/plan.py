@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Literal
 
 from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.results import Result
 
-__all__ = ["Plan", "Trial", "binomial_interval"]
+__all__ = ["EPSILON_MAX", "EPSILON_MIN", "Plan", "Trial", "binomial_interval"]
+
+EPSILON_MIN, EPSILON_MAX = 0.001, 20.0
+"""The budgets that are allowed unless somebody says otherwise: those of the thesis on Optimus."""
 
 Verdict = Literal["yes", "no", "open"]
 
@@ -39,13 +42,9 @@ class Trial:
     passed: bool | None
     mean: float | None = None
 
-    def row(self) -> dict[str, Any]:
-        """Return the record."""
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """The answer of a method to a planning question.
 
     Parameters
@@ -98,6 +97,8 @@ class Plan:
     consistency: str | None = None
     note: str = ""
 
+    kind: ClassVar[str] = "plan"
+
     @property
     def feasible(self) -> bool:
         """Whether there is an answer."""
@@ -118,10 +119,21 @@ class Plan:
             return "yes"
         return "no" if high < self.wanted else "open"
 
-    def row(self) -> dict[str, Any]:
-        """Return the record of a table of plans."""
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        after = "" if self.consistency is None else f" after {self.consistency}"
+        return f"The smallest epsilon for {self.goal}{after}"
+
+    @property
+    def caption(self) -> str:
+        """What the columns mean."""
+        return "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both"
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the one record of the answer."""
         low, high = self.interval or (None, None)
-        return {
+        row = {
             "protocol": self.protocol,
             "method": self.method,
             "epsilon": self.epsilon,
@@ -135,11 +147,24 @@ class Plan:
             "seconds": self.seconds,
             "note": self.note,
         }
+        return [row]
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield one record for each epsilon that was tried."""
-        for trial in self.trace:
-            yield {"protocol": self.protocol, "method": self.method, **trial.row()}
+    def about(self) -> dict[str, Any]:
+        """Return what was wanted, and every epsilon that was tried."""
+        return {
+            "goal": self.goal,
+            "wanted": self.wanted,
+            "consistency": self.consistency,
+            "trace": self.tried(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return the answer in words, if there is none."""
+        return [] if self.feasible else [str(self)]
+
+    def tried(self) -> list[dict[str, Any]]:
+        """Return one record for each epsilon that was tried."""
+        return [{"protocol": self.protocol, "method": self.method, **asdict(trial)} for trial in self.trace]
 
     def __str__(self) -> str:
         if self.epsilon is None:

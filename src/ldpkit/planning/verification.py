@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ldpkit.core.checks import check_whole
 from ldpkit.planning.plan import binomial_interval
@@ -45,10 +44,6 @@ class Verification:
     low: float
     high: float
     holds: str
-
-    def row(self) -> dict[str, Any]:
-        """Return the record."""
-        return dict(self.__dict__)
 
 
 def verify_around(

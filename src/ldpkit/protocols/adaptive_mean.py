@@ -9,8 +9,8 @@ whatever the first phase found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats, Reports, Values
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.numeric import NumericEstimate
+from ldpkit.estimation.numeric import NumericEstimate, interval_caption
 from ldpkit.mechanisms.adaptive.compare import FITTED, choose, grid_variances
 from ldpkit.mechanisms.adaptive.rounding import round_at_random
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -34,8 +35,8 @@ from ldpkit.protocols.describers import MOST, describing_share
 __all__ = ["AdaptiveEstimate", "AdaptiveMean"]
 
 
-@dataclass(frozen=True)
-class AdaptiveEstimate:
+@dataclass(frozen=True, eq=False)
+class AdaptiveEstimate(Result):
     """An estimated mean, and how it was come by.
 
     Parameters
@@ -48,12 +49,20 @@ class AdaptiveEstimate:
         The distribution that the second phase was fitted to.
     mechanism : NumericMechanism
         What the second phase used.
+    oracle : FrequencyOracle
+        What the first phase used.
+    exact_epsilon : float
+        What taking part costs: each person reports in one phase.
     """
 
     second: NumericEstimate
     n: int
     descriptor: Floats = field(repr=False)
     mechanism: NumericMechanism
+    oracle: FrequencyOracle
+    exact_epsilon: float
+
+    kind: ClassVar[str] = "adaptive mean"
 
     @property
     def mean(self) -> float:
@@ -66,18 +75,64 @@ class AdaptiveEstimate:
         return self.second.stderr
 
     @property
-    def about(self) -> str:
+    def whose(self) -> str:
         """Whose mean the error and the interval are about."""
-        return self.second.about
+        return self.second.whose
 
     @property
     def bias(self) -> float:
         """The most that the mean estimate can differ from the truth."""
         return self.second.bias
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
+    @property
+    def level(self) -> float:
+        """The coverage of the interval in the rows."""
+        return self.second.level
+
+    def with_level(self, level: float) -> AdaptiveEstimate:
+        """Return the same estimate, whose rows have an interval of another coverage."""
+        return replace(self, second=self.second.with_level(level))
+
+    def interval(self, level: float | None = None) -> tuple[float, float]:
         """Return the ends of a confidence interval for the mean of all n."""
         return self.second.interval(level)
+
+    @property
+    def described(self) -> int:
+        """How many people described the data."""
+        return self.n - self.second.n
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"Mean of numbers in {self.second.domain} from n={self.n} reports"
+
+    @property
+    def caption(self) -> str:
+        """What the interval covers, and who did what."""
+        covered = interval_caption(self.whose, self.bias, self.level)
+        return (
+            f"{covered}; {self.described} people described the data through {self.oracle!r}, "
+            f"{self.second.n} reported through {self.mechanism!r}"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each statistic: statistic, value, stderr, low, high."""
+        return self.second.rows(top)
+
+    def about(self) -> dict[str, Any]:
+        """Return what holds for mean and variance, and what the first phase found."""
+        return {
+            **self.second.about(),
+            "n": self.n,
+            "described": self.described,
+            "exact_epsilon": self.exact_epsilon,
+            "descriptor": self.descriptor.tolist(),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know of the bias, where it matters."""
+        return self.second.notes()
 
 
 class AdaptiveMean:
@@ -256,7 +311,14 @@ class AdaptiveMean:
         mechanism = self.mechanism(first)
         second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
         estimate = second.estimate(people=len(numbers), population=population)
-        return AdaptiveEstimate(estimate, len(numbers), self.descriptor(first), mechanism)
+        return AdaptiveEstimate(
+            estimate,
+            len(numbers),
+            self.descriptor(first),
+            mechanism,
+            self.oracle,
+            self.exact_epsilon(mechanism),
+        )
 
     def simulate(self, values: Values, *, rng: RandomSource | None = None, repeats: int = 1) -> Floats:
         """Draw the estimated means of whole collections, only their aggregates being drawn.

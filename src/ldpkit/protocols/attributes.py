@@ -168,7 +168,7 @@ class SampledAttributes:
         >>> survey = SampledAttributes("pm", [(0, 1), (0, 100)], epsilon=2.0)
         >>> data = np.tile([0.5, 30.0], (3000, 1))
         >>> tallies = survey.tally(survey.privatize(data, rng=ldpkit.random.seeded(1)))
-        >>> [each.about for each in survey.estimate(tallies)]
+        >>> [each.whose for each in survey.estimate(tallies)]
         ['all 3000 people', 'all 3000 people']
         """
         if [tally.mechanism for tally in tallies] != list(self.mechanisms):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -31,13 +32,13 @@ MOST_SCORES = 1 << 33
 
 
 @dataclass(frozen=True)
-class Risk:
+class Risk(Result):
     """What the adversary achieves.
 
     Parameters
     ----------
-    mechanism : str
-        The mechanism, as it prints.
+    mechanism, name : str
+        The mechanism, as it prints and as it is called.
     epsilon : float
         What all reports together cost, exactly.
     reports : int
@@ -61,6 +62,7 @@ class Risk:
     """
 
     mechanism: str
+    name: str
     epsilon: float
     reports: int
     success: float
@@ -76,14 +78,62 @@ class Risk:
     truthful: float | None
     otherwise: float | None
 
+    kind: ClassVar[str] = "risk"
+
     @property
     def gain(self) -> float:
         """How many times as often the guess is right as without a report."""
         return self.success / self.blind if self.blind else math.inf
 
-    def row(self) -> dict[str, Any]:
-        """Return the record of a table."""
-        return {**self.__dict__, "gain": self.gain}
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        what = "a report" if self.reports == 1 else f"{self.reports} reports"
+        return f"An adversary who guesses the value behind {what} of {self.mechanism}"
+
+    @property
+    def caption(self) -> str:
+        """What the columns mean."""
+        about = (
+            ""
+            if self.eta is None
+            else f"; precision, recall, f_score: of 'the value is at most {self.eta:g}'"
+        )
+        return (
+            "success: how often the guess is right; blind: without a report; "
+            f"epsilon: of all reports together{about}"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the one record."""
+        row: dict[str, Any] = {
+            "mechanism": self.name,
+            "epsilon": self.epsilon,
+            "success": self.success,
+            "stderr": self.success_stderr,
+            "blind": self.blind,
+            "gain": self.gain,
+            "squared_error": self.squared_error,
+            "blind_squared_error": self.blind_squared_error,
+        }
+        if self.eta is not None:
+            row |= {"precision": self.precision, "recall": self.recall, "f_score": self.f_score}
+        return [row | {"reports": self.reports, "how": self.how}]
+
+    def about(self) -> dict[str, Any]:
+        """Return the mechanism, and how often its reports tell the truth."""
+        return {
+            "mechanism": self.mechanism,
+            "eta": self.eta,
+            "truthful": self.truthful,
+            "otherwise": self.otherwise,
+        }
+
+    def notes(self) -> list[str]:
+        """Return what the numbers mean, sentence by sentence."""
+        from ldpkit.assurance.adversary.words import in_words
+
+        return in_words(self)
 
 
 @dataclass(frozen=True)
@@ -233,6 +283,7 @@ def _told(
     recall = totals.hits / low if low > 0 else None
     return Risk(
         mechanism=repr(mechanism),
+        name=mechanism.name,
         epsilon=epsilon,
         reports=reports,
         success=totals.success,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings, in_words, risk, suspicion_in_words
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
@@ -13,8 +13,11 @@ from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.core.checks import check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.results import Result
+from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency, is_memoized
+from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 
@@ -52,8 +55,8 @@ class Check:
     epsilon: float | None = None
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Result):
     """What an audit has found about a mechanism.
 
     Parameters
@@ -85,26 +88,62 @@ class Audit:
     lifetime: tuple[str, ...]
     provenance: Provenance | None = None
 
+    kind: ClassVar[str] = "audit"
+
     @property
     def passed(self) -> bool:
         """Whether nothing failed."""
         return all(check.outcome != "fail" for check in self.checks)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-ready data."""
+    @property
+    def title(self) -> str:
+        """What stands above the table: the verdict."""
+        return f"{self.mechanism!r}: {'PASSED' if self.passed else 'FAILED'}"
+
+    @property
+    def caption(self) -> str:
+        """What the verdict says."""
+        if self.passed:
+            return "nothing that was checked breaks the promise"
+        return "failed: " + ", ".join(check.name for check in self.checks if check.outcome == "fail")
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each check: check, outcome, epsilon, finding."""
+        rows = [
+            {
+                "check": check.name,
+                "outcome": check.outcome,
+                "epsilon": check.epsilon,
+                "finding": check.finding,
+            }
+            for check in self.checks
+        ]
+        return rows[:top]
+
+    def about(self) -> dict[str, Any]:
+        """Return the mechanism, its epsilons, the attack, and what holds for a person."""
         return {
             "mechanism": repr(self.mechanism),
             "spec": self.mechanism.spec(),
             "passed": self.passed,
             "stated_epsilon": self.stated,
             "exact_epsilon": self.exact,
-            "attack": dict(self.attack.__dict__),
-            "checks": [dict(check.__dict__) for check in self.checks],
-            "words": list(self.words),
-            "lifetime": list(self.lifetime),
-            "not_promised": list(NOT_PROMISED),
+            "attack": asdict(self.attack),
+            **{name: list(sentences) for name, (_, sentences) in self.sections().items()},
             "provenance": None if self.provenance is None else self.provenance.to_json(),
         }
+
+    def sections(self) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Return what is to be read beside the checks: for each name a heading and sentences."""
+        return {
+            "words": ("What it means to a person", self.words),
+            "lifetime": ("What more than one report costs", self.lifetime),
+            "not_promised": ("What is not promised", NOT_PROMISED),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what epsilon means to a person, and what it does not cover."""
+        return [sentence for _, sentences in self.sections().values() for sentence in sentences]
 
     def __repr__(self) -> str:
         verdict = "passed" if self.passed else "FAILED"
@@ -114,7 +153,7 @@ class Audit:
 
 
 def audit(
-    mechanism: Mechanism,
+    target: Mechanism | ReportFile | Tally,
     *,
     provenance: Provenance | None = None,
     reports: int = REPORTS,
@@ -125,10 +164,10 @@ def audit(
 
     Parameters
     ----------
-    mechanism : Mechanism
-        Any registered mechanism, or one of a plugin.
+    target : Mechanism, ReportFile or Tally
+        Any registered mechanism, or one of a plugin; or reports, which say what made them and how.
     provenance : Provenance, optional
-        How the reports at hand were made, if there are any.
+        How the reports at hand were made, if there are any and they do not say it themselves.
     reports : int
         How many reports of each value the attack counts.
     rng : RandomSource, optional
@@ -143,6 +182,9 @@ def audit(
     True
     """
     count = check_whole(reports, "reports", least=1000)
+    found: Any = target
+    mechanism: Mechanism = getattr(found, "mechanism", found)
+    provenance = provenance or getattr(found, "provenance", None)
     tell = watch or (lambda _: None)
     tell("computing epsilon from the integers")
     exact = mechanism.exact_epsilon()

@@ -169,9 +169,11 @@ def _estimate(
         n=tally.n,
         domain=oracle.domain,
         made_by=describe(tally, method),
-        unbiased=made.frequencies,
+        raw=made.frequencies,
+        unbiased=oracle.unbiased(tally.counts, tally.n),
         noise=Noise.of(oracle, tally.n),
         region=CountRegion([tally]),
+        mechanisms=(oracle,),
         population=rules.population,
         diagnostics=made.diagnostics(tolerance=tolerance, errors=errors.method),
     )

@@ -107,9 +107,11 @@ def maximum_likelihood(
         n=evidence.n,
         domain=evidence.domain,
         made_by=_describe(evidence),
-        unbiased=top.frequencies,
+        raw=top.frequencies,
+        unbiased=_unbiased(evidence),
         noise=Noise(evidence.n, _noise(evidence)),
         region=CountRegion(tallies),
+        mechanisms=tuple(evidence.oracles),
         population=error_rules.population,
         diagnostics=top.diagnostics(tolerance=tolerance, errors=found.method, **agreement),
     )
@@ -137,6 +139,14 @@ def _noise(evidence: Evidence) -> float:
     """Return the standard error of a value that nobody holds, in the best unbiased average."""
     precision = sum(1 / oracle.variance(0.0, tally.n) for oracle, tally in evidence.tallies() if tally.n)
     return math.sqrt(1 / precision)
+
+
+def _unbiased(evidence: Evidence) -> Floats:
+    """Return the unbiased average over the mechanisms that is best for rare values."""
+    tallies = [(oracle, tally) for oracle, tally in evidence.tallies() if tally.n]
+    weights = np.array([1 / oracle.variance(0.0, tally.n) for oracle, tally in tallies])
+    estimates = np.array([oracle.unbiased(tally.counts, tally.n) for oracle, tally in tallies])
+    return np.asarray(weights @ estimates / weights.sum())
 
 
 def _describe(evidence: Evidence) -> dict[str, Any]:

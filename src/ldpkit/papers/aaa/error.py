@@ -218,7 +218,7 @@ def _retirement() -> NumericData:
 def _draw(curves: Curves, settings: Settings, file: str, title: str) -> None:
     if settings.folder is None:
         return
-    from ldpkit.figures.experiment import save_figure
+    from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.numeric import curves_figure
 
     save_figure(

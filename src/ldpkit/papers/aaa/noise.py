@@ -28,7 +28,7 @@ def noise_claims(settings: Settings) -> Iterator[Claim]:
     tables = {name: (shares, fitted_table(shares, EPSILON)) for name, shares in laws.items()}
     yield from _shape(tables["N(0, 0.2^2)"][1])
     if settings.folder is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.numeric import noise_figure
 
         save_figure(noise_figure(tables, EPSILON), settings.folder / "figures-1-2-noise.png")

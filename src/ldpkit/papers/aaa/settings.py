@@ -29,7 +29,7 @@ def setting_claims(settings: Settings) -> Iterator[Claim]:
     yield from _bins(settings, curves)
     yield from _ranges(settings, curves)
     if settings.folder is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.numeric import curves_figure
 
         names = {"split ratio": "share of describers", "bin size": "size of bins", "noise range": "range q"}

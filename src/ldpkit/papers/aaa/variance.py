@@ -53,7 +53,7 @@ def variance_claims(settings: Settings) -> Iterator[Claim]:
     yield _hybrid(curves)
     yield _range()
     if settings.folder is not None:
-        from ldpkit.figures.experiment import save_figure
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.numeric import curves_figure
 
         figure = curves_figure(

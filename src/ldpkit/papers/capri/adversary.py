@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from ldpkit.assurance.adversary import Risk, risk
+from ldpkit.assurance.adversary.compare import Risks
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.papers import Claim, Settings, Verdict
@@ -44,12 +46,15 @@ def adversary_claims(settings: Settings) -> Iterator[Claim]:
     )
     yield _informed()
     if settings.folder is not None:
-        from ldpkit.figures.experiment import save_figure
-        from ldpkit.figures.risk import risk_figure
+        from ldpkit.figures.canvas import save_figure
+        from ldpkit.figures.risk import risks_figure
 
         for eta in ETAS:
-            named = {PAPER_NAMES[name]: risks for name, risks in found[eta].items()}
-            save_figure(risk_figure(named), settings.folder / f"figures-6.1-and-{FIGURES[eta]}.png")
+            named = (
+                replace(each, name=PAPER_NAMES[name]) for name, risks in found[eta].items() for each in risks
+            )
+            drawn = risks_figure(Risks(tuple(named), LARGEST + 1))
+            save_figure(drawn, settings.folder / f"figures-6.1-and-{FIGURES[eta]}.png")
 
 
 def _risks(eta: float) -> dict[str, list[Risk]]:

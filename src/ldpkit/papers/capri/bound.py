@@ -111,8 +111,8 @@ def _question(capacity: float, total: int) -> CapacityQuestion:
 def _draw(settings: Settings) -> None:
     if settings.folder is None:
         return
+    from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.capacity import lines_figure
-    from ldpkit.figures.experiment import save_figure
 
     panels = {}
     epsilons = np.linspace(0.1, 1.5, 29).tolist()

@@ -71,8 +71,8 @@ def spread_claims(settings: Settings) -> Iterator[Claim]:
         f"epsilon {answer:.6f}",
     )
     if settings.folder is not None:
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.capacity import spread_figure
-        from ldpkit.figures.experiment import save_figure
 
         save_figure(spread_figure(chosen, answer), settings.folder / "figure-5.8.png")
 
@@ -126,8 +126,8 @@ def method_claims(settings: Settings) -> Iterator[Claim]:
             ", ".join(f"{name} {time:.2f} s" for name, time in seconds.items() if time),
         )
     if settings.folder is not None:
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.capacity import methods_figure
-        from ldpkit.figures.experiment import save_figure
 
         save_figure(methods_figure(found), settings.folder / "figures-6.6-and-6.7.png")
 

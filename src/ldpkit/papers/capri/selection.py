@@ -68,8 +68,8 @@ def selection_claims(settings: Settings) -> Iterator[Claim]:
         panels[f"{title}, TP"] = {f"cap {cap * scale:,.0f}": (TP_THRESHOLDS, tp[cap]) for cap in tp}
         panels[f"{title}, FP"] = {f"cap {cap * scale:,.0f}": (FP_THRESHOLDS, fp[cap]) for cap in fp}
     if settings.folder is not None:
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.capacity import lines_figure
-        from ldpkit.figures.experiment import save_figure
 
         save_figure(lines_figure(panels, "threshold", "selected epsilon"), settings.folder / "figure-5.7.png")
 
@@ -114,8 +114,8 @@ def protocol_claims(settings: Settings) -> Iterator[Claim]:
         note,
     )
     if settings.folder is not None:
+        from ldpkit.figures.canvas import save_figure
         from ldpkit.figures.capacity import lines_figure
-        from ldpkit.figures.experiment import save_figure
 
         save_figure(
             lines_figure(panels, ("threshold", "threshold", "capacity", "capacity"), "selected epsilon"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.figures.experiment import new_figure, save_figure
+from ldpkit.figures.canvas import new_figure, save_figure
 from ldpkit.papers.ibu.paper import AVERAGE, METRICS, REAL, IbuTable
 from ldpkit.papers.ibu.study import IbuStudy
 

@@ -172,7 +172,7 @@ def synthetic_claims(settings: Settings) -> Iterator[Claim]:
 def _draw_real(settings: Settings, curves: dict[tuple[str, float], tuple[Floats, Floats]]) -> None:
     if settings.folder is None:
         return
-    from ldpkit.figures.experiment import new_figure, save_figure
+    from ldpkit.figures.canvas import new_figure, save_figure
 
     figure = new_figure(11, 7)
     for axes, name in zip(figure.subplots(2, 2).flat, TABLE_4_3, strict=True):
@@ -195,7 +195,7 @@ def _draw_real(settings: Settings, curves: dict[tuple[str, float], tuple[Floats,
 def _draw_synthetic(settings: Settings) -> None:
     if settings.folder is None:
         return
-    from ldpkit.figures.experiment import new_figure, save_figure
+    from ldpkit.figures.canvas import new_figure, save_figure
 
     figure = new_figure(11, 4.5)
     left, right = figure.subplots(1, 2)

@@ -169,8 +169,10 @@ def _without_data(table: Ldp3Table, error: LdpkitError) -> Iterator[Claim]:
 
 
 def _draw(table: Ldp3Table, experiment: Experiment, rows: Sequence[Row], settings: Settings) -> None:
-    from ldpkit.figures.experiment import overview, save_figure
+    from ldpkit.bench.benchmark import Benchmark
+    from ldpkit.figures.canvas import save_figure
 
     if settings.folder is not None:
         settings.folder.mkdir(parents=True, exist_ok=True)
-        save_figure(overview(experiment, rows), settings.folder / f"table-{table.number}-{table.dataset}.png")
+        found = Benchmark(experiment, tuple(rows), table.dataset)
+        save_figure(found.figure(), settings.folder / f"table-{table.number}-{table.dataset}.png")

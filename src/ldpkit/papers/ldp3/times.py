@@ -59,7 +59,7 @@ def time_claims(
                 f"n={people.sum():,}, k={k}, {repeats} runs on {cores} cores: {told}",
             )
         if settings.folder is not None:
-            from ldpkit.figures.experiment import save_figure
+            from ldpkit.figures.canvas import save_figure
 
             settings.folder.mkdir(parents=True, exist_ok=True)
             title = f"{name}: {repeats} collections, n = {people.sum():,}, k = {k}, {cores} cores"
@@ -80,7 +80,7 @@ def _seconds(protocol: str, people: Counts, epsilon: float, repeats: int) -> dic
 
 
 def _draw(seconds: Seconds, title: str) -> Figure:
-    from ldpkit.figures.experiment import label_logs, new_figure
+    from ldpkit.figures.canvas import label_logs, new_figure
 
     figure = new_figure(6, 4)
     axes: Any = figure.subplots()

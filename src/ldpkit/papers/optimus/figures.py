@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ldpkit.figures.experiment import label_logs, new_figure, save_figure
+from ldpkit.figures.canvas import label_logs, new_figure, save_figure
 from ldpkit.papers.optimus.grid import OptimusStudy
 from ldpkit.planning.plan import Plan
 

@@ -15,6 +15,7 @@ from ldpkit.estimation.inversion import invert
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN
 from ldpkit.simulation.datasets import Dataset
 from ldpkit.simulation.metrics.concordance import TrueOrder
 from ldpkit.simulation.metrics.ranking import kendall_tau
@@ -57,8 +58,8 @@ class Question:
     protocol: str
     constraint: Constraint
     consistency: str | None = None
-    epsilon_min: float = 0.001
-    epsilon_max: float = 20.0
+    epsilon_min: float = EPSILON_MIN
+    epsilon_max: float = EPSILON_MAX
 
     def __post_init__(self) -> None:
         given = self.counts.counts if isinstance(self.counts, Dataset) else self.counts

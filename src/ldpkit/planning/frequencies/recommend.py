@@ -9,17 +9,19 @@ and the smallest wins. An answer that asks nobody is ranked with them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
 from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
-from ldpkit.core.checks import check_counts, check_epsilon, check_whole
+from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError, LdpkitError
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import FREQUENCY, frequency_class, select
 from ldpkit.planning.constraint import Constraint
@@ -27,7 +29,9 @@ from ldpkit.planning.frequencies.enough import beats, find_enough
 from ldpkit.planning.frequencies.nothing import learn_nothing
 from ldpkit.planning.frequencies.recommendation import NOTHING, Option, Recommendation, option_name
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD, Combination, OracleStudy, StudyOutcome
+from ldpkit.planning.plans import ALL, listed
 from ldpkit.planning.ties import difference_stderr, is_tie
+from ldpkit.simulation.datasets import as_dataset
 from ldpkit.simulation.metrics import Metric, metric_for
 
 __all__ = ["Option", "Recommendation", "recommend"]
@@ -37,36 +41,48 @@ _LARGE_DOMAIN = 100_000
 
 
 def recommend(
-    counts: Counts | Sequence[int],
+    data: Any,
     metric: str = "mae",
     *,
     epsilon: float | None = None,
+    at_most: float | None = None,
+    at_least: float | None = None,
+    probability: float = 0.9,
     wanted: Constraint | None = None,
-    protocols: Sequence[str] | None = None,
+    protocols: str | Sequence[str] = ALL,
     repeats: int = 200,
+    column: str | None = None,
     rng: RandomSource | None = None,
-    watch: Callable[[Sequence[str]], Iterator[str]] = iter,
+    watch: Watch = unwatched,
 ) -> Recommendation:
     """Rank protocol, estimator and post-processing for some people and a metric.
 
     Parameters
     ----------
-    counts : array of int
-        How many people hold each value: a stand-in for those who will be asked.
+    data : str, path, Dataset, mapping or sequence of int
+        A stand-in for those who will be asked, as in `ldpkit.simulation.datasets.as_dataset`,
+        such as "zipf:k=64,n=100000" where nothing is known of them.
     metric : str
         What to be good at; the metric of `wanted` wins.
     epsilon : float, optional
-        The budget. Give this or `wanted`.
+        The budget. Give this, or the accuracy that is wanted.
+    at_most, at_least : float, optional
+        The error that is allowed, or the agreement that is wanted; the smallest epsilon wins.
+    probability : float
+        How often that must hold.
     wanted : Constraint, optional
-        The accuracy that is wanted; the smallest epsilon wins.
-    protocols : sequence of str, optional
-        By default all frequency oracles that need no more than an epsilon.
+        The same as a constraint.
+    protocols : str or sequence of str
+        "all" are all frequency oracles that need no more than an epsilon.
     repeats : int
         Simulated collections for each protocol and epsilon.
+    column : str, optional
+        The column of a table to read.
     rng : RandomSource, optional
-        Secure by default.
-    watch : callable
-        Wraps the list of protocols, to show progress.
+        By default `seeded(0)`, so that the answer is the same every time: nobody's value
+        is protected by a simulation.
+    watch : Watch
+        Sees how far it is.
 
     Examples
     --------
@@ -76,39 +92,42 @@ def recommend(
     >>> found.best.protocol
     'grr'
     """
-    people = check_counts(counts, np.size(counts))
+    stand_in = as_dataset(data, column=column)
+    people = stand_in.counts
+    wanted = wanted or Constraint.bounded(metric, at_most, at_least, probability)
     if (epsilon is None) == (wanted is None):
         raise InvalidInputError("give either an epsilon or a wanted accuracy: one follows from the other")
-    if len(people) < 2:
-        raise InvalidInputError("there is one value only, so there is nothing to estimate: give two or more")
     measure = wanted.measure if wanted is not None else metric_for(metric)
+    every = listed(protocols) == [ALL]
+    able = select(FREQUENCY, single_epsilon=True)
     names = [
         frequency_class(name, single_epsilon=True).name
-        for name in protocols or select(FREQUENCY, single_epsilon=True).names
+        for name in (able.names if every else listed(protocols))
     ]
-    runs, source = check_whole(repeats, "repeats", least=2), resolve(rng)
+    runs, source = check_whole(repeats, "repeats", least=2), seeded(0) if rng is None else rng
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
-    left_out: list[str] = []
+    left_out = list(able.reasons(FREQUENCY)) if every else []
     if epsilon is not None:
         check_epsilon(epsilon)
-    for name in watch(names):
-        make = partial(frequency_class(name, single_epsilon=True).make, len(people))
-        attack = cache(partial(_attacked, make, people))
-        study = OracleStudy(make, people, measure, runs, source.derive(name))
-        try:
-            outcomes = list(study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)))
-        except LdpkitError as refusal:
-            if protocols is not None:  # what was asked for by name is refused
-                raise
-            left_out.append(f"{name}: {refusal}")
-            continue
-        for outcome in outcomes:
-            if outcome.epsilon is None:
-                infeasible.append(option_name(name, *outcome.combination))
-            else:
-                found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
-    if left_out and len(left_out) == len(names):
+    with watching(names, len(names), "simulating", watch) as watched:
+        for name in watched:
+            make = partial(frequency_class(name, single_epsilon=True).make, len(people))
+            attack = cache(partial(_attacked, make, people))
+            study = OracleStudy(make, people, measure, runs, source.derive(name))
+            try:
+                outcomes = list(study.smallest(wanted) if wanted else study.at(check_epsilon(epsilon or 0.0)))
+            except LdpkitError as refusal:
+                if not every:  # what was asked for by name is refused
+                    raise
+                left_out.append(f"{name}: {refusal}")
+                continue
+            for outcome in outcomes:
+                if outcome.epsilon is None:
+                    infeasible.append(option_name(name, *outcome.combination))
+                else:
+                    found.append((_option(study, outcome, outcome.epsilon, attack), outcome.values))
+    if every and not found and not infeasible:
         raise InvalidInputError(f"no protocol can be simulated: {'; '.join(left_out)}")
     if not found:
         raise InvalidInputError(
@@ -126,17 +145,27 @@ def recommend(
     if epsilon is not None and not beats(
         found[0][1], nothing.error, larger_is_better=measure.larger_is_better
     ):
-        able, ways = list(dict.fromkeys(option.protocol for option in options)), None
+        trying, ways = list(dict.fromkeys(option.protocol for option in options)), None
         if len(people) > _LARGE_DOMAIN:
-            able = [best.protocol]
+            trying = [best.protocol]
             ways = [Combination(best.estimator, best.method), Combination("mi", "norm_sub")]
-        enough = find_enough(people, measure, able, best.epsilon, source.derive("enough"), ways=ways)
+        enough = find_enough(people, measure, trying, best.epsilon, source.derive("enough"), ways=ways)
     make = partial(frequency_class(best.protocol, single_epsilon=True).make, len(people))
     told = epsilon_warnings(
         best.epsilon, subject=best.protocol, attack=partial(_attacked, make, people, best.epsilon)
     )
     return Recommendation(
-        measure, options, nothing, wanted, tuple(infeasible), enough, tuple(told), tuple(left_out)
+        measure,
+        options,
+        nothing,
+        wanted,
+        tuple(infeasible),
+        enough,
+        tuple(told),
+        tuple(left_out),
+        data=stand_in.name,
+        people=stand_in.n,
+        values=stand_in.k,
     )
 
 

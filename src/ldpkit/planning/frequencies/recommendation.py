@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldpkit.core.numbertext import number_text, percent_text
+from ldpkit.core.results import Result
+from ldpkit.core.tables import Table
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import Enough
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD
+from ldpkit.planning.plans import left_out_note
 from ldpkit.planning.ties import is_equal
 from ldpkit.simulation.metrics import Metric
 
@@ -19,6 +22,15 @@ __all__ = ["NOTHING", "Option", "Recommendation", "option_name"]
 
 NOTHING = "nothing"
 """The protocol of the option that asks nobody."""
+
+_SHOWN = 12  # options in a table
+_LEGEND = (
+    "low, high: of a single collection, 95 of 100 times",
+    "device_bytes: randomness drawn for a report",
+    "server_steps: values touched for a report",
+    "attack: how often the best guess from one report is right",
+    "nothing: an answer that asks nobody",
+)
 
 
 @dataclass(frozen=True)
@@ -74,13 +86,9 @@ class Option:
         """Protocol and what follows it, as it is spoken of."""
         return option_name(self.protocol, self.estimator, self.method)
 
-    def row(self) -> dict[str, Any]:
-        """Return the record for a table or a file."""
-        return dict(self.__dict__)
 
-
-@dataclass(frozen=True)
-class Recommendation:
+@dataclass(frozen=True, repr=False)
+class Recommendation(Result):
     """Options, best first, and why the first is first.
 
     Parameters
@@ -101,6 +109,10 @@ class Recommendation:
         What the best one's epsilon gives away, if that is much.
     left_out : tuple of str
         Protocols that cannot be simulated here, and why, where all were asked for.
+    data : str
+        Who stood in for the people.
+    people, values : int
+        How many people there are, and how many values they may hold.
     """
 
     metric: Metric
@@ -111,6 +123,61 @@ class Recommendation:
     enough: Enough | None = None
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    data: str = "counts"
+    people: int = 0
+    values: int = 0
+
+    kind: ClassVar[str] = "recommendation"
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        told = f", {self.wanted}" if self.wanted else f" at epsilon {self.best.epsilon:g}"
+        return f"{self.data}: {self.metric.title}{told}"
+
+    @property
+    def caption(self) -> str:
+        """What the star and the columns mean."""
+        star = "* best" if self.teaches else "* best of the collections"
+        if len(self.ties) > 1:
+            star = f"* these {len(self.ties)} tie: their differences are within the noise"
+        return "; ".join([star, *_LEGEND])
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each option; learning nothing is among them wherever it stands."""
+        return [asdict(option) for option in self._shown(top)]
+
+    def _shown(self, top: int | None) -> tuple[Option, ...]:
+        shown = self.ranked()[:top]
+        return shown if self.nothing in shown else (*shown, self.nothing)
+
+    def about(self) -> dict[str, Any]:
+        """Return what was asked, on whom, and which options are best."""
+        return {
+            "data": self.data,
+            "people": self.people,
+            "values": self.values,
+            "metric": self.metric.name,
+            "wanted": None if self.wanted is None else str(self.wanted),
+            "teaches": self.teaches,
+            "best": [option.name for option in self.ties],
+            "left_out": list(self.left_out),
+        }
+
+    def notes(self) -> list[str]:
+        """Return why the best is the best."""
+        return list(self.reasons())
+
+    def tables(self, top: int | None = _SHOWN) -> list[Table]:
+        """Return the options, best first, those that tie marked."""
+        hidden = {"tied"} if self.wanted else {"tied", "epsilon", "epsilon_stderr"}
+        shown = self._shown(top)
+        rows = [
+            {name: value for name, value in asdict(option).items() if name not in hidden} for option in shown
+        ]
+        column = "error" if self.wanted is None else "epsilon"
+        best = {place: column for place, option in enumerate(shown) if option.tied}
+        return [Table.of(rows, title=self.title, caption=self.caption, best=best)]
 
     @property
     def best(self) -> Option:
@@ -169,8 +236,7 @@ class Recommendation:
                 f"Where bytes count, {short.name} sends {short.report_bytes} instead of "
                 f"{fewest}: {self._compared(short)}."
             )
-        for each in self.left_out:
-            yield f"Left out: {each}."
+        yield from left_out_note(self.left_out)
         for each in self.infeasible:
             yield f"{each} does not reach the wanted accuracy at any epsilon up to {BUDGETS[-1]:g}."
 

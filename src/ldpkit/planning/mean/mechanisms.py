@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -55,10 +54,6 @@ class MeanOption:
     stderr: float
     within: float
     report_bytes: int
-
-    def row(self) -> dict[str, Any]:
-        """Return the record for a table or a file."""
-        return dict(self.__dict__)
 
 
 def mean_options(

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
 from ldpkit.simulation.datasets.dataset import Dataset
-from ldpkit.simulation.datasets.loading import load
+from ldpkit.simulation.datasets.loading import DEFAULT_DATA, as_dataset, load, load_amounts
 from ldpkit.simulation.datasets.prepare import grid_cells, top_items
 
-__all__ = ["KNOWN", "Dataset", "KnownSet", "grid_cells", "load", "top_items"]
+__all__ = [
+    "DEFAULT_DATA",
+    "KNOWN",
+    "Dataset",
+    "KnownSet",
+    "as_dataset",
+    "grid_cells",
+    "load",
+    "load_amounts",
+    "top_items",
+]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from ldpkit.core.checks import check_counts
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 from ldpkit.files.readers import STANDARD_INPUT, column_names, read_cells, read_column, read_counts
 from ldpkit.simulation import populations
@@ -17,7 +21,10 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import DomainLike
     from ldpkit.files.tables import Missing
 
-__all__ = ["load"]
+__all__ = ["DEFAULT_DATA", "as_dataset", "load", "load_amounts"]
+
+DEFAULT_DATA = "zipf:k=128,n=100000"
+"""Who stands in for the people where nothing else is said."""
 
 Kind = Literal["auto", "values", "counts"]
 
@@ -86,6 +93,49 @@ def load(
     cells = read_cells(name, column, missing=missing)
     made = Dataset.from_values(cells.typed(), name=title, domain=domain, source=str(name))
     return replace(made, dropped=cells.dropped) if cells.dropped else made
+
+
+def as_dataset(data: Any, *, column: str | None = None) -> Dataset:
+    """Return the people that somebody speaks of.
+
+    Parameters
+    ----------
+    data : str, path, Dataset, mapping or sequence of int
+        What `load` takes; a data set; how many people hold each label; or how many hold
+        each of the values 0, 1, 2 and so on.
+    column : str, optional
+        The column of values in a file that is a table.
+
+    Examples
+    --------
+    >>> as_dataset({"bus": 3, "walk": 2}), as_dataset([5, 4, 1])
+    (Dataset('counts', n=5, k=2), Dataset('counts', n=10, k=3))
+    """
+    if isinstance(data, (str, Path)):
+        return load(data, column=column)
+    if column is not None:
+        raise InvalidParameterError(f"column={column!r} is for files: leave it out")
+    if isinstance(data, Dataset):
+        return data
+    if isinstance(data, Mapping):
+        return Dataset.from_counts(list(data), check_counts(list(data.values()), len(data)), name="counts")
+    counts = check_counts(data, np.size(data))
+    return Dataset.from_counts(range(len(counts)), counts, name="counts")
+
+
+def load_amounts(data: Any, *, column: str | None = None) -> Dataset:
+    """Return people with amounts: a table with `amount` or `value` and `count`, or what `as_dataset` takes.
+
+    Examples
+    --------
+    >>> load_amounts({0: 400, 1.5: 600}).domain.labels
+    (0, 1.5)
+    """
+    if isinstance(data, (str, Path)):
+        names = column_names(data) if Path(data).is_file() else []
+        chosen = column or ("amount" if "amount" in names else None)
+        return load(data, column=chosen, count="count" if "count" in names else None)
+    return as_dataset(data, column=column)
 
 
 def _is_path(name: str) -> bool:

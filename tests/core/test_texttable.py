@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ldpkit.cli.options import Format
 from ldpkit.cli.printing import show
-from ldpkit.cli.texttable import display_width, text_table, wrapped
 from ldpkit.core.numbertext import number_text
+from ldpkit.core.texttable import display_width, text_table, wrapped
 
 words = st.text("abcdefgh", max_size=12)
 cells = st.lists(words, max_size=6).map(" ".join)
@@ -89,15 +89,15 @@ def test_numbers_of_people_are_shown_in_digits():
     assert target.getvalue().splitlines()[-1].split() == ["50784", "0.0001234", "2.5e+15"]
 
 
-def test_show_marks_the_best_and_says_what_stands_above_and_below():
+def test_show_says_what_stands_above_and_below():
     target = io.StringIO()
     rows = [{"name": "a", "error": 0.123456}, {"name": "b\x1b[1m", "error": None}]
-    show(rows, Format.table, title="above", caption="below", best={0: "error"}, file=target)
+    show(rows, Format.table, title="above", caption="below", file=target)
     assert target.getvalue().splitlines() == [
         "above",
-        "name        error",
-        "─────────────────",
-        "a         0.1235*",
+        "name       error",
+        "────────────────",
+        "a         0.1235",
         r"b\x1b[1m",
         "below",
     ]

@@ -1,0 +1,178 @@
+"""Benchmarks of frequencies: what an experiment found, as one record, and the function that runs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ldpkit.bench.grid import NO_METHOD, Experiment, Row
+from ldpkit.bench.summary import Summary
+from ldpkit.bench.table import tabulate
+from ldpkit.core.results import Result
+from ldpkit.core.tables import Table
+from ldpkit.core.watching import Watch, collect, unwatched
+from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.mechanisms.kinds import FREQUENCY, select
+from ldpkit.planning.plans import ALL, left_out_note, listed
+from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
+from ldpkit.simulation.metrics import metric_for
+
+__all__ = ["DEFAULT_PROTOCOLS", "Benchmark", "frequencies"]
+
+DEFAULT_PROTOCOLS = ("grr", "sue", "oue", "blh", "olh", "ss")
+"""What is compared where no protocols are named."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Benchmark(Result):
+    """Protocols and post-processing methods, compared on some people.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was compared, on whom, how often.
+    measured : tuple of Row
+        Every number: the tidy table.
+    data : str
+        What the people are called.
+    left_out : tuple of str
+        What could not be compared, and why, where all were asked for.
+    """
+
+    experiment: Experiment
+    measured: tuple[Row, ...]
+    data: str
+    left_out: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "benchmark"
+
+    def summary(self, epsilon: float | None = None, metric: str | None = None) -> Summary:
+        """Return protocol by method under one metric; by default the middle epsilon and the first metric."""
+        budgets = self.experiment.epsilons
+        chosen = budgets[len(budgets) // 2] if epsilon is None else epsilon
+        return Summary(self.measured, chosen, metric or self.experiment.metrics[0])
+
+    def summaries(self) -> list[Summary]:
+        """Return protocol by method for every metric and epsilon."""
+        axes = self.experiment
+        return [self.summary(epsilon, metric) for metric in axes.metrics for epsilon in axes.epsilons]
+
+    @property
+    def people(self) -> int:
+        """The number of people."""
+        return int(self.experiment.counts.sum())
+
+    @property
+    def title(self) -> str:
+        """What stands above the tables."""
+        return f"{self.data}: {self.caption}"
+
+    @property
+    def caption(self) -> str:
+        """On whom and how it was simulated."""
+        made = self.experiment
+        values = f"{self.people:,} people, {len(made.counts):,} values"
+        return f"{values}, {made.engine} engine, seed {made.seed}"
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return every number: epsilon, protocol, method, metric, repeat, value."""
+        return [row._asdict() for row in self.measured[:top]]
+
+    def about(self) -> dict[str, Any]:
+        """Return what was compared, on whom, and what is best."""
+        made = self.experiment
+        best = [
+            {"metric": each.metric, "epsilon": each.epsilon, "best": list(map(list, each.tied_pairs()))}
+            for each in self.summaries()
+        ]
+        return {
+            "data": self.data,
+            "people": self.people,
+            "values": len(made.counts),
+            "repeats": made.repeats,
+            "engine": made.engine,
+            "seed": made.seed,
+            "best": best,
+            "left_out": list(self.left_out),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what was left out, and which combination is best for every metric and epsilon."""
+        best = [
+            f"{metric_for(each.metric).title} at epsilon {each.epsilon:g}, best: {each.best_in_words()}"
+            for each in self.summaries()
+        ]
+        return [*left_out_note(self.left_out), *best]
+
+    def tables(self, top: int | None = None) -> list[Table]:
+        """Return the paper's table, protocol by method, for every metric and epsilon."""
+        return [tabulate(each) for each in self.summaries()]
+
+
+def frequencies(
+    data: Any = DEFAULT_DATA,
+    protocols: str | Sequence[str] = DEFAULT_PROTOCOLS,
+    *,
+    epsilon: float | Sequence[float] = 1.0,
+    methods: str | Sequence[str] = ALL,
+    metrics: str | Sequence[str] = "mae",
+    repeats: int = 10,
+    engine: str = "aggregate",
+    seed: int = 0,
+    threads: int = 0,
+    column: str | None = None,
+    watch: Watch = unwatched,
+) -> Benchmark:
+    """Compare protocols and post-processing methods for frequencies on some people.
+
+    Parameters
+    ----------
+    data : str, path, Dataset, mapping or sequence of int
+        The people, as in `ldpkit.simulation.datasets.as_dataset`.
+    protocols : str or sequence of str
+        Frequency oracles, or "all".
+    epsilon : float or sequence of float
+        The privacy budgets.
+    methods : str or sequence of str
+        Post-processing methods, "none", or "all", which includes none.
+    metrics : str or sequence of str
+        What is measured.
+    repeats : int
+        Collections to simulate.
+    engine : {"aggregate", "users"}
+        Draw aggregates from their exact law, or make every user's report.
+    seed : int
+        Makes the run repeatable, whatever the number of threads.
+    threads : int
+        Of the users engine; 0 takes all cores.
+    column : str, optional
+        The column of a table to read.
+    watch : Watch
+        Sees how far it is.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.frequencies([600, 300, 100], ["grr", "oue"], methods="none", repeats=5)
+    >>> len(found.rows()), found.summary().best_pair()
+    (10, ('grr', 'none'))
+    """
+    people = as_dataset(data, column=column)
+    names, chosen = listed(protocols), listed(methods)
+    able = select(FREQUENCY, single_epsilon=True)
+    experiment = Experiment(
+        people.counts,
+        [epsilon] if isinstance(epsilon, (int, float)) else epsilon,
+        able.names if names == [ALL] else names,
+        [NO_METHOD, *CONSISTENCY] if chosen == [ALL] else chosen,
+        listed(metrics),
+        repeats=repeats,
+        engine=engine,
+        seed=seed,
+        threads=threads or os.cpu_count() or 1,
+    )
+    cells = collect(experiment.run(), len(experiment.cells()), "simulating", watch)
+    left_out = able.reasons(FREQUENCY) if names == [ALL] else ()
+    return Benchmark(experiment, tuple(row for cell in cells for row in cell.rows), people.name, left_out)

@@ -1,0 +1,239 @@
+"""Benchmarks of numbers: what an experiment about means or densities found, and what runs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ldpkit.bench.numeric_data import NumericData, load_numbers
+from ldpkit.bench.numeric_experiment import (
+    DENSITY_MECHANISMS,
+    MEAN_MECHANISMS,
+    METRICS,
+    NumericExperiment,
+    NumericRow,
+    NumericSummary,
+    Task,
+)
+from ldpkit.bench.numeric_table import tabulate_numeric
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.results import Result
+from ldpkit.core.tables import Table, cell_text
+from ldpkit.core.watching import Watch, collect, unwatched
+from ldpkit.estimation.density import ALGORITHMS
+from ldpkit.mechanisms.kinds import NUMERIC, select
+from ldpkit.planning.plans import ALL, left_out_note, listed
+
+__all__ = ["DENSITY_DATA", "MEAN_DATA", "NumericBenchmark", "density", "mean"]
+
+MEAN_DATA = ("gaussian", "exponential", "beta", "uniform", "bernoulli")
+"""On whom means are compared where nothing else is said."""
+
+DENSITY_DATA = ("bimodal",)
+"""On whom densities are compared where nothing else is said."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumericBenchmark(Result):
+    """Numeric mechanisms, compared on some numbers.
+
+    Parameters
+    ----------
+    experiment : NumericExperiment
+        What was compared, on whom, how often.
+    measured : tuple of NumericRow
+        Every number: the tidy table.
+    metrics : tuple of str
+        What is told of it.
+    left_out : tuple of str
+        What could not be compared, and why, where all were asked for.
+    """
+
+    experiment: NumericExperiment
+    measured: tuple[NumericRow, ...]
+    metrics: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+    kind: ClassVar[str] = "numeric benchmark"
+
+    def summary(self, metric: str | None = None) -> NumericSummary:
+        """Return the means over the repeats under one metric, by default the first."""
+        return NumericSummary(self.measured, metric or self.metrics[0])
+
+    @property
+    def title(self) -> str:
+        """What stands above the tables."""
+        what = "means" if self.experiment.task == "mean" else "densities"
+        return f"Mechanisms for {what}: {self.caption}"
+
+    @property
+    def caption(self) -> str:
+        """On whom and how it was simulated."""
+        counts = sorted({numbers.n for numbers in self.experiment.data})
+        people = " or ".join(f"{count:,}" for count in counts)
+        made = self.experiment
+        return f"{people} people, {made.repeats} collections for each cell, seed {made.seed}"
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return every number: data, epsilon, mechanism, metric, repeat, value."""
+        return [row._asdict() for row in self.measured if row.metric in self.metrics][:top]
+
+    def about(self) -> dict[str, Any]:
+        """Return what was compared, on whom, and what is best."""
+        made = self.experiment
+        best = [
+            {
+                "metric": metric,
+                "data": data,
+                "epsilon": epsilon,
+                "best": self.summary(metric).tied(data, epsilon),
+            }
+            for metric in self.metrics
+            if metric != "coverage"
+            for data, epsilon in self.summary(metric).lines()
+        ]
+        return {
+            "task": made.task,
+            "people": {numbers.name: numbers.n for numbers in made.data},
+            "repeats": made.repeats,
+            "seed": made.seed,
+            "best": best,
+            "left_out": list(self.left_out),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what was left out."""
+        return left_out_note(self.left_out)
+
+    def tables(self, top: int | None = None) -> list[Table]:
+        """Return data and epsilon by mechanism, for every metric."""
+        people = {cell_text(numbers.name): numbers.n for numbers in self.experiment.data}
+        shown = [row._replace(data=cell_text(row.data)) for row in self.measured]
+        return [tabulate_numeric(NumericSummary(shown, metric), people) for metric in self.metrics]
+
+
+def mean(
+    data: Any = MEAN_DATA,
+    mechanisms: str | Sequence[str] = MEAN_MECHANISMS,
+    *,
+    epsilon: float | Sequence[float] = 1.0,
+    metrics: str | Sequence[str] = "mse",
+    repeats: int = 10,
+    seed: int = 0,
+    column: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    watch: Watch = unwatched,
+) -> NumericBenchmark:
+    """Compare numeric mechanisms for the mean of numbers.
+
+    Parameters
+    ----------
+    data : str, NumericData, or a sequence of these
+        Distributions such as "gaussian" or "gaussian:n=1000", or files of numbers.
+    mechanisms : str or sequence of str
+        Numeric mechanisms, "aaa" and "auto" of two phases; "sw+ems" reads the mean off a density.
+    epsilon : float or sequence of float
+        The privacy budgets.
+    metrics : str or sequence of str
+        "mse", "expected" or "coverage".
+    repeats : int
+        Collections to simulate.
+    seed : int
+        Makes the run repeatable.
+    column, low, high : optional
+        The column of a file, and the interval of its numbers.
+    watch : Watch
+        Sees how far it is.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.mean("uniform:n=1000", ["pm", "duchi"], metrics="expected", repeats=2)
+    >>> found.summary().best("uniform", 1.0)
+    'pm'
+    """
+    able = select(NUMERIC, single_epsilon=True)
+    every = listed(mechanisms) == [ALL]
+    chosen = [*able.names, "auto"] if every else listed(mechanisms)
+    left_out = able.reasons(NUMERIC) if every else ()
+    return _compare(
+        "mean", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch, left_out
+    )
+
+
+def density(
+    data: Any = DENSITY_DATA,
+    mechanisms: str | Sequence[str] = DENSITY_MECHANISMS,
+    *,
+    epsilon: float | Sequence[float] = 1.0,
+    methods: str | Sequence[str] = "ems",
+    metrics: str | Sequence[str] = "wasserstein",
+    repeats: int = 10,
+    seed: int = 0,
+    column: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    watch: Watch = unwatched,
+) -> NumericBenchmark:
+    """Compare numeric mechanisms for the distribution of numbers.
+
+    Parameters
+    ----------
+    data, mechanisms, epsilon, repeats, seed, column, low, high, watch
+        As in `mean`; a mechanism may name its method, "sw+em".
+    methods : str or sequence of str
+        "ems", "em", "inversion", or "all".
+    metrics : str or sequence of str
+        "wasserstein".
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.density("bimodal:n=2000", ["sw", "pm"], epsilon=2, repeats=2)
+    >>> found.summary().best("bimodal", 2.0)
+    'sw+ems'
+    """
+    able = select(NUMERIC, single_epsilon=True, without=("fitted",))
+    every = listed(mechanisms) == [ALL]
+    algorithms = list(ALGORITHMS) if listed(methods) == [ALL] else listed(methods)
+    chosen = [
+        label if "+" in label else f"{label}+{algorithm}"
+        for label in (able.names if every else listed(mechanisms))
+        for algorithm in algorithms
+    ]
+    left_out = able.reasons(NUMERIC) if every else ()
+    return _compare(
+        "density", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch, left_out
+    )
+
+
+def _compare(
+    task: Task,
+    data: Any,
+    mechanisms: Sequence[str],
+    epsilon: float | Sequence[float],
+    metrics: str | Sequence[str],
+    repeats: int,
+    seed: int,
+    file: tuple[str | None, float | None, float | None],
+    watch: Watch,
+    left_out: tuple[str, ...],
+) -> NumericBenchmark:
+    for metric in listed(metrics):
+        if metric not in METRICS[task]:
+            raise InvalidParameterError(
+                f"unknown metric {metric!r} of a {task}: choose from {', '.join(METRICS[task])}"
+            )
+    column, low, high = file
+    people = [
+        each if isinstance(each, NumericData) else load_numbers(str(each), column=column, low=low, high=high)
+        for each in ([data] if isinstance(data, (str, os.PathLike, NumericData)) else data)
+    ]
+    budgets = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
+    experiment = NumericExperiment(people, budgets, mechanisms, task, repeats, seed)
+    cells = collect(experiment.run(), len(experiment.cells()), "simulating", watch)
+    rows = tuple(row for cell in cells for row in cell)
+    return NumericBenchmark(experiment, rows, tuple(listed(metrics)), left_out)

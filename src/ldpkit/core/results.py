@@ -1,0 +1,183 @@
+"""Results: frozen records that a terminal, a notebook, a page and a service show alike.
+
+A result knows its rows, what holds for all of them, and how to say it: title, caption,
+notes and warnings are written here once. Everything else follows from these: the JSON
+envelope, the data frame, the table, the HTML and the picture.
+"""
+
+from __future__ import annotations
+
+import abc
+import html
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ldpkit.core.frames import make_frame
+from ldpkit.core.hooks import call_up
+from ldpkit.core.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["ENVELOPE", "TOP", "Result", "finite"]
+
+ENVELOPE = ("ldpkit", "kind", "title", "caption", "about", "rows", "notes", "warnings")
+"""The keys of every result as JSON, in this order."""
+
+TOP = 20
+"""So many rows of a long result a table shows."""
+
+
+class Result(abc.ABC):
+    """What a question to ldpkit is answered with.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=2.0)
+    >>> estimate = oracle.tally([1] * 700 + [0] * 300).estimate()
+    >>> list(estimate.to_dict())
+    ['ldpkit', 'kind', 'title', 'caption', 'about', 'rows', 'notes', 'warnings']
+    >>> estimate.to_dict()["kind"], len(estimate.rows())
+    ('frequencies', 2)
+    """
+
+    kind: ClassVar[str]
+    """What sort of result it is; figures are found by it."""
+
+    @property
+    @abc.abstractmethod
+    def title(self) -> str:
+        """What stands above the table."""
+
+    @property
+    @abc.abstractmethod
+    def caption(self) -> str:
+        """What stands below the table: what the columns mean, and for whom they hold."""
+
+    @abc.abstractmethod
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the records, plain dictionaries with the same keys.
+
+        Parameters
+        ----------
+        top : int, optional
+            Only so many, the ones that matter most.
+        """
+
+    @abc.abstractmethod
+    def about(self) -> dict[str, Any]:
+        """Return what holds for all rows."""
+
+    def notes(self) -> list[str]:
+        """Return sentences for the reader, beside the caption."""
+        return []
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before trusting or using the numbers."""
+        return ()
+
+    def to_dict(self, **chosen: Any) -> dict[str, Any]:
+        """Return the JSON envelope; an infinite number is the word "infinite", and nan is None.
+
+        Parameters
+        ----------
+        chosen
+            What `rows` takes, such as `top`.
+        """
+        from ldpkit import __version__
+
+        values = (
+            __version__,
+            self.kind,
+            self.title,
+            self.caption,
+            self.about(),
+            self.rows(**chosen),
+            self.notes(),
+            list(self.warnings),
+        )
+        return {name: finite(value) for name, value in zip(ENVELOPE, values, strict=True)}
+
+    def to_json(self, **chosen: Any) -> str:
+        """Return the envelope as JSON text."""
+        return json.dumps(self.to_dict(**chosen), indent=2, allow_nan=False)
+
+    def to_frame(self, backend: str = "auto", **chosen: Any) -> Any:
+        """Return the rows as a data frame that narwhals understands.
+
+        Parameters
+        ----------
+        backend : {"auto", "polars", "pandas", "pyarrow"}
+            The library; "auto" takes the first of these that is installed.
+        chosen
+            What `rows` takes, such as `top`.
+        """
+        return make_frame(self.rows(**chosen), backend)
+
+    def tables(self, top: int | None = TOP) -> list[Table]:
+        """Return what a person sees: one table or more, of short text.
+
+        Parameters
+        ----------
+        top : int, optional
+            So many rows at most; None shows all.
+        """
+        rows, shown = self.rows(), self.rows(top)
+        more = f"\n{len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else ""
+        return [Table.of(shown, title=self.title, caption=self.caption + more)]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the main picture of the result, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure of pyplot, which a notebook shows.
+        """
+        axes: Axes = call_up("plot")(self, ax)
+        return axes
+
+    def figure(self) -> Figure:
+        """Return a figure with all that there is to see, ready to be saved; it needs no display."""
+        figure: Figure = call_up("figure")(self)
+        return figure
+
+    def __repr__(self) -> str:
+        parts = [*map(str, self.tables()), *self.notes(), *(f"warning: {each}" for each in self.warnings)]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows; whatever stands in a label is text, not markup."""
+        parts = []
+        for table in self.tables():
+            parts.append(f"<p><strong>{html.escape(table.title)}</strong></p>" if table.title else "")
+            parts.append(table.to_html() if table.rows else "")
+            parts += [f"<p><small>{html.escape(line)}</small></p>" for line in table.caption.splitlines()]
+        told = [*self.notes(), *(f"warning: {each}" for each in self.warnings)]
+        if told:
+            parts.append("<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in told) + "</ul>")
+        return f'<div class="ldpkit-result">{"".join(parts)}</div>'
+
+
+def finite(value: Any) -> Any:
+    """Return the same as plain data that JSON has words for: an epsilon may be infinite.
+
+    Examples
+    --------
+    >>> finite({"epsilon": math.inf, "low": [-math.inf, math.nan, 1.5]})
+    {'epsilon': 'infinite', 'low': ['-infinite', None, 1.5]}
+    """
+    if isinstance(value, Mapping):
+        return {name: finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    if hasattr(value, "tolist"):  # arrays and scalars of numpy
+        return finite(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "infinite" if value > 0 else "-infinite"
+    return value

@@ -1,0 +1,55 @@
+"""Watching long work: how a function that takes a while lets its caller show how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+__all__ = ["Watch", "collect", "unwatched", "watching"]
+
+Item = TypeVar("Item")
+
+
+class Watch(Protocol):
+    """Passes items on, given how many there will be and what is being done: a progress bar."""
+
+    def __call__(self, items: Iterable[Item], total: int | None, label: str, /) -> Iterator[Item]:
+        """Return the same items."""
+
+
+def unwatched(items: Iterable[Item], total: int | None, label: str, /) -> Iterator[Item]:
+    """Return the items; nobody looks."""
+    return iter(items)
+
+
+def collect(items: Iterable[Item], total: int | None, label: str, watch: Watch = unwatched) -> list[Item]:
+    """Return all items in a list, watched; what watches is closed also where an item fails.
+
+    Examples
+    --------
+    >>> def tell(items, total, label):
+    ...     for number, item in enumerate(items, start=1):
+    ...         print(f"{label}: {number} of {total}")
+    ...         yield item
+    >>> collect("ab", 2, "reading", tell)
+    reading: 1 of 2
+    reading: 2 of 2
+    ['a', 'b']
+    """
+    with watching(items, total, label, watch) as watched:
+        return list(watched)
+
+
+@contextmanager
+def watching(
+    items: Iterable[Item], total: int | None, label: str, watch: Watch = unwatched
+) -> Generator[Iterator[Item], None, None]:
+    """Let items be watched while they are worked on; close what watches, also where the work fails."""
+    watched = watch(items, total, label)
+    try:
+        yield watched
+    finally:
+        close = getattr(watched, "close", None)
+        if close is not None:
+            close()

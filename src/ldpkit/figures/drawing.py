@@ -1,0 +1,79 @@
+"""From a result to its picture: which function draws which kind.
+
+`result.plot()` and `result.figure()` arrive here. A function draws the main picture of its
+kind on given axes; where one pair of axes is too few for all there is to see, another
+makes a whole figure.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ldpkit.core.errors import MissingDependencyError
+from ldpkit.figures.canvas import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ldpkit.core.results import Result
+
+__all__ = ["DRAWN", "WHOLE", "figure", "plot"]
+
+DRAWN = {
+    "frequencies": "ldpkit.figures.estimates:draw_frequencies",
+    "mean": "ldpkit.figures.estimates:draw_mean",
+    "adaptive mean": "ldpkit.figures.estimates:draw_mean",
+    "density": "ldpkit.figures.estimates:draw_density",
+    "quantile": "ldpkit.figures.estimates:draw_quantile",
+    "plan": "ldpkit.figures.plan:draw_plan",
+    "plan budget": "ldpkit.figures.plan:draw_budget",
+    "plan mean": "ldpkit.figures.plan:draw_mean_plans",
+    "plan capacity": "ldpkit.figures.capacity:draw_capacity",
+    "plan pairs": "ldpkit.figures.pairs:draw_pairs",
+    "recommendation": "ldpkit.figures.recommendation:draw_recommendation",
+    "mean recommendation": "ldpkit.figures.recommendation:draw_mean_recommendation",
+    "risk": "ldpkit.figures.risk:draw_risk",
+    "risks": "ldpkit.figures.risk:draw_risks",
+    "audit": "ldpkit.figures.audit:draw_audit",
+    "benchmark": "ldpkit.figures.experiment:draw_benchmark",
+    "numeric benchmark": "ldpkit.figures.numeric:draw_numeric_benchmark",
+}
+"""For each kind of result, what draws its main picture on given axes."""
+
+WHOLE = {
+    "risks": "ldpkit.figures.risk:risks_figure",
+    "benchmark": "ldpkit.figures.experiment:overview",
+    "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",
+}
+"""For kinds with more to see than one pair of axes shows, what makes the whole figure."""
+
+_SIZE = (9.0, 5.5)
+
+
+def plot(result: Result, ax: Axes | None = None) -> Axes:
+    """Draw the main picture of a result, by default in a new figure of pyplot; return its axes."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
+        ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+    _find(DRAWN[result.kind])(ax, result)
+    return ax
+
+
+def figure(result: Result) -> Figure:
+    """Return a figure with all there is to see of a result; it needs no display."""
+    if result.kind in WHOLE:
+        whole: Figure = _find(WHOLE[result.kind])(result)
+        return whole
+    made = new_figure(*_SIZE)
+    plot(result, made.subplots())
+    return made
+
+
+def _find(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

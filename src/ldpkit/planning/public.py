@@ -1,0 +1,12 @@
+"""What `ldpkit.plan` offers: the questions to ask before collecting, a function for each.
+
+>>> import ldpkit
+>>> ldpkit.plan.mean((0, 100), 0.5, n=100_000).best.protocol
+'hm'
+"""
+
+from ldpkit.planning.capacity.plans import capacity
+from ldpkit.planning.frequencies.plans import budget
+from ldpkit.planning.mean.plans import mean
+
+__all__ = ["budget", "capacity", "mean"]
