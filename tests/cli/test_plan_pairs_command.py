@@ -20,6 +20,8 @@ def test_json_and_a_figure(run, tmp_path):
     found = json.loads(run(*PAIRS, "--format", "json", "--figure", figure).out)
     assert {row["name"] for row in found["rows"]} >= {"rr", "best", "thesis", "safe", "group"}
     assert all(row["statement"] for row in found["rows"])
+    assert found["kind"] == "plan pairs"
+    assert any("for certain" in told for told in found["warnings"])
     assert figure.stat().st_size > 10_000
 
 

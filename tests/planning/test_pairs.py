@@ -62,7 +62,7 @@ def test_all_choices_and_their_statements():
     assert not plan["thesis"].allowed
     assert math.isinf(plan["thesis"].epsilon_partner)
     assert plan.best.name == "group"
-    assert any("learns the value for certain" in note for note in plan.notes())
+    assert any("learns the value for certain" in note for note in plan.warnings)
     assert all(each.statement for each in plan.choices)
     assert plan["best"].ratio == pytest.approx(plan["safe"].ratio, abs=1e-6), "with nobody known they agree"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 import typer
 
 from ldpkit.cli.options import FigureOption, ForceOption, Format, FormatOption
-from ldpkit.cli.outputs import check_figure
-from ldpkit.cli.printing import note, show
+from ldpkit.cli.outputs import check_figure, save_drawn
+from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -66,22 +65,5 @@ def pairs(
     if figure is not None:
         check_figure(figure, force=force)
     plan = plan_pairs(question)
-    rows = [
-        {name: "infinite" if value == math.inf else value for name, value in row.items()}
-        for row in plan.rows()
-    ]
-    if output is Format.table:
-        hidden = ("statement", "p", "rho", "variance")
-        shown = [{name: value for name, value in row.items() if name not in hidden} for row in rows]
-        show(shown, output, title=plan.title, caption=plan.caption)
-    else:
-        about = {"n": n, "known": known, "ones": list(question.range), "gain_ends": plan.gain_ends}
-        show(rows, output, about={**about, "caption": plan.caption, "notes": plan.notes()})
-    for each in plan.notes():
-        note(each)
-    if figure is not None:
-        from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.pairs import trade_figure
-
-        save_figure(trade_figure(question), figure)
-        note(f"wrote {figure}")
+    present(plan, output)
+    save_drawn(figure, plan)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.pair_law import Complex, first_that, pairs_characteristic
 from ldpkit.mechanisms.joint.group_count import GroupCount
+from ldpkit.mechanisms.kinds import is_group
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["GroupRegion", "group_estimate"]
@@ -98,8 +98,8 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    mechanism = cast("GroupCount", tally.mechanism)
-    if mechanism.kind != GroupCount.kind:
+    mechanism = tally.mechanism
+    if not is_group(mechanism):
         raise InvalidInputError(f'the estimator "groups" is for joint reports of groups, got {mechanism!r}')
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
@@ -118,10 +118,12 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
             "method": "groups",
             "promise": mechanism.promise(),
         },
+        raw=values,
         unbiased=values,
         raw=values,
         mechanisms=(mechanism,),
         noise=Noise(people, mechanism.variance(0.0, people) ** 0.5),
         region=GroupRegion(mechanism, tally.counts),
+        mechanisms=(mechanism,),
         population=population,
     )

@@ -33,6 +33,7 @@ DRAWN = {
     "plan budget": "ldpkit.figures.plan:draw_budget",
     "plan mean": "ldpkit.figures.plan:draw_mean_plans",
     "plan capacity": "ldpkit.figures.capacity:draw_capacity",
+    "plan pairs": "ldpkit.figures.pairs:draw_pairs",
     "recommendation": "ldpkit.figures.recommendation:draw_recommendation",
     "mean recommendation": "ldpkit.figures.recommendation:draw_mean_recommendation",
     "risk": "ldpkit.figures.risk:draw_risk",

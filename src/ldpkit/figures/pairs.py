@@ -7,31 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.figures.canvas import new_figure
 from ldpkit.mechanisms.joint.table import PairTable
-from ldpkit.planning.pairs import PairQuestion, plan_pairs
+from ldpkit.planning.pairs import PairPlan
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
-__all__ = ["trade_figure"]
+__all__ = ["draw_pairs"]
 
 _FARTHEST = 8.0  # epsilon towards a partner, beyond which the line leaves the picture
 _POINTS = 80
 
 
-def trade_figure(question: PairQuestion) -> Figure:
-    """Return the variance of pairs against what a knowing partner learns, along the correlation.
+def draw_pairs(ax: Axes, plan: PairPlan) -> None:
+    """Draw the variance of pairs against what a knowing partner learns, along the correlation.
 
     Everybody's single report keeps `epsilon_alone` along the whole line. It begins at
     randomised response, where partners are independent, and ends at infinity, the choice
     of the thesis. Beside it are the two honest ways to spend as much on a partner: plain
     randomised response at that epsilon, and the joint count of two.
     """
-    figure = new_figure(8.5, 5.5)
-    axes: Any = figure.subplots()
+    axes: Any = ax
+    question = plan.question
     alone = question.epsilon_alone
-    plan = plan_pairs(question, gain=False)
     base = plan["rr"].variance
     spent = np.linspace(alone, _FARTHEST, _POINTS + 1)[1:]
     tables = [PairTable.of_epsilons(2, alone, float(each)) for each in spent]
@@ -74,4 +72,3 @@ def trade_figure(question: PairQuestion) -> Figure:
     spread = f"{low:,} ones" if low == high else f"{low:,} to {high:,} ones, the worst of them"
     axes.set_title(f"What pairs gain, and what they tell the partner ({question.n:,} people, {spread})")
     axes.legend(fontsize=8)
-    return figure

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+    from ldpkit.mechanisms.joint.group_count import GroupCount
     from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CIRCULAR",
     "FREQUENCY",
+    "GROUP",
     "NUMERIC",
     "Selection",
     "circular_class",
@@ -30,6 +32,7 @@ __all__ = [
     "is_circular",
     "is_fitted",
     "is_frequency",
+    "is_group",
     "is_memoized",
     "is_numeric",
     "is_on_grid",
@@ -40,8 +43,13 @@ __all__ = [
     "single_epsilon_class",
 ]
 
-FREQUENCY, NUMERIC, CIRCULAR = "frequency", "numeric", "circular"
-_DATA = {FREQUENCY: "categories", NUMERIC: "numbers", CIRCULAR: "values on a circle"}
+FREQUENCY, NUMERIC, CIRCULAR, GROUP = "frequency", "numeric", "circular", "group"
+_DATA = {
+    FREQUENCY: "categories",
+    NUMERIC: "numbers",
+    CIRCULAR: "values on a circle",
+    GROUP: "groups of people",
+}
 
 
 def is_frequency(mechanism: object) -> TypeGuard[FrequencyOracle]:
@@ -79,6 +87,11 @@ def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
 def is_paired(mechanism: object) -> TypeGuard[PairedOracle]:
     """Whether something is a frequency oracle whose people report in pairs."""
     return is_frequency(mechanism) and mechanism.can("joint")
+
+
+def is_group(mechanism: object) -> TypeGuard[GroupCount]:
+    """Whether something is a mechanism that makes one report for a group of people."""
+    return _is_of(mechanism, GROUP)
 
 
 def is_fitted(mechanism: object) -> TypeGuard[AAA]:

@@ -13,12 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.results import TOP, Result, finite
+from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.joint.adversary import Adversary
@@ -126,9 +128,11 @@ class PairChoice:
     statement: str
 
 
-@dataclass(frozen=True)
-class PairPlan:
+@dataclass(frozen=True, repr=False)
+class PairPlan(Result):
     """All choices beside each other, and how many known people it takes to undo the gain."""
+
+    kind: ClassVar[str] = "plan pairs"
 
     question: PairQuestion
     choices: tuple[PairChoice, ...]
@@ -169,11 +173,34 @@ class PairPlan:
                 f"JRR gains nothing over randomised response once the values of {self.gain_ends:,} people "
                 f"({self.gain_ends / self.question.n:.1%}) are known"
             )
-        return [*told, *(each.statement for each in self.choices if math.isinf(each.epsilon_partner))]
+        return told
 
-    def rows(self) -> list[dict[str, Any]]:
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What choices without an epsilon towards a partner give away."""
+        return tuple(each.statement for each in self.choices if math.isinf(each.epsilon_partner))
+
+    def about(self) -> dict[str, Any]:
+        """Return the question, and where the gain ends."""
+        asked = self.question
+        return {
+            "n": asked.n,
+            "epsilon_alone": asked.epsilon_alone,
+            "epsilon": asked.epsilon,
+            "known": asked.known,
+            "ones": list(asked.range),
+            "gain_ends": self.gain_ends,
+        }
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each choice."""
-        return [dict(each.__dict__) for each in self.choices]
+        return [dict(each.__dict__) for each in self.choices[:top]]
+
+    def tables(self, top: int | None = TOP) -> list[Table]:
+        """Return the choices without their statements, which are the notes and warnings."""
+        kept = ("name", "how", "epsilon_stated", "epsilon_partner", "ratio", "allowed")
+        shown = [{name: finite(row[name]) for name in kept} for row in self.rows(top)]
+        return [Table.of(shown, title=self.title, caption=self.caption)]
 
 
 def plan_pairs(question: PairQuestion, *, gain: bool = True) -> PairPlan:

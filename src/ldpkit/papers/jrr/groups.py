@@ -37,7 +37,7 @@ def third_order(p: float) -> float:
     -0.3849
     """
     q = 1 - p
-    return float(-2 * q**3 / (p * q) ** 1.5)
+    return -2 * q**3 / math.pow(p * q, 1.5)
 
 
 def shuffled_delta(n: int, alone: float, epsilon: float) -> float:

@@ -15,7 +15,7 @@ from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.jrr.thesis import TABLE_4_3, choice, theorem_3
-from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends
+from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends, plan_pairs
 
 __all__ = ["privacy_claims", "trade_claims"]
 
@@ -107,12 +107,10 @@ def trade_claims(settings: Settings) -> Iterator[Claim]:
     )
     if settings.folder is not None:
         from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.pairs import trade_figure
 
         n, ones = TABLE_4_3["Kosarak"]
-        save_figure(
-            trade_figure(PairQuestion(n, 1.0, ones=(ones, ones))), settings.folder / "price-of-pairs.png"
-        )
+        plan = plan_pairs(PairQuestion(n, 1.0, ones=(ones, ones)), gain=False)
+        save_figure(plan.figure(), settings.folder / "price-of-pairs.png")
 
 
 def _draw_region(settings: Settings) -> None:
