@@ -120,10 +120,8 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
         },
         raw=values,
         unbiased=values,
-        raw=values,
         mechanisms=(mechanism,),
         noise=Noise(people, mechanism.variance(0.0, people) ** 0.5),
         region=GroupRegion(mechanism, tally.counts),
-        mechanisms=(mechanism,),
         population=population,
     )
