@@ -78,7 +78,7 @@ def group_claims(settings: Settings) -> Iterator[Claim]:
             "further improves",
             round(factor, 6),
             0.0,
-            Verdict.REPRODUCED,
+            Verdict.REPRODUCED if factor <= 1 + least_correlation(2, p) else Verdict.NOT_REPRODUCED,
             f"least correlation {rho:.6f}, third order {third_order(p):.6f}; epsilon infinite within: {note}"
             if at_most_one
             else f"least correlation {rho:.6f}; {note}",
@@ -93,7 +93,7 @@ def group_claims(settings: Settings) -> Iterator[Claim]:
         "not compared",
         round(high, 4),
         0.0,
-        Verdict.REPRODUCED,
+        Verdict.NO_DATA,
         "the same reports and error as RR, with a trusted shuffler and delta > 0, all others known; JRR "
         "needs no shuffler, has no delta, and towards a partner is infinite",
     )
