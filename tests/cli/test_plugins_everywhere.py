@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract import checks
 from ldpkit.mechanisms.base import MECHANISMS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "add-protocol.md"
@@ -67,11 +66,8 @@ def test_the_number_of_the_guide_is_everywhere(run, plugins, column, tmp_path):
 
 
 def test_they_pass_the_contract(plugins):
-    oracle = ldpkit.get("clock", 5, epsilon=1.0)
-    checks.check_channel(oracle)
-    checks.check_sampler(oracle, draws=20_000)
-    checks.check_unbiased_simulation(oracle, repeats=800)
-    checks.check_simulation_law(oracle)
+    assert len(ldpkit.testing.check_mechanism("clock").passed) > 30
+    assert len(ldpkit.testing.check_mechanism("halving").passed) > 20
     number = ldpkit.get("halving", (-1, 1), epsilon=1.0, grid=8)
     assert number.channel().epsilon() == number.exact_epsilon() <= 1
     values = np.linspace(-1, 1, 9)

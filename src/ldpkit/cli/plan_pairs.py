@@ -16,8 +16,8 @@ __all__ = ["add_to"]
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit plan pairs --n 20000 --epsilon-alone 1 --epsilon 2 --ones 600 --ones-to 800
-  ldpkit plan pairs --n 10000 --epsilon-alone 1 --known 500 --ones-to 1000 --figure pairs.png
+  ldpkit plan pairs --n 20000 --epsilon-alone 1 --epsilon 2 --ones-to 800
+  ldpkit plan pairs --n 10000 --epsilon-alone 1 --known 500 --figure pairs.png
 
 The plan shows randomised response, joint randomised response (the best under the limits, the choice
 of the thesis and the safe one) and the joint count of two, each with its epsilon towards the stated

@@ -17,7 +17,7 @@ from ldpkit.core.exact import WORD
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.noise import Noise
-from ldpkit.estimation.pair_law import Complex, first_that, pairs_characteristic
+from ldpkit.estimation.pair_law import MOST, Complex, first_that, normal_tails, pairs_characteristic
 from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.kinds import is_group
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
@@ -27,6 +27,7 @@ __all__ = ["GroupRegion", "group_estimate"]
 _STEPS = 8  # of the statistic in one person
 _WINDOW, _MARGIN = 12, 40  # deviations, and steps, to each side of the mean
 _ROUNDING = 1e-12
+_COARSEST = 2.0  # steps of the largest reading
 _FINEST = 30  # halvings of a share in a population
 
 
@@ -42,8 +43,19 @@ class GroupRegion:
     counts: Counts
 
     @cached_property
+    def _scale(self) -> float:
+        """How many steps of the statistic a person is: any rounding is a statistic with a law of its own."""
+        likely = 2 * _WINDOW * float(np.abs(self.mechanism.readings).max()) * math.sqrt(self.counts.sum())
+        return min(_STEPS, MOST / max(likely, 1.0))
+
+    @cached_property
     def _worth(self) -> Counts:
-        return np.rint(_STEPS * self.mechanism.readings).astype(np.int64)
+        return np.rint(self._scale * self.mechanism.readings).astype(np.int64)
+
+    @property
+    def _is_normal(self) -> bool:
+        """Whether so many groups report that a statistic in steps would be too coarse, and needs none."""
+        return self._scale * float(np.abs(self.mechanism.readings).max()) < _COARSEST
 
     @cached_property
     def _chances(self) -> Floats:
@@ -70,6 +82,11 @@ class GroupRegion:
         chances = totals @ self._chances
         mean = float(chances @ self._worth)
         spread = float(chances @ (self._worth - mean) ** 2)
+        if self._is_normal:
+            exact = chances @ self.mechanism.readings
+            people, slope = groups * size, float(groups * size)
+            variance = self.mechanism.variance(share, people, population=population) * slope**2
+            return normal_tails(float(self.counts @ self.mechanism.readings), groups * float(exact), variance)
         window = 1 << math.ceil(math.log2(2 * (_WINDOW * math.sqrt(groups * spread) + _MARGIN * _STEPS)))
         start = math.floor(groups * mean) - window // 2
         turns = np.multiply.outer(self._worth, np.arange(window // 2 + 1)) % window

@@ -19,7 +19,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.joint.oracle import PairedOracle
 
-__all__ = ["PairCountLaw", "first_that", "pairs_characteristic"]
+__all__ = ["MOST", "PairCountLaw", "first_that", "normal_tails", "pairs_characteristic"]
 
 Complex: TypeAlias = NDArray[np.complex128]
 
@@ -28,6 +28,7 @@ _WINDOW, _MARGIN = 12, 20  # deviations, and steps, to each side of the mean
 _ROUNDING = 1e-12
 _NEGLIGIBLE = -40.0  # logarithm of a characteristic function
 _FINEST = 30  # halvings of a share in a population
+MOST = 1 << 14  # counts in a window; where more are likely, the normal law is as good
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,11 @@ class PairCountLaw:
         pairs = ((own, own), (own, stray), (stray, stray))
         both = tuple(float(np.array(x) @ joint @ np.array(y)) for x, y in pairs)
         return (single[0], single[1]), (both[0], both[1], both[2])
+
+    @cached_property
+    def _known(self) -> dict[float, tuple[Counts, Floats]]:
+        """The laws that were computed; shares among few people come up again and again."""
+        return {}
 
     def moments(self, share: float) -> tuple[float, float]:
         """Return the mean and the variance of the count."""
@@ -112,7 +118,12 @@ class PairCountLaw:
 
     def tails(self, share: float, count: int) -> tuple[float, float]:
         """Return the probabilities of at most and of at least such a count."""
-        counts, law = self.chances(share)
+        mean, variance = self.moments(share)
+        if 2 * _WINDOW * math.sqrt(max(variance, 0.0)) > MOST:
+            return normal_tails(count, mean, variance)
+        if share not in self._known:  # asked for again by the interval of another count
+            self._known[share] = self.chances(share)
+        counts, law = self._known[share]
         return float(law[counts <= count].sum()) + _ROUNDING, float(law[counts >= count].sum()) + _ROUNDING
 
     def intervals(self, counts: Counts, error: float) -> tuple[Floats, Floats]:
@@ -127,6 +138,19 @@ class PairCountLaw:
         past = first_that(lambda k: self.tails(k / steps, count)[0] <= tail, steps + 1)
         low = min(least, steps) / steps
         return low, max(low, (past - 1) / steps)
+
+
+def normal_tails(count: float, mean: float, variance: float) -> tuple[float, float]:
+    """Return the probabilities of at most and of at least a count under the normal law.
+
+    Examples
+    --------
+    >>> normal_tails(100, 100.0, 4e10)
+    (0.500101, 0.500101)
+    """
+    spread = math.sqrt(2 * variance)
+    below, above = (0.5 * math.erfc((sign * (mean - count) - 0.5) / spread) for sign in (1, -1))
+    return round(below + 1e-4, 6), round(above + 1e-4, 6)  # the law is not quite normal
 
 
 def first_that(holds: Callable[[int], bool], stop: int) -> int:

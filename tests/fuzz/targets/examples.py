@@ -8,7 +8,8 @@ from typing import Any
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism, list_mechanisms
-from ldpkit.mechanisms.kinds import NUMERIC
+from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
+from ldpkit.testing import example
 
 __all__ = ["KEYS", "examples", "specs"]
 
@@ -25,7 +26,11 @@ KEYS = (
 )
 """Arguments that a description must not reach, and some that it may."""
 
-_SETTINGS: tuple[tuple[Any, float], ...] = ((2, 0.001), (5, 1.0), (["a", "b", "é"], 10.0), (300, 1.0))
+_CATEGORIES: tuple[tuple[Any, float], ...] = ((2, 0.001), (5, 1.0), (["a", "b", "é"], 10.0), (300, 1.0))
+_SETTINGS: dict[str, tuple[tuple[Any, float], ...]] = {
+    NUMERIC: (((0, 10), 1.0), ((-4e59, 4e59), 4.0)),
+    CIRCULAR: ((360, 1.0), (1e-9, 4.0)),
+}
 
 
 @functools.cache
@@ -33,16 +38,10 @@ def examples() -> tuple[Mechanism, ...]:
     """Return mechanisms of every name."""
     made: list[Mechanism] = []
     for name in list_mechanisms():
-        kind: Any = MECHANISMS.get(name)
-        if kind.kind == NUMERIC:
-            made += [kind((0, 10), epsilon=1.0, grid=16), kind((-4e59, 4e59), epsilon=4.0)]
-            continue
-        for domain, epsilon in _SETTINGS:
-            budget = {"epsilon": epsilon}
-            if "epsilon_1" in kind.required():
-                budget = {"epsilon_inf": min(20.0, 2 * epsilon), "epsilon_1": epsilon}
+        kind = MECHANISMS.get(name)
+        for domain, epsilon in _SETTINGS.get(kind.kind, _CATEGORIES):
             with contextlib.suppress(InvalidParameterError):  # two rounds cannot keep every epsilon
-                made.append(kind(domain, **budget))
+                made.append(example(name, domain, epsilon))
     return tuple(made)
 
 
