@@ -42,7 +42,7 @@ CIRCULAR = {
 
 
 def test_every_mechanism_of_the_house_has_golden_vectors():
-    solved = "aaa"  # its table is kept in its own tests
+    solved = "aaa"  # its table comes from a solver, so no vector of it is kept
     known = {*golden.load(), *NUMERIC, *CIRCULAR, solved}
     missing = [name for name in MECHANISM_NAMES if is_of_the_house(name) and name not in known]
     assert not missing, "run python tests/contract/golden.py to add them"
