@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ldpkit
 from ldpkit.core.checks import check_counts, check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
@@ -113,3 +114,10 @@ def test_counts_are_a_copy():
     counts = np.array([1, 2, 3])
     check_counts(counts, 3)[0] = 9
     assert counts[0] == 1
+
+
+def test_a_whole_number_that_no_float_holds_is_refused_in_the_error_tree():
+    with pytest.raises(InvalidParameterError):
+        ldpkit.DBitFlip.check_parameters({"epsilon": 1.0, "d": -(10**400)})
+    with pytest.raises(InvalidParameterError):
+        ldpkit.GRR.check_parameters({"epsilon": 10**400})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ldpkit.cli.repeatable import split
@@ -63,7 +63,7 @@ def _read_labels(place: str) -> list[Label]:
     from ldpkit.files.readers import column_names, read_column
 
     file, colon, column = place.rpartition(":")
-    if not colon or Path(place).exists():
+    if not colon or os.path.exists(place):  # noqa: PTH110  # a Path raises an error where a name is too long
         file, column = place, ""
     names = column_names(file)
     if not column and len(names) > 1:

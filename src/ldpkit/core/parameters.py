@@ -137,9 +137,10 @@ class Parameter:
             return self._check_text(value)
         number = self._whole(value) if self.type is int else self._number(value)
         is_below = self.above is not None and not number > self.above
-        if self.above == 0 and (is_below or not math.isfinite(number)):
+        is_finite = isinstance(number, int) or math.isfinite(number)  # no float holds a very large int
+        if self.above == 0 and (is_below or not is_finite):
             raise self._refused("must be positive and finite", str(value))
-        if not math.isfinite(number):
+        if not is_finite:
             raise self._refused("must be finite", str(value))
         if is_below:
             raise self._refused(f"must be above {self.above:g}", str(value))
