@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.numeric import NumericEstimate
 
-__all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "Tally"]
+__all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "SpatialTally", "Tally"]
 
 AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity"
 
@@ -289,3 +289,10 @@ class CircularTally(Tally):
         consistency = options.pop("consistency", None)
         found: DirectionEstimate | CircularDensity = self._estimate(method, consistency, options)
         return found
+
+
+class SpatialTally(Tally):
+    """The tally of a spatial mechanism: joint counts of cells, from which a map is estimated."""
+
+    __slots__ = ()
+    kind = "spatial"

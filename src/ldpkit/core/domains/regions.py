@@ -1,0 +1,458 @@
+"""Regions of the plane: where people may be, as public shapes.
+
+A region knows the frame it lies in (the square of shares, 0 to 1 along two edges, mapped
+linearly), whether it holds a point, the nearest point that it holds, and how far it is from
+a reference to its boundary. All of it is floating-point geometry: mechanisms use it to
+choose the place of a value and to draw reports on a map, never for their chances.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from ldpkit.core.cached import cached_property
+from ldpkit.core.domains.reals import NARROWEST, WIDEST, check_end
+from ldpkit.core.errors import FrozenError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.typing import Floats
+
+__all__ = ["Disc", "Parallelogram", "Point", "Rectangle", "Region", "as_pair"]
+
+Point: TypeAlias = "Sequence[float] | Floats"
+"""A pair of numbers."""
+
+_RELATIVE = 1e-12  # of the region's size: what rounding may move a point by
+_FINEST = 1 << 24  # so many steps across a region must be numbers of their own
+
+
+def as_pair(point: Any, name: str) -> tuple[float, float]:
+    """Return a point as two finite numbers, or refuse it.
+
+    Examples
+    --------
+    >>> as_pair([1, 2], "low")
+    (1.0, 2.0)
+    """
+    try:
+        first, second = point
+    except (TypeError, ValueError):
+        raise InvalidParameterError(f"{name} must be a pair of numbers, got {str(point)[:50]}") from None
+    return check_end(first, name), check_end(second, name)
+
+
+class Region(abc.ABC):
+    """A bounded part of the plane, frozen.
+
+    A new one gives its frame, `contains`, `project`, `reach` and `nodes`, and its JSON form.
+    """
+
+    shape: ClassVar[str]
+    """Its name in the JSON form."""
+    fills_frame: ClassVar[bool] = True
+    """Whether it is all of its frame; else reports outside are moved to its nearest point."""
+
+    def _settle(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+        low, high = self.box
+        for side, start, end in zip(high - low, low, high, strict=True):
+            if not NARROWEST <= side <= WIDEST:
+                raise InvalidParameterError(
+                    f"a region {side:g} across is too {'wide' if side > 1 else 'narrow'}: rescale the "
+                    f"coordinates, so that it is between {NARROWEST:g} and {WIDEST:g} across"
+                )
+            if side < _FINEST * math.ulp(max(abs(start), abs(end))):
+                raise InvalidParameterError(
+                    f"a region from {start!r} to {end!r} is too narrow for its distance from zero: "
+                    "subtract a constant from the coordinates"
+                )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenError(f"a region does not change: make a new one instead of setting {name}")
+
+    @property
+    @abc.abstractmethod
+    def corners(self) -> Floats:
+        """Its corners against the clock, shape (k, 2); none of a disc."""
+
+    @property
+    def box(self) -> tuple[Floats, Floats]:
+        """The lower left and the upper right corner of the smallest upright rectangle around it."""
+        return self.corners.min(axis=0), self.corners.max(axis=0)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """The edges of the frame, one a column."""
+        low, high = self.box
+        return np.diag(high - low)
+
+    @cached_property
+    def origin(self) -> Floats:
+        """Where the frame begins."""
+        return self.box[0]
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        return np.linalg.inv(self.matrix)
+
+    @cached_property
+    def size(self) -> float:
+        """The longer side of its box, by which distances are judged."""
+        low, high = self.box
+        return float((high - low).max())
+
+    @property
+    @abc.abstractmethod
+    def area(self) -> float:
+        """Its area."""
+
+    @property
+    @abc.abstractmethod
+    def centre(self) -> tuple[float, float]:
+        """Its centre of gravity."""
+
+    def to_shares(self, points: Floats) -> Floats:
+        """Return where points lie along the edges of the frame, 0 to 1 inside."""
+        moved = points - self.origin
+        if self.matrix[0, 1] == 0 == self.matrix[1, 0]:
+            moved /= np.diag(self.matrix)
+            return moved
+        return np.asarray(moved @ self._inverse.T)
+
+    def from_shares(self, shares: Floats) -> Floats:
+        """Return the points at some shares of the frame."""
+        return np.asarray(self.origin + shares @ self.matrix.T)
+
+    @abc.abstractmethod
+    def contains(self, points: Floats) -> Any:
+        """Return for each point whether it lies inside or on the boundary."""
+
+    def holds_all(self, points: Floats) -> bool:
+        """Whether all of some points lie inside; not a number does not."""
+        return bool(np.isfinite(points).all() and self.contains(points).all())
+
+    @abc.abstractmethod
+    def project(self, points: Floats) -> Floats:
+        """Return the nearest point of the region for each point; those inside stay."""
+
+    @abc.abstractmethod
+    def reach(self, reference: Point, directions: Floats) -> Floats:
+        """Return how many times each direction fits between a reference and the boundary.
+
+        A reference on the boundary has reach 0 in directions that leave at once. One over
+        the reach is the gauge of the region: 0 at the reference, 1 on the boundary.
+        """
+
+    def gauge(self, reference: Point, points: Floats) -> Floats:
+        """Return how far points are on the way from a reference to the boundary, from 0 to 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = 1.0 / self.reach(reference, points - np.asarray(reference, float))
+        return np.clip(np.nan_to_num(share, nan=0.0, posinf=1.0), 0.0, 1.0)
+
+    def sees_all_from(self, reference: Point) -> bool:
+        """Whether a straight line from a point leads to every other within the region."""
+        return bool(self.contains(np.asarray(reference, float)[None])[0])
+
+    @abc.abstractmethod
+    def nodes(self, order: int) -> tuple[Floats, Floats]:
+        """Return points of the region and weights that sum to 1, for means over all of it."""
+
+    @abc.abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers that describe it."""
+
+    @classmethod
+    def from_json(cls, form: dict[str, Any]) -> Region:
+        """Return the region of a JSON form, whose key "shape" names it, or refuse it."""
+        kinds: dict[Any, Any] = {each.shape: each for each in _leaves(Region)}
+        shape = form.get("shape")
+        kind = kinds.get(shape) if isinstance(shape, str) else None
+        if kind is None:
+            raise InvalidParameterError(
+                f"a region has a shape, one of {', '.join(kinds)}, got {str(form)[:50]!r}"
+            )
+        numbers = {name: value for name, value in form.items() if name != "shape"}
+        try:
+            made: Region = kind(**numbers)
+        except TypeError:
+            raise InvalidParameterError(f"not the description of a {kind.shape}: {str(form)[:80]!r}") from None
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Region):
+            return NotImplemented
+        return self.shape == other.shape and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.shape, str(self.to_json())))
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name}={_written(value)}" for name, value in self.to_json().items())
+        return f"{type(self).__name__}({told})"
+
+    def __reduce__(self) -> Any:
+        return Region.from_json, ({"shape": self.shape, **self.to_json()},)
+
+
+def _leaves(kind: type[Region]) -> list[type[Region]]:
+    below = [leaf for each in kind.__subclasses__() for leaf in _leaves(each)]
+    return below or [kind]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_written, value))})"
+    return f"{value:.15g}"
+
+
+class Convex(Region):
+    """A region between straight edges, without a corner that points inwards."""
+
+    @cached_property
+    def _sides(self) -> tuple[Floats, Floats]:
+        """The outward normal of each edge, of length 1, and how far along it the edge lies."""
+        edges = np.roll(self.corners, -1, axis=0) - self.corners
+        normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1) / np.hypot(*edges.T)[:, None]
+        return normals, (normals * self.corners).sum(axis=1)
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        x, y = self.corners.mean(axis=0).tolist()
+        return x, y
+
+    def contains(self, points: Floats) -> Any:
+        normals, offsets = self._sides
+        slack = _RELATIVE * self.size
+        return np.logical_and.reduce(
+            [points @ normal <= offset + slack for normal, offset in zip(normals, offsets, strict=True)]
+        )
+
+    def reach(self, reference: Point, directions: Floats) -> Floats:
+        normals, offsets = self._sides
+        room = np.maximum(offsets - normals @ np.asarray(reference, float), 0.0)
+        away = _RELATIVE * np.hypot(*directions.T)
+        fits = np.full(len(directions), np.inf)
+        for normal, rest in zip(normals, room, strict=True):
+            speed = directions @ normal
+            np.minimum(fits, np.where(speed > away, rest / np.where(speed > away, speed, 1.0), np.inf), fits)
+        return fits
+
+    def gauge(self, reference: Point, points: Floats) -> Floats:
+        normals, offsets = self._sides
+        away = points - np.asarray(reference, float)
+        share = np.zeros(len(points))
+        for normal, room in zip(normals, offsets - normals @ np.asarray(reference, float), strict=True):
+            if room > _RELATIVE * self.size:  # no point of the region lies beyond an edge
+                np.maximum(share, away @ (normal / room), out=share)
+        return np.minimum(share, 1.0, out=share)
+
+    def nodes(self, order: int) -> tuple[Floats, Floats]:
+        points, weights = np.polynomial.legendre.leggauss(order)
+        shares = np.stack(np.meshgrid((points + 1) / 2, (points + 1) / 2), axis=-1).reshape(-1, 2)
+        return self.from_shares(shares), np.outer(weights, weights).ravel() / 4
+
+
+class Rectangle(Convex):
+    """An upright rectangle.
+
+    Parameters
+    ----------
+    low, high : pair of float
+        The lower left and the upper right corner.
+
+    Examples
+    --------
+    >>> region = Rectangle((0, 0), (2, 10))
+    >>> region.contains(np.array([[1, 10], [3, 1]])).tolist()
+    [True, False]
+    >>> region.reach((1, 5), np.array([[1.0, 0], [0, 1], [1, 1]])).tolist()
+    [1.0, 5.0, 1.0]
+    """
+
+    shape = "rectangle"
+    low: tuple[float, float]
+    high: tuple[float, float]
+
+    def __init__(self, low: Point, high: Point) -> None:
+        first, last = as_pair(low, "low"), as_pair(high, "high")
+        if not (first[0] < last[0] and first[1] < last[1]):
+            raise InvalidParameterError(
+                f"low must be below high along both axes, got low={first} and high={last}"
+            )
+        self._settle(low=first, high=last)
+
+    @cached_property
+    def corners(self) -> Floats:
+        (x0, y0), (x1, y1) = self.low, self.high
+        return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+
+    @property
+    def area(self) -> float:
+        return (self.high[0] - self.low[0]) * (self.high[1] - self.low[1])
+
+    def contains(self, points: Floats) -> Any:
+        return np.logical_and.reduce(
+            [(points[:, axis] >= self.low[axis]) & (points[:, axis] <= self.high[axis]) for axis in (0, 1)]
+        )
+
+    def holds_all(self, points: Floats) -> bool:
+        return all(
+            low <= column.min() and column.max() <= high  # not a number is neither
+            for column, low, high in zip(points.T, self.low, self.high, strict=True)
+        )
+
+    def project(self, points: Floats) -> Floats:
+        return np.clip(points, self.low, self.high)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"low": list(self.low), "high": list(self.high)}
+
+    def __str__(self) -> str:
+        (x0, y0), (x1, y1) = self.low, self.high
+        return f"[{x0:.15g}, {x1:.15g}] x [{y0:.15g}, {y1:.15g}]"
+
+
+class Parallelogram(Convex):
+    """The rectangle of shares under a linear map: a corner and the two edges that leave it.
+
+    Parameters
+    ----------
+    corner : pair of float
+        Where both edges begin.
+    first, second : pair of float
+        The edges.
+
+    Examples
+    --------
+    >>> region = Parallelogram((0, 0), (2, 0), (1, 1))
+    >>> region.area, region.to_shares(np.array([[3.0, 1.0]])).tolist()
+    (2.0, [[1.0, 1.0]])
+    """
+
+    shape = "parallelogram"
+    corner: tuple[float, float]
+    first: tuple[float, float]
+    second: tuple[float, float]
+
+    def __init__(self, corner: Point, first: Point, second: Point) -> None:
+        start, one, two = as_pair(corner, "corner"), as_pair(first, "first"), as_pair(second, "second")
+        around = math.hypot(*one) * math.hypot(*two)
+        if not abs(one[0] * two[1] - one[1] * two[0]) > 1e-6 * around > 0:
+            raise InvalidParameterError(f"the edges {one} and {two} lie on one line: they span no region")
+        self._settle(corner=start, first=one, second=two)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        return np.array([self.first, self.second]).T
+
+    @cached_property
+    def origin(self) -> Floats:
+        return np.array(self.corner)
+
+    @cached_property
+    def corners(self) -> Floats:
+        round_it = self.from_shares(np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]]))
+        return round_it if np.linalg.det(self.matrix) > 0 else round_it[::-1]
+
+    @property
+    def area(self) -> float:
+        return float(abs(np.linalg.det(self.matrix)))
+
+    def project(self, points: Floats) -> Floats:
+        from ldpkit.core.domains.polygons import nearest_on_edges
+
+        outside = ~self.contains(points)
+        moved = points.copy()
+        moved[outside] = nearest_on_edges(self.corners, points[outside])
+        return moved
+
+    def to_json(self) -> dict[str, Any]:
+        return {"corner": list(self.corner), "first": list(self.first), "second": list(self.second)}
+
+    def __str__(self) -> str:
+        return f"the parallelogram at {self.corner} with the edges {self.first} and {self.second}"
+
+
+class Disc(Region):
+    """All points within a radius of a centre.
+
+    Parameters
+    ----------
+    middle : pair of float
+        The centre.
+    radius : float
+        The radius.
+
+    Examples
+    --------
+    >>> region = Disc((0, 0), 2)
+    >>> region.reach((1, 0), np.array([[1.0, 0], [-1, 0]])).tolist()
+    [1.0, 3.0]
+    >>> region.project(np.array([[0.0, 5.0]])).tolist()
+    [[0.0, 2.0]]
+    """
+
+    shape = "disc"
+    fills_frame = False
+    middle: tuple[float, float]
+    radius: float
+
+    def __init__(self, middle: Point, radius: float) -> None:
+        length = check_end(radius, "radius")
+        if not length > 0:
+            raise InvalidParameterError(f"radius must be positive, got {radius!r}")
+        self._settle(middle=as_pair(middle, "middle"), radius=length)
+
+    @property
+    def corners(self) -> Floats:
+        return np.empty((0, 2))
+
+    @property
+    def box(self) -> tuple[Floats, Floats]:
+        middle = np.array(self.middle)
+        return middle - self.radius, middle + self.radius
+
+    @property
+    def area(self) -> float:
+        return math.pi * self.radius**2
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return self.middle
+
+    def contains(self, points: Floats) -> Any:
+        return np.hypot(*(points - self.middle).T) <= self.radius * (1 + _RELATIVE)
+
+    def project(self, points: Floats) -> Floats:
+        away = points - self.middle
+        far = np.maximum(np.hypot(*away.T) / self.radius, 1.0)
+        return np.asarray(self.middle + away / far[:, None])
+
+    def reach(self, reference: Point, directions: Floats) -> Floats:
+        start = np.asarray(reference, float) - self.middle
+        square = (directions**2).sum(axis=1)
+        along = directions @ start
+        room = max(self.radius**2 - float(start @ start), 0.0)
+        root = np.sqrt(along**2 + square * room)
+        # Of the two forms of the root, the one in which nothing cancels.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fits = np.where(along > 0, room / (along + root), (root - along) / square)
+        return np.where(square > 0, fits, np.inf)
+
+    def nodes(self, order: int) -> tuple[Floats, Floats]:
+        points, weights = np.polynomial.legendre.leggauss(order)
+        far = np.sqrt((points + 1) / 2) * self.radius
+        turn = 2 * math.pi * (np.arange(2 * order) + 0.5) / (2 * order)
+        away = np.stack([np.outer(far, np.cos(turn)), np.outer(far, np.sin(turn))], axis=-1)
+        return self.middle + away.reshape(-1, 2), np.repeat(weights / 2, 2 * order) / (2 * order)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"middle": list(self.middle), "radius": self.radius}
+
+    def __str__(self) -> str:
+        return f"the disc of radius {self.radius:.15g} around {self.middle}"
