@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.circle import CircleDomain, WrappedWarning
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
+    from ldpkit.core.domains.plane import PlaneDomain
+    from ldpkit.core.domains.polygons import Polygon
+    from ldpkit.core.domains.projection import Projection
+    from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
@@ -76,6 +80,11 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+    from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
+    from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
+    from ldpkit.mechanisms.spatial.tracs_c import TracsC
+    from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
@@ -131,10 +140,12 @@ __all__ = [
     "Device",
     "DeviceStore",
     "DirectionEstimate",
+    "Disc",
     "Duchi",
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GridResponse",
     "GroupCount",
     "IntervalDomain",
     "Laplace",
@@ -147,23 +158,33 @@ __all__ = [
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
+    "Parallelogram",
+    "PlaceResponse",
     "Plan",
+    "PlanarWindow",
+    "PlaneDomain",
     "Plans",
     "PolarOGPM",
+    "Polygon",
     "PrivacyLoss",
     "Parameter",
+    "Projection",
     "Provenance",
     "Purkayastha",
     "Quantile",
     "Recommendation",
+    "Rectangle",
     "ReportFile",
     "ReportWriter",
     "Result",
     "Risk",
     "Risks",
     "SampledAttributes",
+    "SpatialMechanism",
     "Staircase",
     "Tally",
+    "TracsC",
+    "TracsD",
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
@@ -203,6 +224,10 @@ _HOMES = {
     "core.domains.circle": ("CircleDomain", "WrappedWarning"),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.domains.plane": ("PlaneDomain",),
+    "core.domains.polygons": ("Polygon",),
+    "core.domains.projection": ("Projection",),
+    "core.domains.regions": ("Disc", "Parallelogram", "Rectangle"),
     "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
@@ -252,6 +277,11 @@ _HOMES = {
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
+    "mechanisms.spatial.mechanism": ("SpatialMechanism",),
+    "mechanisms.spatial.planar_window": ("PlanarWindow",),
+    "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
+    "mechanisms.spatial.tracs_c": ("TracsC",),
+    "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "protocols.store": ("DeviceStore",),
     "mechanisms.tally": ("Tally",),

@@ -70,8 +70,13 @@ def make_mechanism(
 def space_of(name: str, domain: str | None, low: float | None, high: float | None) -> Domain:
     """Return where the values of a mechanism lie, as its kind asks for."""
     from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.mechanisms.kinds import is_circular
+    from ldpkit.mechanisms.kinds import is_circular, is_spatial
 
+    if is_spatial(MECHANISMS.get(name)):
+        raise InvalidParameterError(
+            f"{name} is for locations, which have no option here: in Python, "
+            f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...) makes it for a rectangle'
+        )
     if is_circular(MECHANISMS.get(name)):
         raise InvalidParameterError(
             f"{name} is for values on a circle, which has no option here: in Python, "

@@ -17,12 +17,14 @@ from ldpkit.core.typing import Counts, DomainLike, Reports, Values
 if TYPE_CHECKING:
     from ldpkit.core.domains.circle import CircleLike
     from ldpkit.core.domains.interval import IntervalLike
+    from ldpkit.core.domains.plane import PlaneLike
     from ldpkit.core.random import RandomSource
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.channel import Channel
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["CAPABILITIES", "MECHANISMS", "Mechanism", "from_spec", "get", "list_mechanisms", "register"]
@@ -64,7 +66,9 @@ class Mechanism(abc.ABC):
     tight: ClassVar[bool] = True
     """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
     kind: ClassVar[str]
-    """The data it is for: "frequency" (categories), "numeric" (an interval), "circular" (a circle)."""
+    """The data it is for: "frequency" (categories), "numeric" (an interval), "circular" (a circle),
+    "spatial" (a region of the plane).
+    """
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
     """The parameters other than the domain, each an attribute and an argument of the constructor.
 
@@ -399,6 +403,7 @@ _Numeric = Literal[
     "truncated_sw",
 ]
 _Circular = Literal["circular_ogpm", "circular_sw", "purkayastha", "von_mises"]
+_Spatial = Literal["grid_response", "place_response", "planar_window", "tracs_c", "tracs_d"]
 
 
 @overload
@@ -410,7 +415,11 @@ def get(name: _Numeric, domain: IntervalLike, **parameters: Any) -> NumericMecha
 @overload
 def get(name: _Circular, domain: CircleLike, **parameters: Any) -> CircularMechanism: ...
 @overload
-def get(name: str, domain: DomainLike | IntervalLike | CircleLike, **parameters: Any) -> Mechanism: ...
+def get(name: _Spatial, domain: PlaneLike, **parameters: Any) -> SpatialMechanism: ...
+@overload
+def get(
+    name: str, domain: DomainLike | IntervalLike | CircleLike | PlaneLike, **parameters: Any
+) -> Mechanism: ...
 def get(name: str, domain: Any, **parameters: Any) -> Mechanism:
     """Return the mechanism of that name.
 

@@ -6,9 +6,10 @@ import contextlib
 import functools
 from typing import Any
 
+from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism, list_mechanisms
-from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
+from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL
 from ldpkit.testing import example
 
 __all__ = ["KEYS", "examples", "specs"]
@@ -30,6 +31,7 @@ _CATEGORIES: tuple[tuple[Any, float], ...] = ((2, 0.001), (5, 1.0), (["a", "b", 
 _SETTINGS: dict[str, tuple[tuple[Any, float], ...]] = {
     NUMERIC: (((0, 10), 1.0), ((-4e59, 4e59), 4.0)),
     CIRCULAR: ((360, 1.0), (1e-9, 4.0)),
+    SPATIAL: ((PlaneDomain.rectangle((0, 0), (1, 2), places=[(0, 0), (1, 1), (0.5, 2)]), 1.0),),
 }
 
 

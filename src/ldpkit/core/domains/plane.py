@@ -57,8 +57,8 @@ class PlaneDomain(Domain):
     >>> PlaneDomain.rectangle((139, 35), (140, 36)).take([(35.6, 139.7)])
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.OutOfDomainError: location (35.6, 139.7) at position 0 is not in [139, 140] x [35, 36], \
-but (139.7, 35.6) is: the two numbers are swapped; give longitude, or x, first
+    ldpkit.core.errors.OutOfDomainError: location (35.6, 139.7) at position 0 is not in \
+[139, 140] x [35, 36], but (139.7, 35.6) is: the two numbers are swapped; give longitude, or x, first
     """
 
     __slots__ = ("places", "projection", "region")
@@ -86,7 +86,7 @@ but (139.7, 35.6) is: the two numbers are swapped; give longitude, or x, first
             raise InvalidParameterError(f"places cannot be used: {error}") from None
         if not 2 <= len(points) <= _MOST_PLACES:
             raise InvalidParameterError(f"there must be 2 to {_MOST_PLACES} places, got {len(points)}")
-        inside = np.isfinite(points).all(axis=1)
+        inside: Any = np.isfinite(points).all(axis=1)
         inside[inside] = self.region.contains(points[inside])
         if not inside.all():
             position = int(np.argmin(inside))
@@ -191,7 +191,7 @@ but (139.7, 35.6) is: the two numbers are swapped; give longitude, or x, first
             self._refuse_infinite(given, finite)
         points = given if self.projection is None else self.projection.forward(given)
         on_map = np.isfinite(points).all(axis=1)
-        inside = on_map.copy()
+        inside: Any = on_map.copy()
         inside[on_map] = self.region.contains(points if on_map.all() else points[on_map])
         if inside.all():
             return points
@@ -351,9 +351,7 @@ def as_points(values: Locations) -> Floats:
     if array.size == 0:
         raise InvalidInputError("there are no locations: give at least one")
     if array.ndim != 2 or array.shape[1] != 2:
-        raise InvalidInputError(
-            f"locations have shape (n, 2), a row of two numbers each, got {array.shape}"
-        )
+        raise InvalidInputError(f"locations have shape (n, 2), a row of two numbers each, got {array.shape}")
     if array.dtype.kind not in "iuf":
         raise InvalidInputError(f"locations are numbers, got {array.dtype}: convert them first")
     return array.astype(np.float64, copy=False)

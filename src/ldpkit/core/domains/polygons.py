@@ -47,11 +47,13 @@ meets the one from (1, 0) to (0, 1); give the corners in order round the region
     outline: tuple[tuple[float, float], ...]
 
     def __init__(self, outline: Sequence[Point] | Any) -> None:
-        given = outline
-        if hasattr(outline, "exterior"):  # of shapely
-            if len(outline.interiors):
-                raise InvalidParameterError("a polygon here has no holes: leave them out, or give its outline")
-            given = outline.exterior.coords
+        given: Any = outline
+        if hasattr(given, "exterior"):  # of shapely
+            if len(given.interiors):
+                raise InvalidParameterError(
+                    "a polygon here has no holes: leave them out, or give its outline"
+                )
+            given = given.exterior.coords
         try:
             corners = [as_pair(each, "a corner") for each in given]
         except TypeError:
@@ -175,7 +177,9 @@ def _refuse_crossing(corners: Floats) -> None:
     start, end = corners, np.roll(corners, -1, axis=0)
     if (start == end).all(axis=1).any():
         position = int(np.argmax((start == end).all(axis=1)))
-        raise InvalidParameterError(f"corner {position} of the outline, {_short(start[position])}, is there twice")
+        raise InvalidParameterError(
+            f"corner {position} of the outline, {_short(start[position])}, is there twice"
+        )
 
     def side(a: Floats, b: Floats, c: Floats) -> Any:
         return np.sign(_cross((b - a).T, (c - a).T))
@@ -193,8 +197,8 @@ def _refuse_crossing(corners: Floats) -> None:
             other = int(others[np.argmax(meets)])
             raise InvalidParameterError(
                 f"the outline crosses itself: the edge from {_short(start[first])} to {_short(end[first])} "
-                f"meets the one from {_short(start[other])} to {_short(end[other])}; give the corners in order "
-                "round the region"
+                f"meets the one from {_short(start[other])} to {_short(end[other])}; give the corners in "
+                "order round the region"
             )
     if _signed_area(corners) == 0:
         raise InvalidParameterError("the corners of the outline lie on one line: they enclose no region")

@@ -73,7 +73,7 @@ class Projection:
         if name != "utm":
             raise InvalidParameterError(f"projection must be local or utm, got {name!r}")
         cls.local(longitude, latitude)  # refuses what is no point
-        zone = min(int(math.floor((longitude + 180) / 6)) + 1, 60)
+        zone = min(math.floor((longitude + 180) / 6) + 1, 60)
         return cls.utm(zone, south=latitude < 0)
 
     @cached_property
@@ -96,9 +96,7 @@ class Projection:
 
     def inverse(self, metres: Floats) -> Floats:
         """Return the (longitude, latitude) rows of metres."""
-        return np.stack(
-            self._transformer.transform(metres[:, 0], metres[:, 1], direction="INVERSE"), axis=1
-        )
+        return np.stack(self._transformer.transform(metres[:, 0], metres[:, 1], direction="INVERSE"), axis=1)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

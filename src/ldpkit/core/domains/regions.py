@@ -98,7 +98,7 @@ class Region(abc.ABC):
 
     @cached_property
     def _inverse(self) -> Floats:
-        return np.linalg.inv(self.matrix)
+        return np.asarray(np.linalg.inv(self.matrix), float)
 
     @cached_property
     def size(self) -> float:
@@ -145,7 +145,8 @@ class Region(abc.ABC):
         """Return how many times each direction fits between a reference and the boundary.
 
         A reference on the boundary has reach 0 in directions that leave at once. One over
-        the reach is the gauge of the region: 0 at the reference, 1 on the boundary.
+        the reach is the gauge of the region: 0 at the reference, 1 on the boundary. Convex
+        regions also take a reference for each direction, one a row.
         """
 
     def gauge(self, reference: Point, points: Floats) -> Floats:
@@ -169,7 +170,7 @@ class Region(abc.ABC):
     @classmethod
     def from_json(cls, form: dict[str, Any]) -> Region:
         """Return the region of a JSON form, whose key "shape" names it, or refuse it."""
-        kinds: dict[Any, Any] = {each.shape: each for each in _leaves(Region)}
+        kinds: dict[Any, Any] = {each.shape: each for each in _leaves(_ROOT)}
         shape = form.get("shape")
         kind = kinds.get(shape) if isinstance(shape, str) else None
         if kind is None:
@@ -180,7 +181,9 @@ class Region(abc.ABC):
         try:
             made: Region = kind(**numbers)
         except TypeError:
-            raise InvalidParameterError(f"not the description of a {kind.shape}: {str(form)[:80]!r}") from None
+            raise InvalidParameterError(
+                f"not the description of a {kind.shape}: {str(form)[:80]!r}"
+            ) from None
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -199,7 +202,10 @@ class Region(abc.ABC):
         return Region.from_json, ({"shape": self.shape, **self.to_json()},)
 
 
-def _leaves(kind: type[Region]) -> list[type[Region]]:
+_ROOT: Any = Region
+
+
+def _leaves(kind: Any) -> list[Any]:
     below = [leaf for each in kind.__subclasses__() for leaf in _leaves(each)]
     return below or [kind]
 
@@ -234,20 +240,25 @@ class Convex(Region):
 
     def reach(self, reference: Point, directions: Floats) -> Floats:
         normals, offsets = self._sides
-        room = np.maximum(offsets - normals @ np.asarray(reference, float), 0.0)
         away = _RELATIVE * np.hypot(*directions.T)
         fits = np.full(len(directions), np.inf)
-        for normal, rest in zip(normals, room, strict=True):
+        for normal, offset in zip(normals, offsets, strict=True):
             speed = directions @ normal
-            np.minimum(fits, np.where(speed > away, rest / np.where(speed > away, speed, 1.0), np.inf), fits)
+            leaves = speed > away
+            room = np.broadcast_to(offset - np.asarray(reference, float) @ normal, len(directions))
+            fits[leaves] = np.minimum(fits[leaves], np.maximum(room[leaves], 0.0) / speed[leaves])
         return fits
 
     def gauge(self, reference: Point, points: Floats) -> Floats:
         normals, offsets = self._sides
         away = points - np.asarray(reference, float)
         share = np.zeros(len(points))
-        for normal, room in zip(normals, offsets - normals @ np.asarray(reference, float), strict=True):
-            if room > _RELATIVE * self.size:  # no point of the region lies beyond an edge
+        for normal, offset in zip(normals, offsets, strict=True):
+            room: Any = offset - np.asarray(reference, float) @ normal
+            near = room <= _RELATIVE * self.size  # no point of the region lies beyond an edge it touches
+            if np.ndim(room):
+                np.maximum(share, np.where(near, 0.0, away @ normal / np.where(near, 1.0, room)), out=share)
+            elif not near:
                 np.maximum(share, away @ (normal / room), out=share)
         return np.minimum(share, 1.0, out=share)
 
@@ -436,8 +447,8 @@ class Disc(Region):
     def reach(self, reference: Point, directions: Floats) -> Floats:
         start = np.asarray(reference, float) - self.middle
         square = (directions**2).sum(axis=1)
-        along = directions @ start
-        room = max(self.radius**2 - float(start @ start), 0.0)
+        along = (directions * start).sum(axis=1)
+        room = np.maximum(self.radius**2 - (start**2).sum(axis=-1), 0.0)
         root = np.sqrt(along**2 + square * room)
         # Of the two forms of the root, the one in which nothing cancels.
         with np.errstate(divide="ignore", invalid="ignore"):

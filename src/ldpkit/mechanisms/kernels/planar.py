@@ -19,12 +19,18 @@ def planar(words, places, widths, lasts, more, base, shift, out):
     """
     width, height = np.uint64(widths[0]), np.uint64(widths[1])
     edge = more * width * height
-    by_more, by_base, by_height = _SURE / np.float64(more), _SURE / np.float64(base), _SURE / np.float64(height)
+    by_more, by_base, by_height = (
+        _SURE / np.float64(more),
+        _SURE / np.float64(base),
+        _SURE / np.float64(height),
+    )
     mask = (np.uint64(1) << shift) - np.uint64(1)
     for i in range(words.shape[0]):
         word = words[i]
         is_in = word < edge
-        index = _divide(word if is_in else word - edge, more if is_in else base, by_more if is_in else by_base)
+        index = _divide(
+            word if is_in else word - edge, more if is_in else base, by_more if is_in else by_base
+        )
         column = _divide(index, height, by_height)
         x = min(max(2 * np.int64(places[i, 0]) - (widths[0] >> 1), 0), lasts[0])
         y = min(max(2 * np.int64(places[i, 1]) - (widths[1] >> 1), 0), lasts[1])

@@ -46,7 +46,9 @@ def medoids(places: Floats, weights: Floats, count: int) -> Any:
     [1, 3]
     """
     if not 1 <= count <= len(places):
-        raise InvalidParameterError(f"there can be 1 to {len(places)} groups of {len(places)} places, got {count}")
+        raise InvalidParameterError(
+            f"there can be 1 to {len(places)} groups of {len(places)} places, got {count}"
+        )
     if count == len(places):
         return np.arange(count)
     centres = _spread(places, weights, count)

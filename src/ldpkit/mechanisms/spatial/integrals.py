@@ -135,4 +135,4 @@ def along_rays(rays: Floats, target: Floats, start: Floats, stop: Floats, power:
 
         whole = (upto(stop) - upto(start)) * square ** (power / 2)
     still = (stop - start) * (target**2).sum(axis=-1) ** (power / 2)  # a ray of length 0 stays where it is
-    return np.where(square > 0, whole, still)
+    return np.asarray(np.where(square > 0, whole, still))

@@ -29,7 +29,7 @@ from ldpkit.mechanisms.channel import Channel, check_enumerable
 from ldpkit.mechanisms.spatial.integrals import check_power
 from ldpkit.mechanisms.tally import SpatialTally
 
-__all__ = ["MOST_BINS", "SpatialMechanism"]
+__all__ = ["MOST_BINS", "SpatialMechanism", "list_cells"]
 
 MOST_BINS = 4096
 """A tally counts reports in at most so many joint bins."""
@@ -37,6 +37,17 @@ MOST_BINS = 4096
 _CHUNK_BYTES = 1 << 20  # randomness for one chunk, as on a line
 _TALLY_CHUNK = 1 << 16
 _MEAN_ORDER = 12
+
+
+def list_cells(shape: tuple[int, ...]) -> Counts:
+    """Return the coordinates of all cells, the first changing slowest.
+
+    Examples
+    --------
+    >>> list_cells((2, 2)).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return np.moveaxis(np.indices(shape, np.int64), 0, -1).reshape(-1, len(shape))
 
 
 class SpatialMechanism(Mechanism):
@@ -103,6 +114,10 @@ class SpatialMechanism(Mechanism):
     @abc.abstractmethod
     def row(self, place: tuple[int, ...]) -> list[Fraction]:
         """Return the exact chance of every cell for a place, the first coordinate changing slowest."""
+
+    @abc.abstractmethod
+    def _chance(self, place: tuple[int, ...], cell: tuple[int, ...]) -> Fraction:
+        """Return the exact chance of a cell for a place."""
 
     @abc.abstractmethod
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
@@ -217,17 +232,31 @@ class SpatialMechanism(Mechanism):
         Places that no location has, as the directions of the reference itself, are given the
         location nearest to them.
         """
-        places = np.stack(np.indices(self.place_shape), axis=-1).reshape(-1, len(self.place_shape))
+        places = list_cells(self.place_shape)
         flat = places if len(self.place_shape) > 1 else places[:, 0]
         return self.domain.locations(self._place_points(flat.astype(np.uint32)))
+
+    def probability(self, location: Locations, report: Any) -> Fraction:
+        """Return the exact chance of a report for a location, from the sampler's integers.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> mechanism = ldpkit.get("grid_response", ((0, 0), (1, 1)), epsilon=4, columns=2, rows=2)
+        >>> near, far = (mechanism.probability((0.1, 0.1), cell) for cell in ([0, 0], [1, 1]))
+        >>> round(float(near / far), 4)
+        54.5982
+        """
+        place = np.atleast_1d(self.place_of([location])[0])
+        cell = np.atleast_1d(self.check_reports(np.asarray([report]))[0])
+        return self._chance(tuple(place.tolist()), tuple(cell.tolist()))
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         """Return every report with its exact probability under each place, for small grids."""
         check_enumerable(math.prod(self.shape) * self.place_count, f"the channel of {self!r}")
         rows = [self.row(place) for place in np.ndindex(*self.place_shape)]
-        cells = np.stack(np.indices(self.shape), axis=-1).reshape(-1, len(self.shape))
         base, shape = self._layout
-        return Channel(cells.reshape(-1, *shape).astype(base), rows)
+        return Channel(list_cells(self.shape).reshape(-1, *shape).astype(base), rows)
 
     def error(self, location: Locations, power: float = 1) -> Any:
         """Return the expected distance between a report and a location, by integration.

@@ -11,7 +11,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import LARGEST_EPSILON, SMALLEST_EPSILON, Parameter
+from ldpkit.core.parameters import SMALLEST_EPSILON, Parameter
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
@@ -22,12 +22,15 @@ __all__ = ["SHARE", "TwoParts", "best_share"]
 SHARE = Parameter(
     "share",
     float,
-    "the part of epsilon that the first coordinate, or the direction, gets; by default the best for locations "
-    "that are equally likely everywhere",
+    "the part of epsilon that the first coordinate, or the direction, gets; by default the best for "
+    "locations that are equally likely everywhere",
     default=None,
     above=0,
     most=1,
 )
+
+
+_LEAST_SHARE = 0.01  # so that the share is still good for an epsilon that is somewhat smaller
 
 
 def best_share(epsilon: float, error: Callable[[float], float]) -> float:
@@ -46,7 +49,7 @@ def best_share(epsilon: float, error: Callable[[float], float]) -> float:
         raise InvalidParameterError(
             f"epsilon must be at least {2 * SMALLEST_EPSILON}, got {epsilon:g}: it is for two reports"
         )
-    low = max(SMALLEST_EPSILON, epsilon - LARGEST_EPSILON) / epsilon
+    low = max(1.01 * SMALLEST_EPSILON / epsilon, _LEAST_SHARE)
     if low > 0.45:
         return 0.5
     found = minimize_scalar(error, bounds=(low, 1 - low), method="bounded", options={"xatol": 2e-4})
@@ -90,7 +93,7 @@ class TwoParts(SpatialMechanism):
     def _between(self, points: Floats) -> Floats:
         """Return where points lie between the places, for means over all of them."""
         steps = [part.mechanism.grid for part in self.parts]
-        return np.stack(self._coordinates(points), axis=1) * steps
+        return np.asarray(np.stack(self._coordinates(points), axis=1) * steps)
 
     def _place_points(self, places: Indices) -> Floats:
         shares = (part.shares(each) for part, each in zip(self.parts, places.T, strict=True))
@@ -103,6 +106,12 @@ class TwoParts(SpatialMechanism):
         first, second = (part.row(each) for part, each in zip(self.parts, place, strict=True))
         return [one * two for one in first for two in second]
 
+    def _chance(self, place: tuple[int, ...], cell: tuple[int, ...]) -> Fraction:
+        first, second = (
+            part.chance(at, each) for part, at, each in zip(self.parts, place, cell, strict=True)
+        )
+        return first * second
+
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         base, shape = self._layout
         reports = np.empty((len(places), *shape), base)
@@ -112,7 +121,9 @@ class TwoParts(SpatialMechanism):
 
     def _boxes(self, places: Indices | Floats) -> tuple[Floats, Floats, Floats]:
         """Return boxes of cells that add up to the law of each place: their ends and the chance of a cell."""
-        (x0, x1, a), (y0, y1, b) = (part.pieces(each) for part, each in zip(self.parts, places.T, strict=True))
+        (x0, x1, a), (y0, y1, b) = (
+            part.pieces(each) for part, each in zip(self.parts, places.T, strict=True)
+        )
         count, first, second = len(places), a.shape[1], b.shape[1]
 
         def crossed(one: Floats, two: Floats) -> Floats:

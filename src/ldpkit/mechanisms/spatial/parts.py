@@ -96,7 +96,8 @@ class Part:
         steps = self.mechanism.grid
         with np.errstate(invalid="ignore"):
             places = np.rint(shares * steps).astype(np.int32).view(np.uint32)
-        return places & np.uint32(steps - 1) if self.is_circle else np.minimum(places, np.uint32(steps))
+        last = np.uint32(steps)
+        return np.asarray(places & (last - np.uint32(1)) if self.is_circle else np.minimum(places, last))
 
     def shares(self, places: Indices) -> Floats:
         """Return the coordinates of places."""
@@ -111,6 +112,12 @@ class Part:
         """Return the exact chance of every cell."""
         found: list[Fraction] = self.mechanism.law(place).row(self.cells)
         return found
+
+    def chance(self, place: int, cell: int) -> Fraction:
+        """Return the exact chance of one cell."""
+        law = self.mechanism.law(place)
+        piece = int(np.searchsorted(law.edges, cell, "right")) - 1
+        return Fraction(int(law.weights[piece]), law.total)
 
     @cached_property
     def ratio(self) -> Fraction:
@@ -157,7 +164,9 @@ class Part:
     def _smooth_pieces(self, places: Indices | Floats) -> tuple[Floats, Floats, Floats]:
         count = min(_COARSE, self.cells)
         edges = np.linspace(0, self.cells, count + 1)
-        below = np.array([self.mechanism.law(int(place) % self.places).below(edges) for place in np.rint(places)])
+        below = np.array(
+            [self.mechanism.law(int(place) % self.places).below(edges) for place in np.rint(places)]
+        )
         start = np.broadcast_to(edges[:-1], (len(places), count))
         stop = np.broadcast_to(edges[1:], (len(places), count))
         return start, stop, np.diff(below, axis=1) / (self.cells / count)
@@ -188,8 +197,8 @@ def budgets(epsilon: float, share: float) -> tuple[float, float]:
         second = float(np.nextafter(second, 0.0))
     if not min(first, second) >= SMALLEST_EPSILON:
         raise InvalidParameterError(
-            f"epsilon={epsilon:g} is for two reports, which need at least {SMALLEST_EPSILON} each, and a share "
-            f"of {share:g} leaves them {first:g} and {second:g}"
+            f"epsilon={epsilon:g} is for two reports, which need at least {SMALLEST_EPSILON} each, and a "
+            f"share of {share:g} leaves them {first:g} and {second:g}"
         )
     return first, second
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,8 +103,8 @@ class PlanarWindow(SpatialMechanism):
             self._freeze(side=_SIDE.check(side))
         if not self.side < max(edges):
             raise InvalidParameterError(
-                f"side must be less than the longer edge of the region, {max(edges):g}, got {self.side:g}: else "
-                "every report is equally likely"
+                f"side must be less than the longer edge of the region, {max(edges):g}, got {self.side:g}: "
+                "else every report is equally likely"
             )
 
     @property
@@ -112,7 +113,7 @@ class PlanarWindow(SpatialMechanism):
 
     @property
     def _edge_lengths(self) -> Floats:
-        return np.hypot(*self.domain.region.matrix)
+        return np.asarray(np.hypot(*self.domain.region.matrix))
 
     # --- integers ----------------------------------------------------------------------
 
@@ -186,7 +187,7 @@ class PlanarWindow(SpatialMechanism):
         return {"window_share": self.window_cells / self.cells**2}
 
     def _starts(self, places: Indices | Floats) -> Any:
-        """Return the lower left cell of the window for each place, which may lie between those of the grid."""
+        """Return the lower left cell of the window for each place, which may lie between two."""
         widths = np.array(self.widths)
         return np.clip(2.0 * places - widths // 2, 0, self.cells - widths)
 
@@ -198,6 +199,13 @@ class PlanarWindow(SpatialMechanism):
             start = (x + column) * self.cells + y + self.widths[1] // 2 - reach
             chances[start : start + 2 * reach] = [Fraction(inside, WORD)] * (2 * reach)
         return chances
+
+    def _chance(self, place: tuple[int, ...], cell: tuple[int, ...]) -> Fraction:
+        inside, outside = self.weights
+        x, y = self._starts(np.array([place]))[0].astype(int).tolist()
+        column, height = cell[0] - x, cell[1] - y - self.widths[1] // 2
+        is_in = 0 <= column < self.widths[0] and -self.reaches[column] <= height < self.reaches[column]
+        return Fraction(inside if is_in else outside, WORD)
 
     # --- the device --------------------------------------------------------------------
 
@@ -220,7 +228,9 @@ class PlanarWindow(SpatialMechanism):
         lasts, more, less = self.cells - widths, np.uint64(inside - outside), np.uint64(outside)
         shift = np.uint64(self.cells.bit_length() - 1)
         if self._is_disc:
-            planar_rows(words, places, widths // 2, lasts, self._sums, self.reaches, more, less, shift, reports)
+            planar_rows(
+                words, places, widths // 2, lasts, self._sums, self.reaches, more, less, shift, reports
+            )
         else:
             planar(words, places, widths, lasts, more, less, shift, reports)
         return reports
@@ -283,7 +293,7 @@ class PlanarWindow(SpatialMechanism):
         middle = starts[:, 1] + self.widths[1] // 2
         found = np.repeat(even[None], len(places), axis=0)
         runs = [0, *np.flatnonzero(np.diff(self.reaches)) + 1, len(self.reaches)]  # columns of one reach
-        for begin, end in zip(runs, runs[1:], strict=False):
+        for begin, end in pairwise(runs):
             reach = self.reaches[begin]
             wide = _overlaps(first, starts[:, 0] + begin, starts[:, 0] + end)
             high = _overlaps(second, middle - reach, middle + reach)
@@ -294,7 +304,7 @@ class PlanarWindow(SpatialMechanism):
 def _overlaps(edges: Floats, start: Any, stop: Any) -> Floats:
     """Return how many cells each bin shares with each run of cells."""
     within = np.minimum(edges[1:], stop[:, None]) - np.maximum(edges[:-1], start[:, None])
-    return np.maximum(within, 0.0)
+    return np.asarray(np.maximum(within, 0.0))
 
 
 @lru_cache(maxsize=256)
@@ -306,14 +316,21 @@ def _chosen_side(epsilon: float, ratio: float, is_disc: bool) -> float:
 
     def error(logarithm: float) -> float:
         widths = np.minimum(math.exp(logarithm), edges)
-        cuts = [np.unique([0.0, width / 2, edge - width / 2, edge]) for width, edge in zip(widths, edges, strict=True)]
+        cuts = [
+            np.unique([0.0, width / 2, edge - width / 2, edge])
+            for width, edge in zip(widths, edges, strict=True)
+        ]
         (x, by_x), (y, by_y) = (panels(each, _ROUGH) for each in cuts)
         points = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)
         start = np.clip(points - widths / 2, 0, edges - widths)
-        whole = over_rectangle(np.zeros(2), edges, points) + gain * over_rectangle(start, start + widths, points)
+        whole = over_rectangle(np.zeros(2), edges, points) + gain * over_rectangle(
+            start, start + widths, points
+        )
         return float(by_x @ whole @ by_y / (ratio + gain * widths.prod()))
 
     longest = math.log(ratio * (1 - 2**-6))
-    found = minimize_scalar(error, bounds=(-epsilon / 2 - 3, longest), method="bounded", options={"xatol": 1e-4})
+    found = minimize_scalar(
+        error, bounds=(-epsilon / 2 - 3, longest), method="bounded", options={"xatol": 1e-4}
+    )
     side = math.exp(found.x) * (2 / math.sqrt(math.pi) if is_disc else 1)  # a disc of the same area
     return float(f"{min(side, math.exp(longest)):.4g}")

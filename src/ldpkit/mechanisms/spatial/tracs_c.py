@@ -61,7 +61,7 @@ class TracsC(TwoParts):
     >>> mechanism
     TracsC([0, 1] x [0, 1], epsilon=4, share=0.5, power=1, axes='ogpm')
     >>> round(mechanism.mean_error(), 6), round(mechanism.error((0.5, 0.5)), 4)
-    (0.27945, 0.2059)
+    (0.27945, 0.2171)
     >>> reports = mechanism.privatize([(0.2, 0.7), (0.9, 0.1)])
     >>> mechanism.points_of(reports).shape
     (2, 2)

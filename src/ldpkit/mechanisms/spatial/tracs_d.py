@@ -27,7 +27,9 @@ __all__ = ["THESIS_SHARE", "TracsD"]
 THESIS_SHARE = math.pi / (math.pi + 1)
 """What the direction gets of the budget in the thesis, whatever epsilon and the region."""
 
-_X = Parameter("x", float, "the reference along the first axis; by default the centre of the region", default=None)
+_X = Parameter(
+    "x", float, "the reference along the first axis; by default the centre of the region", default=None
+)
 _Y = Parameter("y", float, "the reference along the second axis; by default the centre", default=None)
 _ORDER, _ROUGH = 10, 4
 _TURN = 2 * math.pi
@@ -44,8 +46,8 @@ class TracsD(TwoParts):
     and tallies add; Algorithm 1 of the thesis, with the previous report as the reference, is
     `protocols.trajectories.chained`.
 
-    Utility: on the unit square, from its centre, the mean distance is 0.2473 at epsilon 4 and
-    0.1220 at 8, less than TraCS-C's; `planar_window` has 0.1952 and 0.0549.
+    Utility: on the unit square, from its centre, the mean distance is 0.2472 at epsilon 4 and
+    0.1222 at 8, less than TraCS-C's; `planar_window` has 0.1952 and 0.0549.
     Runtime: O(1) a location and edge of the region; memory O(1).
     Citation: Zheng, Algorithm 1, Theorem 12, with the share of the direction chosen and the
     cases of a location at the reference and of a reference on an edge mended.
@@ -74,13 +76,13 @@ class TracsD(TwoParts):
     >>> import ldpkit
     >>> mechanism = ldpkit.get("tracs_d", ((0, 0), (1, 1)), epsilon=4, share=THESIS_SHARE)
     >>> mechanism.reference, round(mechanism.mean_error(), 4)
-    ((0.5, 0.5), 0.2563)
+    ((0.5, 0.5), 0.2562)
     >>> ldpkit.get("tracs_d", ((0, 0), (1, 1)), epsilon=4, x=0, y=0)
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: the reference (0, 0) is a corner of [0, 1] x [0, 1], from which \
-most directions leave the region at once, so that many reports would be the corner itself: take a point \
-inside, such as (0.5, 0.5)
+    ldpkit.core.errors.InvalidParameterError: the reference (0, 0) is a corner of [0, 1] x [0, 1], from \
+which most directions leave the region at once, so that many reports would be the corner itself: take a \
+point inside, such as (0.5, 0.5)
     """
 
     name = "tracs_d"
@@ -171,7 +173,11 @@ inside, such as (0.5, 0.5)
         around, along = self.parts
         first, last, chances = around.pieces(places[:, 0])
         first, last = first / around.cells, last / around.cells
-        kinks = [turns, (turns + 0.5) % 1.0, *np.broadcast_to(self._corner_turns[:, None], (len(self._corner_turns), len(turns)))]
+        kinks = [
+            turns,
+            (turns + 0.5) % 1.0,
+            *np.broadcast_to(self._corner_turns[:, None], (len(self._corner_turns), len(turns))),
+        ]
         ends = first[:, :, None], last[:, :, None]
         inner = np.stack(kinks, axis=1)[:, None, :]
         cuts = np.sort(np.concatenate([ends[0], np.clip(inner, *ends), ends[1]], axis=2), axis=2)
@@ -182,7 +188,9 @@ inside, such as (0.5, 0.5)
         rays, target = reach[..., None] * ahead, (points - self.reference)[:, None, :]
         start, stop, heights = (each[:, :, None] for each in along.pieces(places[:, 1]))
         inside = sum(
-            heights[:, piece] * along.cells * along_rays(rays, target, start[:, piece] / along.cells, stop[:, piece] / along.cells, power)
+            heights[:, piece]
+            * along.cells
+            * along_rays(rays, target, start[:, piece] / along.cells, stop[:, piece] / along.cells, power)
             for piece in range(heights.shape[1])
             if (stop[:, piece] > start[:, piece]).any()
         )
@@ -198,7 +206,9 @@ inside, such as (0.5, 0.5)
         """Return the mean error over all of the region, taken in directions and distances."""
         corners, half = self._corner_turns, self.parts[0].half
         kinks = [corners, (corners + half) % 1.0, (corners - half) % 1.0, (corners + 0.5) % 1.0]
-        cuts = np.unique(np.concatenate([np.linspace(0, 1, 5), *kinks]))  # the window's ends meet corners there
+        cuts = np.unique(
+            np.concatenate([np.linspace(0, 1, 5), *kinks])
+        )  # the window's ends meet corners there
         turns, by_turn = panels(cuts, around)
         shares, by_share = panels(np.unique([0.0, *self.parts[1].cut, 1.0]), around)
         first, second = (each.ravel() for each in np.meshgrid(turns, shares, indexing="ij"))
