@@ -14,8 +14,9 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import SMALLEST_EPSILON, Parameter
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.mechanisms.cells.sharing import product_epsilon
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
-from ldpkit.mechanisms.spatial.parts import Part, product_epsilon
+from ldpkit.mechanisms.spatial.parts import Part
 
 __all__ = ["SHARE", "TwoParts", "best_share"]
 

@@ -1,7 +1,7 @@
 """Two reports for one location: each coordinate by a mechanism of a line or a circle.
 
-Which mechanisms can be a part, what each tells of its integers, and how a budget is shared.
-Polar coordinates, direction and distance, and two axes are all this.
+Which mechanisms can be a part, and what each tells of its integers. Direction and distance, and
+two axes, are both this.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import GRID
-from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import log_product_up
-from ldpkit.core.parameters import SMALLEST_EPSILON, Parameter
+from ldpkit.core.parameters import Parameter
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.cells.widths import most_informative_width
@@ -25,7 +23,7 @@ from ldpkit.mechanisms.circular.circulant import Purkayastha
 from ldpkit.mechanisms.circular.window import CircularOGPM, CircularSW
 from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMPrior
 
-__all__ = ["AROUND", "ALONG", "Part", "budgets", "product_epsilon"]
+__all__ = ["ALONG", "AROUND", "Part"]
 
 _COARSE = 256  # pieces by which a smooth law is integrated
 
@@ -181,37 +179,3 @@ class Part:
             within = np.minimum(high, last) - np.maximum(low, first)
             chances += heights[:, piece, None] * np.maximum(within, 0.0)
         return chances
-
-
-def budgets(epsilon: float, share: float) -> tuple[float, float]:
-    """Return the epsilons of two parts of which the first gets a share; together they keep the budget.
-
-    Examples
-    --------
-    >>> budgets(4.0, 0.25)
-    (1.0, 3.0)
-    """
-    first = epsilon * share
-    second = epsilon - first
-    if Fraction(first) + Fraction(second) > Fraction(epsilon):
-        second = float(np.nextafter(second, 0.0))
-    if not min(first, second) >= SMALLEST_EPSILON:
-        raise InvalidParameterError(
-            f"epsilon={epsilon:g} is for two reports, which need at least {SMALLEST_EPSILON} each, and a "
-            f"share of {share:g} leaves them {first:g} and {second:g}"
-        )
-    return first, second
-
-
-def product_epsilon(*ratios: Fraction) -> float:
-    """Return the epsilon of reports with these largest ratios together, rounded up.
-
-    Examples
-    --------
-    >>> product_epsilon(Fraction(2), Fraction(1, 2))
-    0.0
-    """
-    whole = Fraction(1)
-    for ratio in ratios:
-        whole *= ratio
-    return log_product_up({whole: 1})

@@ -13,10 +13,11 @@ from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
+from ldpkit.mechanisms.cells.sharing import budgets
 from ldpkit.mechanisms.cells.widths import POWER
 from ldpkit.mechanisms.spatial.integrals import mean_over_boxes, over_rectangle, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
-from ldpkit.mechanisms.spatial.parts import ALONG, Part, budgets
+from ldpkit.mechanisms.spatial.parts import ALONG, Part
 
 __all__ = ["TracsC"]
 

@@ -16,10 +16,11 @@ from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
+from ldpkit.mechanisms.cells.sharing import budgets
 from ldpkit.mechanisms.cells.widths import POWER
 from ldpkit.mechanisms.spatial.integrals import along_rays, mean_over_boxes, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
-from ldpkit.mechanisms.spatial.parts import ALONG, AROUND, Part, budgets
+from ldpkit.mechanisms.spatial.parts import ALONG, AROUND, Part
 from ldpkit.mechanisms.spatial.tracs_c import _ZHENG
 
 __all__ = ["THESIS_SHARE", "TracsD"]
