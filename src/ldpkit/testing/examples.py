@@ -120,11 +120,11 @@ def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
 
 
 def spread_points(region: Any, count: int) -> np.ndarray[Any, Any]:
-    """Return points of a region, evenly spread in a pattern that never repeats; the first are its corners."""
+    """Return points of a region: its centre, its corners, and others in a pattern that never repeats."""
     steps = np.arange(count)[:, None] * np.array([0.7548776662466927, 0.5698402909980532])
     points = region.project(region.from_shares(steps % 1.0))
-    corners = region.corners[:count]
-    points[: len(corners)] = corners
+    special = np.array([region.centre, *region.corners])[:count]
+    points[: len(special)] = special
     return np.asarray(points)
 
 

@@ -92,7 +92,7 @@ def check_place_ratios(mechanism: Any) -> None:
 
 
 def check_spatial_samplers(mechanism: Any) -> None:
-    """Reports of locations follow the channel's row of their place."""
+    """Reports of locations follow the channel's row of their place, also at the centre and in corners."""
     for epsilon in (0.5, 4.0):
         each = _listed(mechanism, epsilon)
         draws, points = 20_000, spread_points(each.domain.region, 7)
@@ -138,7 +138,7 @@ def check_map_errors(mechanism: Any) -> None:
 def check_far_and_near(mechanism: Any) -> None:
     """Reports on the full grid are within the region, and as far from their location as is stated."""
     n, region = 50_000, mechanism.domain.region
-    points = spread_points(region, 6)[[0, 4, 5]]
+    points = spread_points(region, 7)[[0, 1, 6]]
     for point, source in zip(points, seeded(22).spawn(len(points)), strict=True):
         location = mechanism.domain.locations(point[None])[0]
         found = mechanism.points_of(mechanism.privatize(np.tile(location, (n, 1)), rng=source))
