@@ -233,7 +233,9 @@ class GridResponse(SiteResponse):
         if not region.fills_frame:
             return super()._mean_error(power)
         if not _is_diagonal(region.matrix):
-            (x, by_x), (y, by_y) = (panels(np.linspace(0, 1, min(cells, 64) + 1), 4) for cells in self.shape)
+            (x, by_x), (y, by_y) = (
+                panels(np.linspace(0, 1, 2 * min(cells, 32) + 1), 6) for cells in self.shape
+            )
             shares = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
             errors = self._errors(region.from_shares(shares), power)
             return float(by_x @ errors.reshape(len(x), len(y)) @ by_y)
