@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.domains.plane import as_plane, as_points
-from ldpkit.core.domains.regions import Region
+from ldpkit.core.domains.regions import PlaneRegion
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 SQUARE = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1))
@@ -81,7 +81,7 @@ def test_areas_and_copies(region):
         assert back == plane
         assert hash(back) == hash(plane)
         assert back.digest == plane.digest
-    assert Region.from_json({"shape": region.shape, **region.to_json()}) == region
+    assert PlaneRegion.from_json({"shape": region.shape, **region.to_json()}) == region
     with pytest.raises(FrozenError):
         region.low = 3
     with pytest.raises(FrozenError):

@@ -19,7 +19,7 @@ from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.interval import ClippedWarning
 from ldpkit.core.domains.polygons import Polygon
 from ldpkit.core.domains.projection import Projection
-from ldpkit.core.domains.regions import Disc, Parallelogram, Point, Rectangle, Region
+from ldpkit.core.domains.regions import Disc, Parallelogram, PlaneRegion, Point, Rectangle
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class PlaneDomain(Domain):
 
     Parameters
     ----------
-    region : Region
+    region : PlaneRegion
         Where people may be: public, and never taken from their data.
     projection : Projection, optional
         For locations given as longitude and latitude in degrees: how they become metres. The
@@ -62,14 +62,14 @@ class PlaneDomain(Domain):
     """
 
     __slots__ = ("places", "projection", "region")
-    region: Region
+    region: PlaneRegion
     projection: Projection | None
     places: Floats | None
 
     def __init__(
-        self, region: Region, projection: Projection | None = None, places: Locations | None = None
+        self, region: PlaneRegion, projection: Projection | None = None, places: Locations | None = None
     ) -> None:
-        if not isinstance(region, Region):
+        if not isinstance(region, PlaneRegion):
             raise InvalidParameterError(
                 f"a plane needs a region, such as Rectangle((0, 0), (1, 1)), got {str(region)[:50]!r}"
             )
@@ -284,7 +284,9 @@ class PlaneDomain(Domain):
             )
         rest = dict(form)
         chart, places = rest.pop("projection", None), rest.pop("places", None)
-        return cls(Region.from_json(rest), None if chart is None else Projection.from_json(chart), places)
+        return cls(
+            PlaneRegion.from_json(rest), None if chart is None else Projection.from_json(chart), places
+        )
 
     @cached_property
     def _key(self) -> tuple[object, ...]:
@@ -311,7 +313,7 @@ class PlaneDomain(Domain):
         return PlaneDomain.from_json, (self.to_json(),)
 
 
-PlaneLike: TypeAlias = "PlaneDomain | Region | tuple[Point, Point]"
+PlaneLike: TypeAlias = "PlaneDomain | PlaneRegion | tuple[Point, Point]"
 """A plane, a region, or the lower left and upper right corners of a rectangle."""
 
 
@@ -325,7 +327,7 @@ def as_plane(domain: PlaneLike) -> PlaneDomain:
     """
     if isinstance(domain, PlaneDomain):
         return domain
-    if isinstance(domain, Region):
+    if isinstance(domain, PlaneRegion):
         return PlaneDomain(domain)
     try:
         low, high = domain

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.regions import Point, Region, as_pair
+from ldpkit.core.domains.regions import PlaneRegion, Point, as_pair
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOST_CORNERS = 2000  # every edge is compared with every other
 _RELATIVE = 1e-12
 
 
-class Polygon(Region):
+class Polygon(PlaneRegion):
     """The inside of an outline.
 
     Parameters

@@ -22,7 +22,7 @@ from ldpkit.core.errors import FrozenError, InvalidParameterError
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
 
-__all__ = ["Disc", "Parallelogram", "Point", "Rectangle", "Region", "as_pair"]
+__all__ = ["Disc", "Parallelogram", "Point", "Rectangle", "PlaneRegion", "as_pair"]
 
 Point: TypeAlias = "Sequence[float] | Floats"
 """A pair of numbers."""
@@ -46,7 +46,7 @@ def as_pair(point: Any, name: str) -> tuple[float, float]:
     return check_end(first, name), check_end(second, name)
 
 
-class Region(abc.ABC):
+class PlaneRegion(abc.ABC):
     """A bounded part of the plane, frozen.
 
     A new one gives its frame, `contains`, `project`, `reach` and `nodes`, and its JSON form.
@@ -168,7 +168,7 @@ class Region(abc.ABC):
         """Return the numbers that describe it."""
 
     @classmethod
-    def from_json(cls, form: dict[str, Any]) -> Region:
+    def from_json(cls, form: dict[str, Any]) -> PlaneRegion:
         """Return the region of a JSON form, whose key "shape" names it, or refuse it."""
         kinds: dict[Any, Any] = {each.shape: each for each in _leaves(_ROOT)}
         shape = form.get("shape")
@@ -179,7 +179,7 @@ class Region(abc.ABC):
             )
         numbers = {name: value for name, value in form.items() if name != "shape"}
         try:
-            made: Region = kind(**numbers)
+            made: PlaneRegion = kind(**numbers)
         except TypeError:
             raise InvalidParameterError(
                 f"not the description of a {kind.shape}: {str(form)[:80]!r}"
@@ -187,7 +187,7 @@ class Region(abc.ABC):
         return made
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Region):
+        if not isinstance(other, PlaneRegion):
             return NotImplemented
         return self.shape == other.shape and self.to_json() == other.to_json()
 
@@ -199,10 +199,10 @@ class Region(abc.ABC):
         return f"{type(self).__name__}({told})"
 
     def __reduce__(self) -> Any:
-        return Region.from_json, ({"shape": self.shape, **self.to_json()},)
+        return PlaneRegion.from_json, ({"shape": self.shape, **self.to_json()},)
 
 
-_ROOT: Any = Region
+_ROOT: Any = PlaneRegion
 
 
 def _leaves(kind: Any) -> list[Any]:
@@ -216,7 +216,7 @@ def _written(value: Any) -> str:
     return f"{value:.15g}"
 
 
-class Convex(Region):
+class Convex(PlaneRegion):
     """A region between straight edges, without a corner that points inwards."""
 
     @cached_property
@@ -389,7 +389,7 @@ class Parallelogram(Convex):
         return f"the parallelogram at {self.corner} with the edges {self.first} and {self.second}"
 
 
-class Disc(Region):
+class Disc(PlaneRegion):
     """All points within a radius of a centre.
 
     Parameters

@@ -59,7 +59,7 @@ class SpatialMechanism(Mechanism):
 
     Parameters
     ----------
-    domain : PlaneDomain, Region or pair of corners
+    domain : PlaneDomain, PlaneRegion or pair of corners
         The region of locations.
     epsilon : float
         The privacy budget of one location.

@@ -16,7 +16,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.cells.sharing import product_epsilon
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
-from ldpkit.mechanisms.spatial.parts import Part
+from ldpkit.mechanisms.spatial.parts import Coordinate
 
 __all__ = ["SHARE", "TwoParts", "best_share"]
 
@@ -65,7 +65,7 @@ class TwoParts(SpatialMechanism):
 
     @property
     @abc.abstractmethod
-    def parts(self) -> tuple[Part, Part]:
+    def parts(self) -> tuple[Coordinate, Coordinate]:
         """What reports the first and the second coordinate."""
 
     @abc.abstractmethod

@@ -23,7 +23,7 @@ from ldpkit.mechanisms.circular.circulant import Purkayastha
 from ldpkit.mechanisms.circular.window import CircularOGPM, CircularSW
 from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMPrior
 
-__all__ = ["ALONG", "AROUND", "Part"]
+__all__ = ["ALONG", "AROUND", "Coordinate"]
 
 _COARSE = 256  # pieces by which a smooth law is integrated
 
@@ -51,12 +51,12 @@ AROUND = Parameter("direction", str, "what reports the direction", default="ogpm
 
 
 @dataclass(frozen=True)
-class Part:
+class Coordinate:
     """A mechanism that reports one coordinate, on [0, 1] or once around a circle.
 
     Examples
     --------
-    >>> part = Part.line("ogpm", 1.0, grid=8)
+    >>> part = Coordinate.line("ogpm", 1.0, grid=8)
     >>> part.cells, part.places
     (16, 9)
     >>> start, stop, heights = part.pieces(np.array([0, 4]))
@@ -68,12 +68,12 @@ class Part:
     is_circle: bool
 
     @classmethod
-    def line(cls, name: str, epsilon: float, power: float = 1.0, grid: int = GRID) -> Part:
+    def line(cls, name: str, epsilon: float, power: float = 1.0, grid: int = GRID) -> Coordinate:
         """Return the part for a coordinate of [0, 1]."""
         return cls(_LINES[name](epsilon, power, grid), False)
 
     @classmethod
-    def circle(cls, name: str, epsilon: float, power: float = 1.0, grid: int = GRID) -> Part:
+    def circle(cls, name: str, epsilon: float, power: float = 1.0, grid: int = GRID) -> Coordinate:
         """Return the part for a coordinate that goes once around."""
         return cls(_CIRCLES[name](epsilon, power, grid), True)
 

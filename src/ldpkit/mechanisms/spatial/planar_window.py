@@ -54,7 +54,7 @@ class PlanarWindow(SpatialMechanism):
 
     Parameters
     ----------
-    domain : PlaneDomain, Region or pair of corners
+    domain : PlaneDomain, PlaneRegion or pair of corners
         The region of locations.
     epsilon : float
         The privacy budget of one location.

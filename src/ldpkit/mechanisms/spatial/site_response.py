@@ -143,7 +143,7 @@ class GridResponse(SiteResponse):
 
     Parameters
     ----------
-    domain : PlaneDomain, Region or pair of corners
+    domain : PlaneDomain, PlaneRegion or pair of corners
         The region of locations.
     epsilon : float
         The privacy budget of one location.
@@ -334,7 +334,7 @@ class PlaceResponse(SiteResponse):
 
         Parameters
         ----------
-        domain : PlaneDomain, Region or pair of corners
+        domain : PlaneDomain, PlaneRegion or pair of corners
             The region of locations.
         epsilon : float
             The privacy budget of one location.

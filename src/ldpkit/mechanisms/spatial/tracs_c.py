@@ -17,7 +17,7 @@ from ldpkit.mechanisms.cells.sharing import budgets
 from ldpkit.mechanisms.cells.widths import POWER
 from ldpkit.mechanisms.spatial.integrals import mean_over_boxes, over_rectangle, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
-from ldpkit.mechanisms.spatial.parts import ALONG, Part
+from ldpkit.mechanisms.spatial.parts import ALONG, Coordinate
 
 __all__ = ["TracsC"]
 
@@ -42,7 +42,7 @@ class TracsC(TwoParts):
 
     Parameters
     ----------
-    domain : PlaneDomain, Region or pair of corners
+    domain : PlaneDomain, PlaneRegion or pair of corners
         The region of locations.
     epsilon : float
         The privacy budget of one location.
@@ -96,11 +96,11 @@ class TracsC(TwoParts):
         self._freeze(share=chosen)
 
     @cached_property
-    def parts(self) -> tuple[Part, Part]:
+    def parts(self) -> tuple[Coordinate, Coordinate]:
         first, second = budgets(self.epsilon, self.share)
         return (
-            Part.line(self.axes, first, self.power, self.grid),
-            Part.line(self.axes, second, self.power, self.grid),
+            Coordinate.line(self.axes, first, self.power, self.grid),
+            Coordinate.line(self.axes, second, self.power, self.grid),
         )
 
     def details(self) -> dict[str, float]:

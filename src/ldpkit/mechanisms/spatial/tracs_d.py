@@ -10,7 +10,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import PlaneLike, as_plane
-from ldpkit.core.domains.regions import Point, Rectangle, Region, as_pair
+from ldpkit.core.domains.regions import PlaneRegion, Point, Rectangle, as_pair
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.typing import Floats, Indices
@@ -20,7 +20,7 @@ from ldpkit.mechanisms.cells.sharing import budgets
 from ldpkit.mechanisms.cells.widths import POWER
 from ldpkit.mechanisms.spatial.integrals import along_rays, mean_over_boxes, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
-from ldpkit.mechanisms.spatial.parts import ALONG, AROUND, Part
+from ldpkit.mechanisms.spatial.parts import ALONG, AROUND, Coordinate
 from ldpkit.mechanisms.spatial.tracs_c import _ZHENG
 
 __all__ = ["THESIS_SHARE", "TracsD"]
@@ -55,7 +55,7 @@ class TracsD(TwoParts):
 
     Parameters
     ----------
-    domain : PlaneDomain, Region or pair of corners
+    domain : PlaneDomain, PlaneRegion or pair of corners
         The region of locations.
     epsilon : float
         The privacy budget of one location.
@@ -128,17 +128,17 @@ point inside, such as (0.5, 0.5)
         return self.x, self.y
 
     @cached_property
-    def _seen(self) -> Region:
+    def _seen(self) -> PlaneRegion:
         """The region, or where its outline hides parts from the reference, the box around it."""
         region = self.domain.region
         return region if region.sees_all_from(self.reference) else Rectangle(*region.box)
 
     @cached_property
-    def parts(self) -> tuple[Part, Part]:
+    def parts(self) -> tuple[Coordinate, Coordinate]:
         first, second = budgets(self.epsilon, self.share)
         return (
-            Part.circle(self.direction, first, self.power, self.grid),
-            Part.line(self.distance, second, self.power, self.grid),
+            Coordinate.circle(self.direction, first, self.power, self.grid),
+            Coordinate.line(self.distance, second, self.power, self.grid),
         )
 
     def details(self) -> dict[str, float]:
@@ -221,7 +221,7 @@ point inside, such as (0.5, 0.5)
         return float(weights @ errors / weights.sum())
 
 
-def _reference(region: Region, x: float | None, y: float | None) -> tuple[float, float]:
+def _reference(region: PlaneRegion, x: float | None, y: float | None) -> tuple[float, float]:
     """Return the reference that was asked for, or the centre; refuse one outside and a corner."""
     if (x is None) != (y is None):
         raise InvalidParameterError(f"a reference has x and y: give both or neither, got x={x} and y={y}")
@@ -241,7 +241,7 @@ def _reference(region: Region, x: float | None, y: float | None) -> tuple[float,
 
 @lru_cache(maxsize=256)
 def _chosen_share(
-    region: Region, reference: Point, epsilon: float, power: float, direction: str, distance: str
+    region: PlaneRegion, reference: Point, epsilon: float, power: float, direction: str, distance: str
 ) -> float:
     """Return the best share of the direction, by a rough integral: the minimum is flat."""
     x, y = as_pair(reference, "the reference")
