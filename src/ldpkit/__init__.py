@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.polygons import Polygon
     from ldpkit.core.domains.projection import Projection
     from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
+    from ldpkit.core.domains.trajectories import Trajectories
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.protocols.store import DeviceStore
+    from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
 
 __all__ = [
     "AAA",
@@ -167,6 +169,7 @@ __all__ = [
     "PolarOGPM",
     "Polygon",
     "PrivacyLoss",
+    "PrivateTrajectories",
     "Parameter",
     "Projection",
     "Provenance",
@@ -185,6 +188,7 @@ __all__ = [
     "Tally",
     "TracsC",
     "TracsD",
+    "Trajectories",
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
@@ -200,6 +204,7 @@ __all__ = [
     "list_mechanisms",
     "load_plugin",
     "plan",
+    "privatize_trajectories",
     "random",
     "recommend",
     "recommend_mean",
@@ -228,6 +233,7 @@ _HOMES = {
     "core.domains.polygons": ("Polygon",),
     "core.domains.projection": ("Projection",),
     "core.domains.regions": ("Disc", "Parallelogram", "Rectangle"),
+    "core.domains.trajectories": ("Trajectories",),
     "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
@@ -284,6 +290,7 @@ _HOMES = {
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "protocols.store": ("DeviceStore",),
+    "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "mechanisms.tally": ("Tally",),
 }
 

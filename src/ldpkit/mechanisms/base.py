@@ -39,6 +39,7 @@ CAPABILITIES = {
     "fitted": "its table is made for given data",
     "additive": "the noise does not depend on the value",
     "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
+    "chained": "it reports locations from a reference, which may be the report before",
     "hashed": "a report names a hash function, which closed formulas take as ideal",
 }
 """What a mechanism may declare that it can do, and what each word means."""

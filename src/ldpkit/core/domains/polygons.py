@@ -44,6 +44,7 @@ meets the one from (1, 0) to (0, 1); give the corners in order round the region
 
     shape = "polygon"
     fills_frame = False
+    is_convex = False  # as far as is known
     outline: tuple[tuple[float, float], ...]
 
     def __init__(self, outline: Sequence[Point] | Any) -> None:

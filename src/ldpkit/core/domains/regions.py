@@ -57,6 +57,9 @@ class PlaneRegion(abc.ABC):
     fills_frame: ClassVar[bool] = True
     """Whether it is all of its frame; else reports outside are moved to its nearest point."""
 
+    is_convex: ClassVar[bool] = True
+    """Whether a straight line between two of its points stays inside."""
+
     def _settle(self, **fields: Any) -> None:
         self.__dict__.update(fields)
         low, high = self.box

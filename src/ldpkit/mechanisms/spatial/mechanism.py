@@ -154,8 +154,10 @@ class SpatialMechanism(Mechanism):
         array
             Cells; `points_of` turns them into locations.
         """
-        points = self.domain.take(values, clip=clip)
-        source = resolve(rng)
+        return self.report_points(self.domain.take(values, clip=clip), resolve(rng))
+
+    def report_points(self, points: Floats, source: RandomSource) -> Reports:
+        """Return one report for each point of the map, which the domain has let through."""
         base, shape = self._layout
         reports = np.empty((len(points), *shape), base)
         start = 0
@@ -207,8 +209,11 @@ class SpatialMechanism(Mechanism):
 
     def points_of(self, reports: Reports) -> Floats:
         """Return the location that each report stands for: the middle of its cell, within the region."""
-        cells = self.check_reports(reports).astype(np.float64) + 0.5
-        return self.domain.locations(self._answers(cells))
+        return self.domain.locations(self.on_map(reports))
+
+    def on_map(self, reports: Reports) -> Floats:
+        """Return the point of the map for each report: in metres, where locations are degrees."""
+        return self._answers(self.check_reports(reports).astype(np.float64) + 0.5)
 
     def _answers(self, cells: Floats) -> Floats:
         """Return the points of the region that places among the cells stand for."""

@@ -18,6 +18,7 @@ from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
 from ldpkit.mechanisms.cells.sharing import budgets
 from ldpkit.mechanisms.cells.widths import POWER
+from ldpkit.mechanisms.spatial.directions import TURN, from_reference, seen_from
 from ldpkit.mechanisms.spatial.integrals import along_rays, mean_over_boxes, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
 from ldpkit.mechanisms.spatial.parts import ALONG, AROUND, Coordinate
@@ -33,7 +34,6 @@ _X = Parameter(
 )
 _Y = Parameter("y", float, "the reference along the second axis; by default the centre", default=None)
 _ORDER, _ROUGH = 10, 4
-_TURN = 2 * math.pi
 
 
 @register
@@ -45,7 +45,7 @@ class TracsD(TwoParts):
     polygons. A location at the reference goes through both like any other, as direction 0 at
     distance 0. The reference is public and the same for everybody, so reports are independent
     and tallies add; Algorithm 1 of the thesis, with the previous report as the reference, is
-    `protocols.trajectories.chained`.
+    `reference="previous"` of `ldpkit.privatize_trajectories`.
 
     Utility: on the unit square, from its centre, the mean distance is 0.2472 at epsilon 4 and
     0.1222 at 8, less than TraCS-C's; `planar_window` has 0.1952 and 0.0549.
@@ -89,6 +89,7 @@ point inside, such as (0.5, 0.5)
     name = "tracs_d"
     title = "TraCS with direction and distance"
     citation = _ZHENG
+    capabilities = TwoParts.capabilities | {"chained"}
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, SHARE, _X, _Y, POWER, AROUND, ALONG, GRID_STEPS)
     x: float
     y: float
@@ -145,21 +146,16 @@ point inside, such as (0.5, 0.5)
         return {"distance_width": 2 * self.parts[1].cut[0]}
 
     def _coordinates(self, points: Floats) -> tuple[Floats, Floats]:
-        turns = np.arctan2(points[:, 1] - self.y, points[:, 0] - self.x)
-        turns *= 1 / _TURN
-        return turns, self._seen.gauge(self.reference, points)
+        return seen_from(self._seen, self.reference, points)
 
     def _from_coordinates(self, first: Floats, second: Floats) -> Floats:
-        angles = _TURN * first
-        ahead = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        far = self._seen.reach(self.reference, ahead) * second
-        return np.asarray(self.reference + far[:, None] * ahead)
+        return from_reference(self._seen, self.reference, first, second)
 
     @cached_property
     def _corner_turns(self) -> Floats:
         """The directions of the corners, where the reach has its kinks, in turns."""
         away = self._seen.corners - self.reference
-        return np.sort(np.arctan2(away[:, 1], away[:, 0]) / _TURN % 1.0)
+        return np.sort(np.arctan2(away[:, 1], away[:, 0]) / TURN % 1.0)
 
     def _errors(self, points: Floats, power: int) -> Floats:
         return self._integrated(self._place(points), points, power, _ORDER)
@@ -183,7 +179,7 @@ point inside, such as (0.5, 0.5)
         inner = np.stack(kinks, axis=1)[:, None, :]
         cuts = np.sort(np.concatenate([ends[0], np.clip(inner, *ends), ends[1]], axis=2), axis=2)
         nodes, weights = panels(cuts, order if first.shape[1] <= 3 else 2)
-        angles = _TURN * nodes.reshape(len(points), -1)
+        angles = TURN * nodes.reshape(len(points), -1)
         ahead = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
         reach = self._seen.reach(self.reference, ahead.reshape(-1, 2)).reshape(angles.shape)
         rays, target = reach[..., None] * ahead, (points - self.reference)[:, None, :]
@@ -213,7 +209,7 @@ point inside, such as (0.5, 0.5)
         turns, by_turn = panels(cuts, around)
         shares, by_share = panels(np.unique([0.0, *self.parts[1].cut, 1.0]), around)
         first, second = (each.ravel() for each in np.meshgrid(turns, shares, indexing="ij"))
-        angles = _TURN * turns
+        angles = TURN * turns
         reach = self._seen.reach(self.reference, np.stack([np.cos(angles), np.sin(angles)], axis=1))
         weights = np.outer(by_turn * reach**2, by_share * shares).ravel()
         points = self._from_coordinates(first, second)
