@@ -251,7 +251,7 @@ class PlaneDomain(Domain):
     def short(self) -> str:
         """The domain in the `repr` of a mechanism."""
         among = "" if self.places is None else f" with {len(self.places)} places"
-        return f"{self.region}{among}"
+        return f"{self}{among}"
 
     def values(self, places: Any) -> Any:
         """Return the locations themselves."""
@@ -302,7 +302,10 @@ class PlaneDomain(Domain):
         return hash(self._key)
 
     def __str__(self) -> str:
-        return str(self.region) if self.projection is None else f"{self.region} metres of {self.projection}"
+        if self.projection is None:
+            return str(self.region)
+        wide, high = (float(side) / 1000 for side in np.diff(self.region.box, axis=0)[0])
+        return f"the {self.region.shape} {wide:.4g} km wide and {high:.4g} km high on {self.projection}"
 
     def __repr__(self) -> str:
         more = "" if self.projection is None else f", {self.projection!r}"

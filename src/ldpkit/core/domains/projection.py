@@ -126,6 +126,11 @@ class Projection:
             return f"Projection.local({self._form['longitude']:.15g}, {self._form['latitude']:.15g})"
         return f"Projection.utm({self._form['zone']}{', south=True' if self._form['south'] else ''})"
 
+    def __str__(self) -> str:
+        if self._form["name"] == "local":
+            return f"the map around ({self._form['longitude']:.6g}, {self._form['latitude']:.6g})"
+        return f"the map of UTM zone {self._form['zone']}{' south' if self._form['south'] else ''}"
+
     def __reduce__(self) -> Any:
         return Projection, (self._form,)
 
