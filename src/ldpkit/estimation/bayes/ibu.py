@@ -24,7 +24,6 @@ from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.inversion import describe
 from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.categorical.likelihood import iterate
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -54,6 +53,8 @@ def update(
     >>> run.frequencies.round(4).tolist(), run.converged
     ([0.8328, 0.1672, 0.0], True)
     """
+    from ldpkit.estimation.bayes.kernels import iterate
+
     rules = rules or Rules(largest_change=1e-12)
     counts = np.asarray(counts)
     if not (counts.sum(axis=1) > 0).all():
