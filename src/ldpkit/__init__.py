@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import ldpkit.bench as bench
     import ldpkit.testing as testing
     from ldpkit.assurance.adversary.compare import Risks, risk
-    from ldpkit.assurance.adversary.measure import Risk
+    from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
@@ -194,7 +194,7 @@ __all__ = [
 _HOMES = {
     "": ("bench", "testing"),
     "assurance.adversary.compare": ("Risks", "risk"),
-    "assurance.adversary.measure": ("Risk",),
+    "assurance.adversary.risk_record": ("Risk",),
     "assurance.audit.audit": ("Audit", "audit"),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),

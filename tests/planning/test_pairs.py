@@ -10,7 +10,8 @@ import pytest
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
-from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends, hidden_constraint, plan_pairs
+from ldpkit.planning.pairs import PairQuestion, plan_pairs
+from ldpkit.planning.pairs.search import best_table, gain_ends, hidden_constraint
 
 
 def theorem_3(n):

@@ -22,7 +22,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table, cell_text
 from ldpkit.core.watching import Watch, collect, unwatched
-from ldpkit.estimation.density import ALGORITHMS
+from ldpkit.estimation.binned_density import ALGORITHMS
 from ldpkit.mechanisms.kinds import NUMERIC, select
 from ldpkit.planning.plans import ALL, left_out_note, listed
 

@@ -23,8 +23,9 @@ from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
+from ldpkit.estimation.binned_density import ALGORITHMS, FINE
 from ldpkit.estimation.deconvolution import maximise
-from ldpkit.estimation.density import ALGORITHMS, FINE, Density, transition
+from ldpkit.estimation.density import Density, transition
 from ldpkit.estimation.density import density as estimate_density
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.mechanisms.kinds import numeric_class

@@ -80,7 +80,7 @@ def density(
     alone: a density has no interval with a level.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.estimation.density import ALGORITHMS, FINE
+    from ldpkit.estimation.binned_density import ALGORITHMS, FINE
     from ldpkit.estimation.density import density as estimate_density
     from ldpkit.estimation.quantile import quantiles as estimate_quantiles
 

@@ -15,7 +15,8 @@ from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.jrr.thesis import TABLE_4_3, choice, theorem_3
-from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends, plan_pairs
+from ldpkit.planning.pairs import PairQuestion, plan_pairs
+from ldpkit.planning.pairs.search import best_table, gain_ends
 
 __all__ = ["privacy_claims", "trade_claims"]
 
@@ -119,7 +120,7 @@ def _draw_region(settings: Settings) -> None:
     if settings.folder is None:
         return
     from ldpkit.figures.canvas import new_figure, save_figure
-    from ldpkit.planning.pairs import hidden_constraint
+    from ldpkit.planning.pairs.search import hidden_constraint
 
     figure = new_figure(10, 4.5)
     question = PairQuestion(10_000, 1.0, ones=(100, 100))

@@ -19,7 +19,7 @@ from ldpkit.simulation.datasets.dataset import Dataset
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import DomainLike
-    from ldpkit.files.tables import Missing
+    from ldpkit.files.pieces import Missing
 
 __all__ = ["DEFAULT_DATA", "as_dataset", "load", "load_amounts"]
 
