@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
-    from ldpkit.mechanisms.base import Mechanism, get, list_mechanisms, register
+    from ldpkit.mechanisms.base import Mechanism, register
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.longitudinal.lgrr import LGRR
     from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
     from ldpkit.mechanisms.longitudinal.lunary import LOSUE, LOUE, LSOUE, LSUE
+    from ldpkit.mechanisms.lookup import get, list_mechanisms
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
     from ldpkit.mechanisms.numeric.duchi import CompressedDuchi, Duchi
     from ldpkit.mechanisms.numeric.hybrid import HM
@@ -221,7 +222,8 @@ _HOMES = {
     "estimation.estimate": ("Estimate",),
     "estimation.evidence": ("Evidence",),
     "estimation.numeric": ("NumericEstimate",),
-    "mechanisms.base": ("Mechanism", "get", "list_mechanisms", "register"),
+    "mechanisms.base": ("Mechanism", "register"),
+    "mechanisms.lookup": ("get", "list_mechanisms"),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),

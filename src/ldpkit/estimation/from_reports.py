@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.errors import InvalidInputError
@@ -36,10 +35,11 @@ class FromReports(Result):
     made_by: Mapping[str, Any]
     provenance: Provenance
 
-    @property
-    @abc.abstractmethod
-    def mechanisms(self) -> tuple[Mechanism, ...]:
-        """What made the reports."""
+    if TYPE_CHECKING:  # a field or a property: of the latter a dataclass would make the field's default
+
+        @property
+        def mechanisms(self) -> tuple[Mechanism, ...]:
+            """What made the reports."""
 
     @property
     def how(self) -> str:
