@@ -16,7 +16,7 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_text
 from fuzz.target import Target, refused_if, require
-from ldpkit.bench.grid import Experiment
+from ldpkit.bench.experiment import Experiment
 from ldpkit.bench.numeric_data import load_numbers
 from ldpkit.bench.numeric_experiment import _check_label
 from ldpkit.bench.results import format_of
