@@ -11,7 +11,6 @@ import numpy as np
 
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalLike
-from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor
@@ -82,6 +81,7 @@ class AAA(TableMechanism):
     default_estimator = "table_mean"
     capabilities = NumericMechanism.capabilities | {"linear", "unbiased", "fitted"}
 
+    table_type = NoiseTable
     table: NoiseTable
 
     def __init__(
@@ -99,12 +99,8 @@ class AAA(TableMechanism):
         cache: str | Path | None = None,
     ) -> None:
         super().__init__(domain, epsilon, grid=grid)
-        if (outputs is None) != (weights is None):
-            raise InvalidParameterError("outputs and weights make a table together: give both or none")
-        if outputs is not None and weights is not None:
-            table = NoiseTable.from_text(outputs, weights)
-            table.check(self.epsilon)
-        else:
+        table = self._given(outputs, weights)
+        if table is None:
             size = _INTERVALS if intervals is None else check_whole(intervals, "intervals")
             check_size(size + 1, size + 1)  # before anything is solved: a table has more outputs than inputs
             shares = np.full(size + 1, 1 / (size + 1)) if descriptor is None else check_descriptor(descriptor)

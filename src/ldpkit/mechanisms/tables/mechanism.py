@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -42,6 +42,18 @@ class TableMechanism(NumericMechanism):
     declared: ClassVar[tuple[Parameter, ...]] = (*NumericMechanism.declared, INTERVALS)
 
     table: ReportTable
+
+    table_type: ClassVar[type[ReportTable]] = ReportTable
+
+    def _given(self, outputs: Sequence[int] | None, weights: str | None) -> ReportTable | None:
+        """Return the finished table that was given, checked; None if there is none and one must be made."""
+        if (outputs is None) != (weights is None):
+            raise InvalidParameterError("outputs and weights make a table together: give both or none")
+        if outputs is None or weights is None:
+            return None
+        table = self.table_type.from_text(outputs, weights)
+        table.check(self.epsilon)
+        return table
 
     def _keep(self, table: ReportTable, intervals: int | None) -> None:
         """Store the table, or refuse one that is too large or of another grid."""
