@@ -10,7 +10,7 @@ from ldpkit.core import random
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
-from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.kinds import (
     CIRCULAR,
     NUMERIC,
@@ -21,6 +21,7 @@ from ldpkit.mechanisms.kinds import (
     is_on_grid,
     is_spatial,
 )
+from ldpkit.mechanisms.lookup import get
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = [
