@@ -6,24 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import NumericInput, moved_in_words, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    EpsilonOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    Missing,
-    MissingOption,
-    NumberFiles,
-    SeedOption,
-)
 from ldpkit.cli.outputs import check_figure
 from ldpkit.cli.parsing import parse_shares
 from ldpkit.cli.printing import note, present
@@ -50,11 +35,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 def density(
-    files: NumberFiles,
-    low: LowOption = None,
-    high: HighOption = None,
-    epsilon: EpsilonOption = None,
-    mechanism: MechanismOption = None,
+    files: opt.NumberFiles,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
     bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
     estimator: Annotated[str, typer.Option("--estimator", help="ems (smooth), em, or inversion.")] = "ems",
     quantile: Annotated[
@@ -62,13 +47,13 @@ def density(
         typer.Option("--quantile", "-q", metavar="Q", help="Quantiles to tell, with commas between."),
     ] = ["0.25,0.5,0.75"],
     level: Annotated[float, typer.Option(help="The coverage of their intervals.")] = 0.95,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    missing: MissingOption = Missing.refuse,
-    seed: SeedOption = None,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    seed: opt.SeedOption = None,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
 
@@ -101,7 +86,7 @@ def density(
     quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
     found = estimate_density(tally, bins=bins, algorithm=estimator).with_quantiles(quantiles, smooth)
     present(found, output)
-    if output is Format.csv:
+    if output is opt.Format.csv:
         for each in quantiles:
             note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
     if figure is not None:

@@ -6,23 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    EpsilonOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    Missing,
-    MissingOption,
-    NumberFiles,
-    PopulationOption,
-    SeedOption,
-)
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.randomise import fitting
 from ldpkit.cli.tallies import count_numbers
@@ -50,16 +36,16 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mean(
-    files: NumberFiles,
-    low: LowOption = None,
-    high: HighOption = None,
-    epsilon: EpsilonOption = None,
-    mechanism: MechanismOption = None,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    missing: MissingOption = Missing.refuse,
+    files: opt.NumberFiles,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
-    population: PopulationOption = False,
+    population: opt.PopulationOption = False,
     share: Annotated[
         float | None,
         typer.Option(
@@ -67,8 +53,8 @@ def mean(
         ),
     ] = None,
     bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
-    seed: SeedOption = None,
-    output: FormatOption = Format.table,
+    seed: opt.SeedOption = None,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Estimate the mean of numbers, with its error and interval.
 
