@@ -1,4 +1,9 @@
-"""What pairs are asked to do: for how many people, and what may be learned by whom."""
+"""What pairs are asked to do, and what their reports may tell whom.
+
+The question has two epsilons. `epsilon_alone` is what a report may tell a collector who
+knows some people's values, but not who is paired with whom. `epsilon` is what it may tell
+anyone, the partner included.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from dataclasses import dataclass
 
 from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.joint.adversary import Adversary
 from ldpkit.mechanisms.joint.table import PairTable
 
@@ -78,3 +84,7 @@ class PairQuestion:
         together = [(2 * ones - self.n) ** 2 - self.n for ones in shares]
         count = max(self.n * p * q + covariance * meet * each for each in together)
         return count / (self.n * (p - q)) ** 2
+
+    def response_variance(self, epsilon: float) -> float:
+        """Return the variance of the share by plain randomised response, the same for any number of ones."""
+        return GRR(2, epsilon=epsilon).variance(0.5, self.n)

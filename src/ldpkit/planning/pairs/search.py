@@ -1,20 +1,24 @@
-"""The search for the best pair: the law with the least variance within both limits."""
+"""The best law of a pair under the question's limits, and how many known people undo its gain.
+
+The thesis optimises under a theorem that is too weak towards a collector who does not
+know the pairing, and says nothing of the partner. Here both constraints are the exact ones.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.planning.pairs.question import PairQuestion
 
-__all__ = ["Constraint", "best_table", "gain_ends", "hidden_constraint", "response_variance"]
+__all__ = ["Constraint", "best_table", "gain_ends", "hidden_constraint"]
 
 _GRID = 12  # epsilons of one report that are tried, before the best is refined
 _HALVINGS = 36
@@ -23,11 +27,6 @@ _NEARLY = 1e-9  # by which a search stays on the safe side of its constraint
 
 Constraint = Callable[[float, float], float]
 """The epsilon towards the stated adversary, from p and the probability that both are untruthful."""
-
-
-def response_variance(question: PairQuestion, epsilon: float) -> float:
-    """Return the variance of a share by randomised response."""
-    return GRR(2, epsilon=epsilon).variance(0.5, question.n)
 
 
 def best_table(
@@ -74,7 +73,7 @@ def best_table(
         table = PairTable(2, Fraction(p), min(Fraction(low), Fraction(u) ** 2))
         return question.variance(table), p, low
 
-    wanted = response_variance(question, question.epsilon_alone)
+    wanted = question.response_variance(question.epsilon_alone)
     highest = question.epsilon_alone - _NEARLY
     # The strongest correlation that is allowed at all, with as much truth as it leaves, is mostly best.
     corner, past = 0.0, highest
@@ -100,7 +99,7 @@ def gain_ends(question: PairQuestion, constraint: Callable[[int], Constraint] | 
     """Return the least number of known people at which no pairs beat randomised response; None if none."""
 
     def gains(known: int) -> bool:
-        asked = PairQuestion(question.n, question.epsilon_alone, question.epsilon, known, question.ones)
+        asked = replace(question, known=known)
         return best_table(asked, constraint(known) if constraint else None, only_whether=True) is not None
 
     low, high = 0, question.n - 1
