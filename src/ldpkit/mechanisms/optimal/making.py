@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.optimal import OUTPUT_STEPS, TIME_LIMIT
+from ldpkit.mechanisms.optimal import TIME_LIMIT
 from ldpkit.mechanisms.optimal.bounds import lower_bound, worst_loss
 from ldpkit.mechanisms.optimal.problem import Problem
 from ldpkit.mechanisms.optimal.repair import repair
