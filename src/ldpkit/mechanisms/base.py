@@ -391,6 +391,7 @@ _Numeric = Literal[
     "ogpm_at",
     "ogpm_prior",
     "ogpm_unbiased",
+    "optimal",
     "pm",
     "staircase",
     "sw",
