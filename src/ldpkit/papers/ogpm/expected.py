@@ -27,7 +27,7 @@ __all__ = ["circle_claims", "line_claims", "original_claims"]
 
 TURN = 2 * math.pi
 _VALUES = 400
-_ARC_VALUES = 33  # from an end to the middle, the law of arcs being the same on both sides
+_ARC_VALUES = 17  # from an end to the middle, the law of arcs being the same on both sides
 
 
 def line_claims(settings: Settings) -> Iterator[Claim]:

@@ -113,9 +113,9 @@ def remapped(mechanism: NumericMechanism, values: Floats, prior: Floats, power: 
 
     Examples
     --------
-    >>> values, prior = middles(20), np.full(20, 0.05)
-    >>> remapped(numeric("ogpm", 2.0), values, prior) < numeric("ogpm", 2.0).error(values).mean()
-    True
+    >>> values, ogpm = middles(20), numeric("ogpm", 2.0)
+    >>> round(float(ogpm.error(values).mean()), 3), round(remapped(ogpm, values, np.full(20, 0.05)), 3)
+    (0.169, 0.161)
     """
     joint = prior[:, None] * mechanism.bin_masses(values)
     losses = np.abs(values[:, None] - values) ** power

@@ -16,6 +16,7 @@ from ldpkit.estimation.circular_density import circular_transition
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.density import transition
 from ldpkit.papers import Settings
+from ldpkit.simulation.metrics.transport import circular_emd, emd
 
 __all__ = ["BINS", "Column", "Raw", "draw_histograms", "load_columns", "raw", "smoothed"]
 
@@ -70,6 +71,7 @@ class Raw:
     l1: float
     error: float
     bias: float
+    emd: float
     l1_stderr: float
     error_stderr: float
 
@@ -90,6 +92,7 @@ def raw(column: Column, name: str, epsilon: float, runs: int, rng: RandomSource)
         float(distances.mean()),
         float(np.abs(gaps).mean()),
         float(abs(gaps.mean())),
+        float((circular_emd if column.around else emd)(column.histogram, shares).mean()),
         float(distances.std()) / root,
         float(np.abs(gaps).std()) / root,
     )
