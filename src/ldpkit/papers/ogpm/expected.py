@@ -8,9 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-import ldpkit
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import end_error
+from ldpkit.mechanisms.circular.circulant import Purkayastha
+from ldpkit.mechanisms.circular.window import CircularOGPM
+from ldpkit.mechanisms.numeric.ogpm import OGPM
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.ogpm.curves import draw_curves
 from ldpkit.papers.ogpm.distances import (
@@ -80,7 +82,7 @@ def _worst(name: str, power: float, *, window: float | None = None) -> float:
 def _end(epsilon: float, power: float, window: float | None) -> float:
     if window is None:
         return end_error(epsilon, power)
-    return float(ldpkit.get("ogpm", (0, 1), epsilon=epsilon, power=window).error(0.0, power))
+    return float(OGPM((0, 1), epsilon=epsilon, power=window).error(0.0, power))
 
 
 def circle_claims(settings: Settings) -> Iterator[Claim]:
@@ -109,7 +111,7 @@ def circle_claims(settings: Settings) -> Iterator[Claim]:
             yield percent(f"{what}, as published", said, float(np.mean(ours) / flat), note)
             yield percent(f"{what}, arcs for both", said, float(np.mean(ours) / arcs), _FAIR, corrected=True)
     ratios = [
-        _circular(epsilon, power, power) / ldpkit.get("purkayastha", TURN, epsilon=epsilon).error(0.0, power)
+        _circular(epsilon, power, power) / Purkayastha(TURN, epsilon=epsilon).error(0.0, power)
         for epsilon in WORST_EPSILONS[::4]
         for power in (1, 2)
     ]
@@ -128,7 +130,7 @@ _FAIR = "the difference of two numbers is no distance on a circle: 359 and 1 are
 
 
 def _circular(epsilon: float, power: float, window: float) -> float:
-    mechanism = ldpkit.get("circular_ogpm", TURN, epsilon=epsilon, power=window)
+    mechanism = CircularOGPM(TURN, epsilon=epsilon, power=window)
     return float(mechanism.error(0.0, power))
 
 
@@ -143,8 +145,8 @@ def original_claims(settings: Settings) -> Iterator[Claim]:
     curves: dict[str, dict[str, tuple[Floats, Floats]]] = {}
     for label, names, low in (("PM", ("pm", "truncated_pm"), -1.0), ("SW", ("sw", "truncated_sw"), 0.0)):
         values = np.linspace(low, 1, 101)
-        best = ldpkit.get("ogpm", (low, 1), epsilon=2, power=2).error(values, 2)
-        theorem = ldpkit.get("ogpm", (low, 1), epsilon=2).error(values, 2)
+        best = OGPM((low, 1), epsilon=2, power=2).error(values, 2)
+        theorem = OGPM((low, 1), epsilon=2).error(values, 2)
         lines = curves[label] = {"OGPM, power 2": (values, best), "OGPM, Theorem 7": (values, theorem)}
         for name in names:
             errors = numeric(name, 2.0, low, 1.0).error(values, 2)
@@ -223,7 +225,7 @@ def _draw_circle(settings: Settings) -> None:
                 budgets,
                 np.array([_worst_arc(name, float(each), power) for each in budgets]),
             )
-        noise = [ldpkit.get("purkayastha", TURN, epsilon=float(each)).error(0.0, power) for each in budgets]
+        noise = [Purkayastha(TURN, epsilon=float(each)).error(0.0, power) for each in budgets]
         beside[title] = {"OGPM": (budgets, ours), "Purkayastha": (budgets, np.array(noise))}
     draw_curves(settings, "figure-5.11.png", worst, along="epsilon", across="worst expected error", log=True)
     draw_curves(settings, "figure-5.15.png", beside, along="epsilon", across="expected error", log=True)

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-import ldpkit
+from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import end_error, height
+from ldpkit.mechanisms.circular.polar import PolarOGPM
+from ldpkit.mechanisms.circular.window import CircularOGPM
+from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMAt
 from ldpkit.papers import Claim, Settings, Verdict, compare
 from ldpkit.papers.ogpm.distances import numeric
 
@@ -43,19 +46,17 @@ def example_claims(settings: Settings) -> Iterator[Claim]:
     yield _number("example 6: the window at x=0 ends at", 0.38, width, 0.005)
     yield _number("example 6: the window at x=0.5 begins at", 0.31, 0.5 - width / 2, 0.005)
     yield _number("example 6: the window at x=0.5 ends at", 0.69, 0.5 + width / 2, 0.005)
-    circle = ldpkit.get("circular_ogpm", TURN, epsilon=1)
+    circle = CircularOGPM(TURN, epsilon=1)
     yield _number("example 7: half the window, over pi", 0.38, circle.details()["width"] / TURN, 0.005)
     yield _number("example 7: density within", 0.26, float(circle.pdf(0.0, 0.0)), 0.005)
     yield _number("example 7: density outside", 0.09, float(circle.pdf(math.pi, 0.0)), 0.01, cut)
-    at = ldpkit.get("ogpm_at", (0, 1), epsilon=1, x0=0.2)
+    at = OGPMAt((0, 1), epsilon=1, x0=0.2)
     yield _number("example 8: p for x0=0.2", 1.54, at.details()["height"], 0.01, cut)
     yield _number("example 8: error at x0", 0.241, float(at.error(0.2)), 0.0005)
     yield _number("example 8: error at x0 of the window for the worst case", 0.243, ogpm.error(0.2), 0.0005)
     yield _number("C.2.5: MSE at x=0, eps=1", 0.22, float(ogpm.error(0.0, 2)), 0.005)
     yield _number("C.2.5: MSE of SW at x=0, eps=1", 0.29, float(numeric("sw", 1.0).error(0.0, 2)), 0.005)
-    theorem_7, best = (
-        float(ldpkit.get("ogpm", (0, 1), epsilon=4, power=power).error(0.0, 2)) for power in (1, 2)
-    )
+    theorem_7, best = (float(OGPM((0, 1), epsilon=4, power=power).error(0.0, 2)) for power in (1, 2))
     yield Claim(
         "Theorem 7: p = e^(eps/2) is optimal for squares too; worst square at eps=4",
         round(theorem_7, 7),
@@ -70,11 +71,11 @@ def example_claims(settings: Settings) -> Iterator[Claim]:
     yield _number(
         "Theorem 9: the MSE on the circle at eps=2",
         round(closed, 6),
-        float(ldpkit.get("circular_ogpm", TURN, epsilon=2).error(1.0, 2)),
+        float(CircularOGPM(TURN, epsilon=2).error(1.0, 2)),
         1e-5,
         "the formula against the mechanism on its grid",
     )
-    right = ldpkit.CircleDomain(TURN).distance(1.5 * math.pi, 0.5 * math.pi)
+    right = CircleDomain(TURN).distance(1.5 * math.pi, 0.5 * math.pi)
     wrong = min(abs(math.pi), abs(1.5 * math.pi - (TURN - 0.5 * math.pi)))
     yield Claim(
         "5.3: the distance min(|y-x|, |y-(2 pi-x)|) of 3 pi/2 and pi/2",
@@ -119,7 +120,7 @@ def unbiased_claims(settings: Settings) -> Iterator[Claim]:
         Verdict.CORRECTED if end > 0 else Verdict.REPRODUCED,
         f"no estimator tells them apart; if all hold 0, the mean report tends to {everybody_at_0:.4f}",
     )
-    circle = ldpkit.get("circular_ogpm", TURN, epsilon=2)
+    circle = CircularOGPM(TURN, epsilon=2)
     law = circle.law(0)
     edges = law.edges / circle.cells * TURN
     plain = float(law.masses @ (edges[1:] + edges[:-1]) / 2)
@@ -148,7 +149,7 @@ def polar_claims(settings: Settings) -> Iterator[Claim]:
     )
     yield _number("C.2.6: eps of the distance", 1.32, parts[0], 0.005, note, wrong=True)
     yield _number("C.2.6: eps of the angle", 5.69, parts[1], 0.005, note, wrong=True)
-    polar = ldpkit.PolarOGPM(1.0, TURN, epsilon=TOTAL, power=2)
+    polar = PolarOGPM(1.0, TURN, epsilon=TOTAL, power=2)
     yield Claim(
         "example 9: the least error of both together",
         f"{found.fun:.6f} by its formulas",
@@ -192,7 +193,7 @@ def _draw_windows(settings: Settings) -> None:
     figure.suptitle("Figure 5.4: density of a report of OGPM, eps = 1")
     save_figure(figure, settings.folder / "figure-5.4.png")
     figure = new_figure(8, 4)
-    mechanism = ldpkit.get("circular_ogpm", TURN, epsilon=1)
+    mechanism = CircularOGPM(TURN, epsilon=1)
     for axes, x in zip(
         figure.subplots(1, 2, subplot_kw={"projection": "polar"}), (0.0, 0.8 * math.pi), strict=True
     ):
@@ -217,7 +218,7 @@ def _draw_polar(settings: Settings, published: Any) -> None:
         return
     from ldpkit.figures.canvas import new_figure, save_figure
 
-    polar = ldpkit.PolarOGPM(1.0, TURN, epsilon=TOTAL, power=2)
+    polar = PolarOGPM(1.0, TURN, epsilon=TOTAL, power=2)
     figure = new_figure(8, 4)
     panels = figure.subplots(1, 2, subplot_kw={"projection": "polar"})
     reach, angles = np.linspace(0, 0.9999, 201), np.linspace(0, TURN, 361)

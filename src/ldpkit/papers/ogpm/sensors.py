@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-import ldpkit
+from ldpkit.core.domains.circle import CircleDomain
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.circular_density import circular_transition
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.density import transition
+from ldpkit.mechanisms.base import MECHANISMS
+from ldpkit.mechanisms.kinds import is_circular
 from ldpkit.papers import Settings
 from ldpkit.simulation.metrics.transport import circular_emd, emd
 
@@ -59,9 +62,10 @@ class Column:
 
     def mechanism(self, name: str, epsilon: float) -> Any:
         """Return a mechanism for these values; one of an interval takes the circle for a line."""
-        if self.period is not None and name in ldpkit.list_mechanisms("circular"):
-            return ldpkit.get(name, self.period, epsilon=epsilon)
-        return ldpkit.get(name, (0, self.period or 1), epsilon=epsilon)
+        kind = MECHANISMS.get(name)
+        if self.period is not None and is_circular(kind):
+            return kind.make(CircleDomain(self.period), epsilon=epsilon)
+        return kind.make(IntervalDomain(0, self.period or 1), epsilon=epsilon)
 
 
 @dataclass(frozen=True)
