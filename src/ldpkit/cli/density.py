@@ -98,7 +98,7 @@ def density(
     circular_sw.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.estimation.density import ALGORITHMS
+    from ldpkit.estimation.binned_density import ALGORITHMS
     from ldpkit.mechanisms.tally import CircularTally
 
     check_fraction(level, "level")
@@ -136,7 +136,7 @@ def _with_quantiles(
     tally: NumericTally, bins: int, estimator: str, shares: list[float], level: float
 ) -> Density:
     """Return the density with its quantiles, which are those of a fine and smooth one."""
-    from ldpkit.estimation.density import FINE
+    from ldpkit.estimation.binned_density import FINE
     from ldpkit.estimation.density import density as estimate_density
     from ldpkit.estimation.quantile import quantiles as estimate_quantiles
 

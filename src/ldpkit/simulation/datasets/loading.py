@@ -20,7 +20,7 @@ from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import DomainLike
-    from ldpkit.files.tables import Missing
+    from ldpkit.files.pieces import Missing
 
 __all__ = ["DEFAULT_DATA", "as_dataset", "load", "load_amounts"]
 
