@@ -98,8 +98,8 @@ class OptimalPieces(Result):
         """What stands below the table."""
         return (
             f"expected |y - x|^{self.power:g}: {self.loss:.8g}; closed form {self.closed_form:.8g}; "
-            f"SCIP's densities, best at x={self.at:g}, are proven within {self.gap:.2g} of the optimum of "
-            f"{self.asked} pieces; optimal among densities with a uniform floor, not among all mechanisms"
+            f"SCIP's density, best at x={self.at:g}, has {self.incumbent_loss:.8g} and a gap of {self.gap:.2g} "
+            f"to its bound; optimal among densities with a uniform floor, not among all mechanisms"
         )
 
     @property
