@@ -55,23 +55,23 @@ def error(
     force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
-    """Compare how far one report is from its value, on average over the domain and at worst.
+    """Compare the error of one report among mechanisms.
 
-    Nothing is simulated: errors are computed from each mechanism's law. The domain is an
-    interval, by default from 0 to 1, or with --period a circle, where the distance is the
-    shorter arc for all mechanisms. By default all mechanisms are compared that need no
-    parameter but epsilon.
+    It is how far the report is from the value, on average over the domain and at worst. Nothing
+    is simulated: errors are computed from each mechanism's law. The domain is an interval, by
+    default from 0 to 1, or with --period a circle, where the distance is the shorter arc for
+    all mechanisms. By default all mechanisms are compared that need no parameter but epsilon.
     """
     check_figure(figure, force=force)
     circle = parse_circle(period, low, high)
     interval = None if circle is not None else parse_interval(low, high)
-    from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.planning.optimal.errors import compare_errors
 
     found = compare_errors(
         split(mechanism or []) or "all",
         parse_budgets(epsilon or []) or [1.0],
-        circle or interval or IntervalDomain(0, 1),
+        interval or (0.0, 1.0),
+        circle=circle,
         power=power,
         points=points,
         watch=watched,

@@ -40,7 +40,8 @@ _EXAMPLES = """
 Examples:
   ldpkit optimal -e 1
   ldpkit optimal -e 2 --low 0 --high 120 --power 2 --figure optimal.png
-  ldpkit optimal -e 2 --low 0 --high 120 --prior census.csv --column age -o age.json
+  ldpkit optimal -e 2 --low 0 --high 120 --prior census.csv --column age \\
+    -o age.json
   ldpkit privatize ages.csv -p @age.json -o ages.ldp
   ldpkit optimal -e 1 --intervals 64 --format json
   ldpkit optimal -e 2 --period 360
@@ -105,7 +106,7 @@ def optimal(
     force: ForceOption = False,
     shown: FormatOption = Format.table,
 ) -> None:
-    """Find the mechanism with the least error of all, and bound what is possible.
+    """Find the mechanism with the least error of all.
 
     On an interval, by default from 0 to 1, a linear program over all mechanisms makes the
     worst error small, or the mean error over a public --prior. No mechanism with this epsilon

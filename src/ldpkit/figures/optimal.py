@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ldpkit.planning.optimal.errors import Errors
+    from ldpkit.planning.optimal.errors import ErrorComparison
     from ldpkit.planning.optimal.gpm import OptimalPieces
     from ldpkit.planning.optimal.minimax import Minimax
 
@@ -24,7 +24,7 @@ _MARKS = "osv^D<>P*X"
 _POINTS = 257
 
 
-def draw_errors(ax: Axes, found: Errors, what: str = "worst") -> None:
+def draw_errors(ax: Axes, found: ErrorComparison, what: str = "worst") -> None:
     """Draw the worst or the mean error over epsilon, a line for each mechanism; bars at a single epsilon."""
     axes: Any = ax
     names = list(dict.fromkeys(row.mechanism for row in found.found))
@@ -51,7 +51,7 @@ def draw_errors(ax: Axes, found: Errors, what: str = "worst") -> None:
     axes.legend(fontsize=7, ncols=2 if len(names) > len(_MARKS) else 1)
 
 
-def errors_figure(found: Errors) -> Figure:
+def errors_figure(found: ErrorComparison) -> Figure:
     """Return the mean and the worst error side by side."""
     figure = new_figure(12.0, 5.2)
     left, right = figure.subplots(1, 2)

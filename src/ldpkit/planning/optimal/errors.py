@@ -14,19 +14,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ldpkit.core.checks import check_epsilon, check_whole
-from ldpkit.core.domains.circle import CircleDomain
-from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.domains.circle import CircleDomain, CircleLike, as_circle
+from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
-from ldpkit.core.watching import Watch, unwatched
+from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.cells.widths import POWER
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism, arc_integral
 from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, is_circular, is_numeric, select
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["ErrorRow", "Errors", "arc_error", "compare_errors"]
+__all__ = ["ErrorRow", "ErrorComparison", "arc_error", "compare_errors"]
 
 POINTS = 257
 """So many values of the domain are looked at."""
@@ -48,26 +48,23 @@ class ErrorRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Errors(Result):
-    """Errors of mechanisms over epsilon."""
+class ErrorComparison(Result):
+    """ErrorComparison of mechanisms over epsilon."""
 
     kind: ClassVar[str] = "errors"
 
     domain: IntervalDomain | CircleDomain
+    circular: bool
+    """Whether distances go round."""
     power: float
     points: int
     found: tuple[ErrorRow, ...]
     left_out: tuple[str, ...] = ()
 
     @property
-    def is_circular(self) -> bool:
-        """Whether distances go round."""
-        return isinstance(self.domain, CircleDomain)
-
-    @property
     def distance(self) -> str:
         """What the error is the mean of."""
-        away = "arc(y, x)" if self.is_circular else "|y - x|"
+        away = "arc(y, x)" if self.circular else "|y - x|"
         return f"{away}^{self.power:g}"
 
     @property
@@ -78,7 +75,7 @@ class Errors(Result):
     @property
     def caption(self) -> str:
         """What stands below the table."""
-        arc = ", and the shorter arc for all mechanisms" if self.is_circular else ""
+        arc = ", and the shorter arc for all mechanisms" if self.circular else ""
         return (
             f"mean: over the whole domain, all values alike; worst: the largest of {self.points} values; the "
             f"same distance for all{arc}; mechanisms with a power of their own are made for {self.power:g}"
@@ -92,7 +89,7 @@ class Errors(Result):
         """Return what holds for all rows."""
         return {
             "domain": self.domain.to_json(),
-            "circular": self.is_circular,
+            "circular": self.circular,
             "power": self.power,
             "points": self.points,
         }
@@ -129,12 +126,13 @@ def arc_error(mechanism: NumericMechanism | CircularMechanism, x: float, power: 
 def compare_errors(
     mechanisms: Sequence[str] | str,
     epsilons: Iterable[float],
-    domain: IntervalDomain | CircleDomain,
+    domain: IntervalLike = (0.0, 1.0),
     *,
+    circle: CircleLike | None = None,
     power: float = 1.0,
     points: int = POINTS,
     watch: Watch = unwatched,
-) -> Errors:
+) -> ErrorComparison:
     """Return the whole-domain and the worst error of mechanisms at some epsilons.
 
     Parameters
@@ -143,8 +141,10 @@ def compare_errors(
         Their names, or "all" that are for the domain and need no parameter but epsilon.
     epsilons : iterable of float
         The privacy parameters.
-    domain : IntervalDomain or CircleDomain
-        Where values lie.
+    domain : IntervalDomain or pair of float
+        The interval of values.
+    circle : CircleDomain or float, optional
+        The circle, or its period, if values lie on one; the interval is then left out.
     power : float
         The power of the distance. Mechanisms that are made for a power are made for this one.
     points : int
@@ -154,22 +154,27 @@ def compare_errors(
 
     Examples
     --------
-    >>> found = compare_errors(["ogpm", "compressed_pm"], [2.0], IntervalDomain(0, 1))
+    >>> found = compare_errors(["ogpm", "compressed_pm"], [2.0], (0, 1))
     >>> ogpm, pm = found.found
     >>> round(ogpm.worst, 4), round(ogpm.mean / pm.mean, 4)
     (0.2689, 0.9422)
     """
     order = POWER.check(power)
     check_whole(points, "points", least=3)
-    circular = isinstance(domain, CircleDomain)
+    circular = circle is not None
+    space = as_interval(domain) if circle is None else as_circle(circle)
     names, left_out = _names(mechanisms, circular=circular)
     budgets = sorted({check_epsilon(epsilon) for epsilon in epsilons})
     if not budgets:
         raise InvalidParameterError("there is no epsilon: give at least one")
     asked = [(name, epsilon) for epsilon in budgets for name in names]
-    made = watch(asked, len(asked), "computing errors")
-    found = tuple(_row(name, epsilon, domain, order, points) for name, epsilon in made)
-    return Errors(domain, order, points, found, left_out)
+    found = collect(
+        (_row(name, epsilon, space, order, points, circular=circular) for name, epsilon in asked),
+        len(asked),
+        "computing errors",
+        watch,
+    )
+    return ErrorComparison(space, circular, order, points, tuple(found), left_out)
 
 
 def _names(mechanisms: Sequence[str] | str, *, circular: bool) -> tuple[list[str], tuple[str, ...]]:
@@ -195,11 +200,16 @@ def _able(circular: bool) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _row(
-    name: str, epsilon: float, domain: IntervalDomain | CircleDomain, power: float, points: int
+    name: str,
+    epsilon: float,
+    domain: IntervalDomain | CircleDomain,
+    power: float,
+    points: int,
+    *,
+    circular: bool,
 ) -> ErrorRow:
     kind = MECHANISMS.get(name)
     powers = {"power": power} if any(each.name == "power" for each in kind.declared) else {}
-    circular = isinstance(domain, CircleDomain)
     high = domain.low + domain.width
     space = IntervalDomain(domain.low, high) if circular and is_numeric(kind) else domain
     mechanism: Any = kind.make(space, epsilon=epsilon, **powers)
