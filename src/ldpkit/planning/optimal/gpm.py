@@ -29,8 +29,8 @@ from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import POWER
 from ldpkit.planning.optimal.pieces import (
     SAME,
+    DensityPiece,
     Interval,
-    Piece,
     best_width,
     expected_loss,
     merged,
@@ -51,7 +51,7 @@ _BETTER = 1e-6  # by which one more piece must lower the loss to count
 class _Program:
     """What SCIP found: pieces, evaluated exactly, and what it proved."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DensityPiece, ...]
     loss: float
     bound: float
 
@@ -73,9 +73,9 @@ class OptimalPieces(Result):
     outputs: Interval
     asked: int
     """How many pieces were allowed."""
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DensityPiece, ...]
     """Merged; those of the closed form if the program did not close."""
-    incumbent: tuple[Piece, ...]
+    incumbent: tuple[DensityPiece, ...]
     """The best that SCIP found, merged."""
     loss: float
     incumbent_loss: float
@@ -98,8 +98,8 @@ class OptimalPieces(Result):
         """What stands below the table."""
         return (
             f"expected |y - x|^{self.power:g}: {self.loss:.8g}; closed form {self.closed_form:.8g}; "
-            f"SCIP's densities, best at x={self.at:g}, are proven within {self.gap:.2g} of the optimum of "
-            f"{self.asked} pieces; optimal among densities with a uniform floor, not among all mechanisms"
+            f"SCIP's, best at x={self.at:g}, has {self.incumbent_loss:.8g} and a gap of {self.gap:.2g} "
+            f"to its bound; optimal among densities with a uniform floor, not among all mechanisms"
         )
 
     @property
@@ -279,7 +279,7 @@ def _solve(
     model.optimize()
     bound = max(float(model.getDualbound()), 0.0) * whole**power
     if not model.getNSols():
-        return _Program((Piece(outputs[0], outputs[1], 1 / whole),), math.inf, bound)
+        return _Program((DensityPiece(outputs[0], outputs[1], 1 / whole),), math.inf, bound)
     found = model.getBestSol()
     tops = [float(each if levels is not None else found[each]) for each in heights]
     places = np.clip(np.maximum.accumulate([0.0, *(float(found[edge]) for edge in edges), 1.0]), 0, 1)
@@ -287,19 +287,21 @@ def _solve(
     return _Program(made, expected_loss(made, x, power), bound)
 
 
-def _staircase(pieces: tuple[Piece, ...]) -> list[float]:
+def _staircase(pieces: tuple[DensityPiece, ...]) -> list[float]:
     """Return the levels of pieces going up and down again: pieces of no width leave out what is too much."""
     tops = sorted(piece.density for piece in merged(pieces))
     up = [top for top, above in itertools.pairwise([*tops, math.inf]) if above > top * (1 + SAME)]
     return [*up, *up[-2::-1]]
 
 
-def _exactly(tops: Floats, places: Floats, epsilon: float, low: float, whole: float) -> tuple[Piece, ...]:
+def _exactly(
+    tops: Floats, places: Floats, epsilon: float, low: float, whole: float
+) -> tuple[DensityPiece, ...]:
     """Return pieces of mass one whose densities have a ratio of at most e^eps, from nearly such ones."""
     tops = np.maximum(tops, tops.max() * math.exp(-epsilon))
     tops = tops / (tops @ np.diff(places)) / whole
     edges = low + whole * places
-    return tuple(Piece(*map(float, each)) for each in zip(edges, edges[1:], tops, strict=False))
+    return tuple(DensityPiece(*map(float, each)) for each in zip(edges, edges[1:], tops, strict=False))
 
 
 def fit_height(epsilons: Floats, heights: Floats) -> tuple[float, float, float]:

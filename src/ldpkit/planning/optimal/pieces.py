@@ -18,7 +18,7 @@ from ldpkit.core.errors import InvalidParameterError
 __all__ = [
     "SAME",
     "Interval",
-    "Piece",
+    "DensityPiece",
     "best_width",
     "certificate",
     "expected_loss",
@@ -34,7 +34,7 @@ SAME = 1e-4
 _THIN = 2e-4  # of the output range: pieces that are thinner are none
 
 
-class Piece(NamedTuple):
+class DensityPiece(NamedTuple):
     """A density on an interval of outputs."""
 
     low: float
@@ -47,23 +47,26 @@ class Piece(NamedTuple):
         return (self.high - self.low) * self.density
 
 
-def merged(pieces: Sequence[Piece], *, same: float = SAME, thin: float = _THIN) -> tuple[Piece, ...]:
+def merged(
+    pieces: Sequence[DensityPiece], *, same: float = SAME, thin: float = _THIN
+) -> tuple[DensityPiece, ...]:
     """Return pieces with neighbours of the same density made one, and those without width dropped.
 
     Examples
     --------
-    >>> merged([Piece(0, 0.2, 1.5), Piece(0.2, 0.2, 2.0), Piece(0.2, 0.5, 1.5), Piece(0.5, 1, 0.5)])
-    (Piece(low=0, high=0.5, density=1.5), Piece(low=0.5, high=1, density=0.5))
+    >>> edges = [(0, 0.2, 1.5), (0.2, 0.2, 2.0), (0.2, 0.5, 1.5), (0.5, 1, 0.5)]
+    >>> merged([DensityPiece(*each) for each in edges])
+    (DensityPiece(low=0, high=0.5, density=1.5), DensityPiece(low=0.5, high=1, density=0.5))
     """
     whole = pieces[-1].high - pieces[0].low
-    kept: list[Piece] = []
+    kept: list[DensityPiece] = []
     for piece in pieces:
         if piece.high - piece.low <= thin * whole:
             continue
         if kept and abs(kept[-1].density - piece.density) <= same * max(kept[-1].density, piece.density):
             before = kept.pop()
             width = piece.high - before.low
-            kept.append(Piece(before.low, piece.high, (before.mass + piece.mass) / width))
+            kept.append(DensityPiece(before.low, piece.high, (before.mass + piece.mass) / width))
         else:
             kept.append(piece)
     return tuple(kept)
@@ -76,12 +79,12 @@ def integral(low: float, high: float, x: float, power: float) -> float:
     return (math.copysign(abs(above) ** order, above) - math.copysign(abs(below) ** order, below)) / order
 
 
-def expected_loss(pieces: Sequence[Piece], x: float, power: float) -> float:
+def expected_loss(pieces: Sequence[DensityPiece], x: float, power: float) -> float:
     """Return the expected |y - x|**power of a density in pieces.
 
     Examples
     --------
-    >>> expected_loss([Piece(0, 1, 1.0)], 0.5, 1)
+    >>> expected_loss([DensityPiece(0, 1, 1.0)], 0.5, 1)
     0.25
     """
     return math.fsum(piece.density * integral(piece.low, piece.high, x, power) for piece in pieces)
@@ -93,7 +96,7 @@ def _window(width: float, x: float, outputs: Interval) -> Interval:
     return low, low + width
 
 
-def two_levels_at(epsilon: float, width: float, x: float, outputs: Interval) -> tuple[Piece, ...]:
+def two_levels_at(epsilon: float, width: float, x: float, outputs: Interval) -> tuple[DensityPiece, ...]:
     """Return the density that is e^eps times as high in the window of that width nearest to x as elsewhere.
 
     Examples
@@ -104,7 +107,7 @@ def two_levels_at(epsilon: float, width: float, x: float, outputs: Interval) -> 
     floor = 1 / (outputs[1] - outputs[0] + math.expm1(epsilon) * width)
     low, high = _window(width, x, outputs)
     levels = (outputs[0], low, floor), (low, high, math.exp(epsilon) * floor), (high, outputs[1], floor)
-    return tuple(Piece(*each) for each in levels if each[1] > each[0])
+    return tuple(DensityPiece(*each) for each in levels if each[1] > each[0])
 
 
 def best_width(epsilon: float, points: Sequence[float], outputs: Interval, power: float) -> float:
@@ -154,7 +157,11 @@ def certificate(
         )
     width = (1 - floor * whole) / ((ratio - 1) * floor)
     low, high = _window(width, x, outputs)
-    filled = [Piece(outputs[0], low, floor), Piece(low, high, ratio * floor), Piece(high, outputs[1], floor)]
+    filled = [
+        DensityPiece(outputs[0], low, floor),
+        DensityPiece(low, high, ratio * floor),
+        DensityPiece(high, outputs[1], floor),
+    ]
     level = max(abs(low - x), abs(high - x)) ** power
     # Where the loss is below the level; at an end of the outputs that is cut off there.
     reach = level ** (1 / power)
