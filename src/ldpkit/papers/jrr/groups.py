@@ -90,7 +90,7 @@ class GroupLaw:
         return -float(moment) / math.pow(u * (1 - u), 1.5)
 
     def learned(self, known: int) -> float:
-        """Return the exact epsilon towards who knows whether so many other members reported truthfully."""
+        """Return the exact epsilon towards whoever knows of so many other members whether they lied."""
         if not 0 <= known < self.size:
             raise InvalidParameterError(
                 f"of {self.size} members up to {self.size - 1} others are known, got {known}"
