@@ -1,7 +1,7 @@
 """Do intervals cover? Actual against nominal coverage of every estimator that prints a level.
 
-    python benchmarks/coverage.py [--quick] [-o results.csv] [--figure coverage.png]
-    python benchmarks/coverage.py --wald    # negative control: intervals of +- 1.96 standard errors fail
+    python benchmarks/bench_coverage.py [--quick] [-o results.csv] [--figure coverage.png]
+    python benchmarks/bench_coverage.py --wald    # negative control: intervals of +- 1.96 standard errors fail
 
 The exit code is 1 if in any cell the 99.9% upper confidence limit of the coverage lies below 95%.
 """
@@ -13,7 +13,6 @@ import csv
 import json
 import multiprocessing
 import random
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -150,7 +149,7 @@ def _run(
     order = list(range(len(tasks)))
     random.Random(1).shuffle(order)
     order.sort(key=lambda place: tasks[place][0].estimator != "mi")
-    with ProcessPoolExecutor(processes, context, _hide_own_name) as pool:
+    with ProcessPoolExecutor(processes, context) as pool:
         waiting = {pool.submit(_work, tasks[place], runs, wald): place for place in order}
         console = Console(stderr=True)
         finished = as_completed(waiting, timeout=most_seconds)
@@ -171,11 +170,6 @@ def _run(
 def _work(task: list[Cell], runs: int, wald: bool) -> tuple[list[Row], float]:
     start = time.process_time()
     return [row for cell in task for row in measure(cell, runs, wald=wald)], time.process_time() - start
-
-
-def _hide_own_name() -> None:
-    """Keep Numba from taking this file, which stands beside the script, for the package `coverage`."""
-    sys.modules.setdefault("coverage", None)  # type: ignore[arg-type]
 
 
 def _write(rows: Sequence[Row], path: Path) -> None:
