@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
+from ldpkit.core.compiled import compiled
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["byte_sums", "expectation", "iterate"]
 
@@ -31,9 +31,9 @@ def _add_terms(terms, sums):
             column[low + rest] = column[rest] + terms[v]
 
 
-def byte_sums(terms: Floats, width: int) -> Floats:
+def byte_sums(terms: Floats) -> Floats:
     """Return for every byte column and every byte the sum of the terms whose bits are set."""
-    sums = np.zeros((width, 256))
+    sums = np.zeros(((len(terms) + 7) // 8, 256))
     _add_terms(terms, sums)
     return sums
 
@@ -121,19 +121,14 @@ def _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iter
 
 
 def iterate(
-    histograms: Floats,
-    frequencies: Floats,
-    floor: float,
-    lift: float,
-    most: int,
-    tolerance: float,
-    iterations: Counts,
-    changes: Floats,
-) -> None:
-    """Run the iterative Bayesian update in place on every row, under the channel floor + lift [v = y].
+    histograms: Floats, start: Floats, floor: float, lift: float, most: int, tolerance: float
+) -> tuple[Floats, Counts, Floats]:
+    """Run the iterative Bayesian update on every row, under the channel floor + lift [v = y].
 
     A row stops after `most` iterations or as soon as no frequency changes by more than
-    `tolerance`.
+    `tolerance`. Returned are the frequencies, the iterations and the last largest change of each row.
     """
-    shares = np.empty(histograms.shape[1])
+    frequencies, shares = np.array(start, float), np.empty(histograms.shape[1])
+    iterations, changes = np.empty(len(frequencies), np.int64), np.empty(len(frequencies))
     _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iterations, changes)
+    return frequencies, iterations, changes
