@@ -78,8 +78,9 @@ def test_intervals_cover_where_a_larger_share_makes_large_counts_rarer(k, alone,
 
 def test_bisecting_alone_would_not_cover(monkeypatch):
     """Negative control: to look at no share in between, as if tails grew with it."""
-    monkeypatch.setattr(PairCountLaw, "_looks", lambda law, count: [0, law.n])
-    monkeypatch.setattr(PairCountLaw, "_alternates", False)
+    monkeypatch.setattr(
+        pair_law, "_least_that", lambda holds, looks, _: pair_law.first_that(holds, looks[-1])
+    )
     assert min(coverages(ldpkit.JRR(2, 0.1, 10, correlation="positive"), 10)) < 0.9
 
 

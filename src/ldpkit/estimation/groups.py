@@ -56,17 +56,23 @@ class GroupRegion:
         """What each report adds to the statistic: any rounding is a statistic with a law of its own."""
         readings = self.mechanism.readings
         scale = min(_STEPS, max(_RANGE, self.mechanism.size) / float(np.ptp(readings)))
-        return np.rint(scale * readings).astype(np.int64)
+        steps = np.rint(scale * readings).astype(np.int64)
+        steps -= steps.min()
+        return np.asarray(steps // np.gcd.reduce(steps))  # the two ends of a pair are as far from its middle
 
     @cached_property
     def _chances(self) -> Floats:
         """The probability of each report, a row for each sum."""
         return np.asarray(np.array(self.mechanism.weights, float) / WORD)
 
+    def statistic(self, counts: Counts) -> Counts:
+        """Return what is tested, of counts or of rows of them: the ends of the interval grow with it."""
+        return np.asarray(counts @ self._worth)
+
     def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
         """Return for each value an interval that misses the truth with probability `error` at most."""
         groups = int(self.counts.sum())
-        seen = int(self.counts @ self._worth)
+        seen = int(self.statistic(self.counts))
         steps = 1 << _FINEST if population else groups * self.mechanism.size
         least = first_that(lambda k: self._tails(k / steps, seen, population)[1] > error / 2, steps)
         past = first_that(lambda k: self._tails(k / steps, seen, population)[0] <= error / 2, steps + 1)

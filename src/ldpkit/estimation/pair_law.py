@@ -234,7 +234,7 @@ def _least_that(holds: Callable[[int], bool], looks: list[int], alternates: bool
     start = looks[found - 1] + 1 if found else 0
     least = start + first_that(lambda step: holds(start + step), looks[found] - start)
     while alternates:
-        before = [k for k in range(max(start, least - _NEIGHBOURS), least) if holds(k)]
+        before = [k for k in range(max(0, least - _NEIGHBOURS), least) if holds(k)]
         if not before:
             break
         least = before[0]
