@@ -27,7 +27,13 @@ __all__ = ["run_forked"]
 def _import_what_children_need() -> None:
     """Import once, here, what each child would import again, and let Numba load its own parts."""
     own = [module.name for module in pkgutil.walk_packages(ldpkit.__path__, "ldpkit.")]
-    others = ("pydantic.type_adapter", "rich.table", "scipy.stats", "matplotlib.backends.backend_agg", "matplotlib.pyplot")
+    others = (
+        "pydantic.type_adapter",
+        "rich.table",
+        "scipy.stats",
+        "matplotlib.backends.backend_agg",
+        "matplotlib.pyplot",
+    )
     for name in (*own, *others):
         if name != "ldpkit.__main__" and importlib.util.find_spec(name.partition(".")[0]):
             importlib.import_module(name)
