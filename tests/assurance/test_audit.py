@@ -19,8 +19,7 @@ from ldpkit.core.provenance import Provenance, Span
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 
-
-FEW = 8_000  # reports: an oracle of epsilon 1.5 is seen to exceed 1 with all of eight seeds (SHE and THE: of 2)
+FEW = 8_000  # reports show that an oracle of epsilon 1.5 (SHE, THE: 2) exceeds 1, with each of eight seeds
 
 
 def outcomes(found):
