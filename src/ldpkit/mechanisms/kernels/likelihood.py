@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ldpkit.core.typing import Counts, Floats
+from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["byte_sums", "expectation", "iterate"]
@@ -82,18 +82,18 @@ def expectation(supports, weights, sums, shares, squares):
 
 
 @compiled(error_model="numpy", fastmath=_FAST)
-def _share(h, f, base, lift, shares):
-    """Write h / (base + lift f) and return its sum."""
+def _share(h, f, times, base, lift, shares):
+    """Write h / (base + lift f) and return its sum, each as often as it is there."""
     total = 0.0
     for v in range(h.shape[0]):
         share = h[v] / (base + lift * f[v])
         shares[v] = share
-        total += share
+        total += times[v] * share
     return total
 
 
 @compiled(error_model="numpy", fastmath=_FAST)
-def _grow(f, shares, weight, lift):
+def _grow(f, times, shares, weight, lift):
     """Multiply f by weight + lift shares in place; return the new sum and the largest change."""
     total, change = 0.0, 0.0
     for v in range(f.shape[0]):
@@ -101,39 +101,39 @@ def _grow(f, shares, weight, lift):
         new = new if new > _TINY else 0.0
         moved = abs(new - f[v])
         change = moved if moved > change else change
-        total += new
+        total += times[v] * new
         f[v] = new
     return total, change
 
 
 @compiled()
-def _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iterations, changes):
-    for run in range(histograms.shape[0]):
-        h, f = histograms[run], frequencies[run]
-        total, step, change = 0.0, 0, np.inf
-        for v in range(f.shape[0]):
-            total += f[v]
-        while step < most and change > tolerance:
-            step += 1
-            weight = floor * _share(h, f, floor * total, lift, shares)
-            total, change = _grow(f, shares, weight, lift)
-        iterations[run], changes[run] = step, change
+def _iterate(h, f, times, floor, lift, most, tolerance, shares):
+    total, step, change = 0.0, 0, np.inf
+    for v in range(f.shape[0]):
+        total += times[v] * f[v]
+    while step < most and change > tolerance:
+        step += 1
+        weight = floor * _share(h, f, times, floor * total, lift, shares)
+        total, change = _grow(f, times, shares, weight, lift)
+    return step, change
 
 
 def iterate(
-    histograms: Floats,
+    histogram: Floats,
     frequencies: Floats,
+    times: Floats,
     floor: float,
     lift: float,
     most: int,
     tolerance: float,
-    iterations: Counts,
-    changes: Floats,
-) -> None:
-    """Run the iterative Bayesian update in place on every row, under the channel floor + lift [v = y].
+) -> tuple[int, float]:
+    """Run the iterative Bayesian update in place, under the channel floor + lift [v = y].
 
-    A row stops after `most` iterations or as soon as no frequency changes by more than
-    `tolerance`.
+    Entry v stands for `times[v]` values that have its part of the histogram and its
+    frequency each. The run stops after `most` iterations or as soon as no frequency
+    changes by more than `tolerance`; the number of iterations and the last largest change
+    are returned.
     """
-    shares = np.empty(histograms.shape[1])
-    _iterate(histograms, frequencies, floor, lift, most, tolerance, shares, iterations, changes)
+    shares = np.empty(len(histogram))
+    step, change = _iterate(histogram, frequencies, times, floor, lift, most, tolerance, shares)
+    return int(step), float(change)
