@@ -123,8 +123,8 @@ def iterate(
         pairs, alike, times = np.unique(
             histogram + 1j * frequencies[run], return_inverse=True, return_counts=True
         )
-        observed, found = np.ascontiguousarray(pairs.real), np.ascontiguousarray(pairs.imag)
-        ended = kernel(observed, found, times.astype(float), floor, lift, most, tolerance)
-        iterations[run], changes[run] = ended
+        found, iterations[run], changes[run] = kernel(
+            pairs.real, pairs.imag, times, floor, lift, most, tolerance
+        )
         frequencies[run] = found[alike]
     return frequencies, iterations, changes

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ldpkit.core.typing import Floats
+from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["byte_sums", "expectation", "iterate"]
@@ -120,20 +120,21 @@ def _iterate(h, f, times, floor, lift, most, tolerance, shares):
 
 def iterate(
     histogram: Floats,
-    frequencies: Floats,
-    times: Floats,
+    start: Floats,
+    times: Counts,
     floor: float,
     lift: float,
     most: int,
     tolerance: float,
-) -> tuple[int, float]:
-    """Run the iterative Bayesian update in place, under the channel floor + lift [v = y].
+) -> tuple[Floats, int, float]:
+    """Return frequencies by the iterative Bayesian update, under the channel floor + lift [v = y].
 
     Entry v stands for `times[v]` values that have its part of the histogram and its
     frequency each. The run stops after `most` iterations or as soon as no frequency
     changes by more than `tolerance`; the number of iterations and the last largest change
-    are returned.
+    are returned as well.
     """
-    shares = np.empty(len(histogram))
-    step, change = _iterate(histogram, frequencies, times, floor, lift, most, tolerance, shares)
-    return int(step), float(change)
+    # In one piece, because whether a loop runs in vectors, and so how it rounds, hangs on how arrays lie.
+    work = np.array([histogram, start, times, start], float)
+    step, change = _iterate(work[0], work[1], work[2], floor, lift, most, tolerance, work[3])
+    return work[1].copy(), int(step), float(change)
