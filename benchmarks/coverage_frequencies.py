@@ -22,9 +22,9 @@ from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.intervals import count_law, exact_coverage, share_intervals, weighted_counts, worth
 from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.tails import CountLaw
-from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.lookup import get
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["FREQUENCIES"]

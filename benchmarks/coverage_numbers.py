@@ -13,7 +13,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quantile import quantile_bounds
-from ldpkit.mechanisms.base import get
+from ldpkit.mechanisms.lookup import get
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import NumericTally
 from ldpkit.protocols.adaptive_mean import AdaptiveMean

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import ldpkit
+
 PAIRS = ("plan", "pairs", "--n", 2000, "--epsilon-alone", 1, "--epsilon", 2, "--ones-to", 100)
 
 
@@ -23,6 +25,11 @@ def test_json_and_a_figure(run, tmp_path):
     assert found["kind"] == "plan pairs"
     assert any("for certain" in told for told in found["warnings"])
     assert figure.stat().st_size > 10_000
+
+
+def test_the_function_and_the_command_give_the_same_record(run):
+    told = json.loads(run(*PAIRS, "--format", "json").out)
+    assert told == ldpkit.plan.pairs(2000, 1.0, 2.0, ones=(0, 100)).to_dict()
 
 
 def test_refusals(run):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ldpkit.bench.numeric_experiment import NumericSummary
+from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.summary import Mean
 from ldpkit.core.tables import Table
 
@@ -36,10 +36,10 @@ def _cells(summary: NumericSummary, people: Mapping[str, int]) -> list[list[str]
         factor = float(people[data]) if summary.metric in _BY_PEOPLE else 1.0
         factor = 1000.0 if summary.metric == "wasserstein" else factor
         best, tied = summary.best(data, epsilon), summary.tied(data, epsilon)
-        line = [data, f"{epsilon:g}"]
+        line, means = [data, f"{epsilon:g}"], summary.at(data, epsilon)
         for name in summary.mechanisms():
             mark = "*" if name == best else "~" if name in tied else ""
-            mean = _text(summary.mean(data, epsilon, name), factor)
+            mean = _text(means[name], factor) if name in means else ""
             line.append(mean if summary.metric == "coverage" else mean + mark)
         lines.append(line)
     return lines

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ldpkit.bench.grid import NO_METHOD
+from ldpkit.bench.experiment import NO_METHOD
 from ldpkit.bench.summary import FEW, Mean, Summary
 from ldpkit.core.tables import Table
 from ldpkit.simulation.metrics import metric_for
@@ -54,7 +54,7 @@ def tabulate(summary: Summary) -> Table:
 
     Examples
     --------
-    >>> from ldpkit.bench.grid import Row
+    >>> from ldpkit.bench.experiment import Row
     >>> rows = [Row(1.0, "grr", method, "mae", run, value + run)
     ...         for method, value in (("none", 5.0), ("norm", 2.0), ("norm_sub", 2.0)) for run in (0, 1)]
     >>> for row in tabulate(Summary(rows, 1.0, "mae")).rows:

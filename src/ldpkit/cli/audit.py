@@ -21,6 +21,7 @@ from ldpkit.cli.options import (
     MechanismOption,
     PageOption,
     ParameterOption,
+    PeriodOption,
 )
 from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
@@ -42,6 +43,7 @@ Examples:
   ldpkit audit reports.ldp --report audit.html
   ldpkit audit -p olh --domain 128 --epsilon 1
   ldpkit audit -p pm --low 0 --high 120 --epsilon 1
+  ldpkit audit -p circular_ogpm --period 360 --epsilon 1
   ldpkit audit -p lgrr --domain 16 --parameter epsilon_inf=2 \\
     --parameter epsilon_1=1
   ldpkit --plugin mine.py audit -p mine --domain 10 -e 1 --format json
@@ -63,6 +65,7 @@ def audit(
     domain: DomainOption = None,
     low: LowOption = None,
     high: HighOption = None,
+    period: PeriodOption = None,
     parameter: ParameterOption = None,
     reports: Annotated[
         int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
@@ -95,12 +98,13 @@ def audit(
             domain=domain,
             low=low,
             high=high,
+            period=period,
             parameter=parameter,
         )
     elif mechanism is None:
         raise InvalidParameterError("what is to be audited? give a report file, or a mechanism with -p")
     else:
-        space = space_of(mechanism, domain, low, high)
+        space = space_of(mechanism, domain, low, high, period)
         audited, provenance = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter)), None
     rng = None if seed is None else seeded(seed)
     found = examine(audited, provenance=provenance, reports=reports, rng=rng, watch=_watch)

@@ -19,6 +19,7 @@ from ldpkit.cli.options import (
     OutputOption,
 )
 from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
+from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.printing import note, show
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _EXAMPLES = """
 Examples:
   ldpkit datasets
   ldpkit datasets show kosarak
+  ldpkit datasets show motionsense_roll
   ldpkit datasets show zipf:k=128,n=100000,s=1.1
   ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
 """
@@ -55,6 +57,13 @@ Example:
     --columns 15 -o cells.csv
 """
 
+_NUMBERS_EXAMPLES = """
+\b
+Examples:
+  ldpkit datasets prepare numbers motionsense_roll -o roll.csv
+  ldpkit datasets prepare numbers people.parquet --column age -o ages.csv
+"""
+
 _VALUES_EXAMPLES = """
 \b
 Example:
@@ -65,11 +74,14 @@ Example:
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     prepare = typer.Typer(
-        help="Make a table of counts from raw data.", no_args_is_help=True, rich_markup_mode=None
+        help="Make a table of counts, or a column of numbers, from raw data.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
     prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
     prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
+    prepare.command("numbers", epilog=_NUMBERS_EXAMPLES)(prepare_numbers)
     datasets = typer.Typer(epilog=_EXAMPLES, rich_markup_mode=None)
     datasets.callback(invoke_without_command=True)(list_by_default)
     datasets.command("list")(list_known)
@@ -90,15 +102,19 @@ def list_by_default(context: typer.Context, output: FormatOption = Format.table)
 
 def list_known(output: FormatOption = Format.table) -> None:
     """List the known public data sets and which of them are here."""
-    from ldpkit.simulation.datasets.catalogue import KNOWN, search_places
+    from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, KnownNumbers, KnownSet
+    from ldpkit.simulation.datasets.catalogue import search_places
 
+    every: list[KnownSet | KnownNumbers] = [*KNOWN.values(), *KNOWN_NUMBERS.values()]
     places = search_places()
     origin = {place: name for name, place in reversed(places.items())}
     rows: list[dict[str, Any]] = []
-    for known in KNOWN.values():
+    for known in every:
         found = known.find()
         path = found[1] if found else None
-        row = {"name": known.name, "title": known.title, "n": known.n, "k": known.k}
+        size = known.k if isinstance(known, KnownSet) else None
+        row: dict[str, Any] = {"name": known.name, "title": known.title, "n": known.n, "k": size}
+        row |= {"range": None if isinstance(known, KnownSet) else known.range}
         if output is Format.table:
             row |= {"found": f"yes, {origin[path.parent]}" if path else "no"}
         else:
@@ -113,7 +129,10 @@ def show_one(
     column: ColumnOption = None,
     missing: MissingOption = Missing.refuse,
     top: Annotated[
-        int, typer.Option("--top", min=1, help="How many of the most common values to show.")
+        int,
+        typer.Option(
+            "--top", min=1, help="How many of the most common values to show; of numbers, the bins."
+        ),
     ] = 10,
     verify: Annotated[bool, typer.Option(help="Check the checksum of a known set.")] = True,
     output: FormatOption = Format.table,
@@ -124,8 +143,12 @@ def show_one(
     """
     import numpy as np
 
-    from ldpkit.simulation.datasets import KNOWN, load
+    from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, load
 
+    if name in KNOWN_NUMBERS:
+        refuse_options(f"{name} is a known set of numbers", column=column)
+        _show_numbers(name, top, output, verify=verify)
+        return
     dataset = load(name, column=column, missing=missing.value, verify=verify)
     note_dropped(dataset.dropped, dataset.n)
     facts: dict[str, Any] = {"name": dataset.name, "n": dataset.n, "k": dataset.k}
@@ -146,6 +169,66 @@ def show_one(
         show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
     title = f"The {len(rows)} most common of {dataset.k} values"
     show(rows, output, kind="data set", title=title, about=facts)
+
+
+def _show_numbers(name: str, bins: int, output: Format, *, verify: bool) -> None:
+    """Show where a set of numbers comes from, and how many lie in each part of its range."""
+    import numpy as np
+
+    from ldpkit.simulation.datasets import KNOWN_NUMBERS, load_known_numbers
+
+    known, numbers = KNOWN_NUMBERS[name], load_known_numbers(name, verify=verify)
+    path = known.locate()[1]
+    facts = {
+        "name": name,
+        "n": numbers.n,
+        "range": known.range,
+        "domain": known.domain.to_json(),
+        "least": float(numbers.values.min()),
+        "greatest": float(numbers.values.max()),
+        "title": known.title,
+        "path": str(path),
+        "sha256": known.file.sha256,
+        "column": known.file.value,
+        "source": known.source,
+        "licence": known.licence,
+    }
+    counts, edges = np.histogram(numbers.values, bins, (known.domain.low, known.domain.high))
+    rows = [
+        {"low": low, "high": high, "count": count, "frequency": count / numbers.n}
+        for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+    ]
+    if output is Format.table:
+        show([{"fact": fact, "what": value} for fact, value in facts.items() if fact != "domain"], output)
+    show(rows, output, kind="number set", title=f"How many lie where, in {bins} parts", about=facts)
+
+
+def prepare_numbers(
+    file: Annotated[str, typer.Argument(help="A known set of numbers, or a table; '-' is standard input.")],
+    column: ColumnOption = None,
+    missing: MissingOption = Missing.refuse,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write one column of numbers, as 'ldpkit mean' and 'ldpkit density' read it."""
+    from ldpkit.cli.inputs import refuse_text
+    from ldpkit.files.readers import read_cells
+    from ldpkit.simulation.datasets import KNOWN_NUMBERS, load_known_numbers
+
+    _check(output, file, force=force)
+    if file in KNOWN_NUMBERS:
+        refuse_options(f"{file} is a known set of numbers", column=column)
+        numbers = load_known_numbers(file)
+        values, told = numbers.values.tolist(), f" from {numbers.known.range}"
+    else:
+        cells = read_cells(file, column, missing=missing.value)
+        refuse_text(cells.typed(), cells)
+        values, told = cells.typed().tolist(), ""
+        note_dropped(cells.dropped, len(values))
+    text = "\n".join(["value", *map(repr, values)]) + "\n"
+    write_text(output or Path("-"), text)
+    wrote = "" if output is None or is_standard_output(output) else f": wrote {output}"
+    note(f"{len(values):,} numbers{told}{wrote}")
 
 
 def prepare_transactions(

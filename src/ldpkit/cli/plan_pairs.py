@@ -56,14 +56,13 @@ def pairs(
     output: FormatOption = Format.table,
 ) -> None:
     """Compare reporting in pairs with reporting alone, at stated privacy towards everybody."""
-    from ldpkit.planning.pairs import PairQuestion, plan_pairs
+    from ldpkit.planning.pairs.plans import pairs as plan_pairs
 
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
         raise InvalidParameterError("how much may a report tell? give --epsilon-alone, --epsilon or both")
-    question = PairQuestion(n, alone, epsilon, known, (ones, n if ones_to is None else ones_to))
     if figure is not None:
         check_figure(figure, force=force)
-    plan = plan_pairs(question)
+    plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
     present(plan, output)
     save_drawn(figure, plan)

@@ -21,13 +21,15 @@ from ldpkit.cli.options import (
     Missing,
     MissingOption,
     ParameterOption,
+    PeriodOption,
     SeedOption,
+    WrapOption,
 )
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
-from ldpkit.cli.parsing import parse_domain, parse_interval, parse_parameters
+from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
 from ldpkit.cli.progress import track
-from ldpkit.cli.randomise import Request, randomise_categories, randomise_numbers
+from ldpkit.cli.randomise import Request, randomise_angles, randomise_categories, randomise_numbers
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -39,6 +41,8 @@ Examples:
   ldpkit privatize people.parquet --column city -p grr -e 2 \\
     --domain @cities.txt -o reports.ldp
   ldpkit privatize ages.csv --low 0 --high 120 -p pm -e 1 -o ages.ldp
+  ldpkit privatize headings.csv --period 360 -p circular_ogpm -e 1 \\
+    -o headings.ldp
   ldpkit privatize some.csv --low 0 --high 120 --bins 16 -p grr -e 1 \\
     -o first.ldp
   ldpkit privatize rest.csv --low 0 --high 120 -p auto \\
@@ -76,7 +80,9 @@ def privatize(
     ] = False,
     low: LowOption = None,
     high: HighOption = None,
+    period: PeriodOption = None,
     clip: ClipOption = False,
+    wrap: WrapOption = False,
     column: ColumnOption = None,
     missing: MissingOption = Missing.refuse,
     parameter: ParameterOption = None,
@@ -99,7 +105,8 @@ def privatize(
 
     Each report is epsilon-differentially private by itself, so that the report file can
     be given away. Read it with 'ldpkit estimate' or 'ldpkit inspect'.
-    Categories have a --domain; numbers have a --low and a --high.
+    Categories have a --domain; numbers have a --low and a --high; values on a circle, such
+    as angles and times of day, have a --period.
     Longitudinal mechanisms keep a permanent report for each person: say who the people are
     with --ids, --secret-file and --question, or that their devices are new.
     """
@@ -110,11 +117,21 @@ def privatize(
     check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
     if is_standard_output(output) and sys.stdout.isatty():
         raise InvalidParameterError("reports are no text for a terminal: send them to a file or a pipe")
-    interval = parse_interval(low, high)
+    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
+    interval = None if circle is not None else parse_interval(low, high)
     rng = random.secure() if seed is None else random.seeded(seed)
     memory = Memory(new_devices, ids, secret_file, question)
     asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, missing, rng, memory)
-    if interval is None:
+    if circle is not None:
+        refuse_options(
+            "values on a circle have a --period and nothing to describe",
+            domain=domain,
+            domain_from_data=domain_from_data,
+            bins=bins,
+            descriptor=descriptor,
+        )
+        work = randomise_angles(asked, circle, wrap=wrap)
+    elif interval is None:
         if clip or bins is not None or descriptor is not None:
             raise InvalidParameterError("--clip, --bins, --descriptor are for numbers: add --low and --high")
         if domain is not None and domain_from_data:

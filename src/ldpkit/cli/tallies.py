@@ -11,7 +11,7 @@ from ldpkit.core.limits import check_memory
 
 if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile
-    from ldpkit.mechanisms.tally import NumericTally, Tally
+    from ldpkit.mechanisms.tally import CircularTally, NumericTally, Tally
 
 __all__ = ["count_files", "count_numbers", "is_collected", "open_all", "open_collected", "refuse_twins"]
 
@@ -97,16 +97,19 @@ def _count_reports(file: ReportFile) -> Tally:
     return file.tally(lambda passing: track(passing, file.blocks, f"counting {file.path.name}"))
 
 
-def count_numbers(files: list[Path], **options: object) -> NumericTally:
-    """Return the tally of report files about numbers; options that they answer themselves are refused."""
-    from ldpkit.mechanisms.tally import NumericTally
+def count_numbers(files: list[Path], **options: object) -> NumericTally | CircularTally:
+    """Return the tally of report files about numbers, on a line or a circle.
+
+    Options that the files answer themselves are refused.
+    """
+    from ldpkit.mechanisms.tally import CircularTally, NumericTally
 
     for name, given in options.items():
         if given is not None:
             raise InvalidParameterError(f"report files know their {name}: leave out --{name}")
     refuse_twins(files)
     tally = count_files(files)
-    if not isinstance(tally, NumericTally):
+    if not isinstance(tally, (NumericTally, CircularTally)):
         raise InvalidInputError(
             f"{str(files[0])!r} is of {tally.mechanism!r}, which is about categories: use 'ldpkit estimate'"
         )

@@ -16,6 +16,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
+from ldpkit.estimation.from_reports import check_reported, made_by
 from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.pair_law import MOST, Complex, first_that, normal_tails, pairs_characteristic
 from ldpkit.mechanisms.joint.group_count import GroupCount
@@ -118,8 +119,7 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
     mechanism = tally.mechanism
     if not is_group(mechanism):
         raise InvalidInputError(f'the estimator "groups" is for joint reports of groups, got {mechanism!r}')
-    if tally.n == 0:
-        raise InvalidInputError("the tally is empty: there are no reports to estimate from")
+    check_reported(tally)
     people = tally.n * mechanism.size
     share = float(mechanism.unbiased(tally.counts, tally.n))
     spread = mechanism.variance(min(max(share, 0.0), 1.0), people, population=population) ** 0.5
@@ -129,12 +129,7 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
         stderr=np.full(2, spread),
         n=people,
         domain=mechanism.domain,
-        made_by={
-            "mechanism": mechanism.name,
-            **mechanism.parameters(),
-            "method": "groups",
-            "promise": mechanism.promise(),
-        },
+        made_by={**made_by(mechanism, "groups"), "promise": mechanism.promise()},
         raw=values,
         unbiased=values,
         mechanisms=(mechanism,),

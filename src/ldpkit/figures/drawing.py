@@ -54,15 +54,18 @@ WHOLE = {
 _SIZE = (9.0, 5.5)
 
 
-def plot(result: Result, ax: Axes | None = None) -> Axes:
-    """Draw the main picture of a result, by default in a new figure of pyplot; return its axes."""
+def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
+    """Draw the main picture of a result, by default in a new figure of pyplot; return its axes.
+
+    Options go to the function that draws it.
+    """
     if ax is None:
         try:
             from matplotlib import pyplot
         except ImportError:
             raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
         ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
-    _find(DRAWN[result.kind])(ax, result)
+    _find(DRAWN[result.kind])(ax, result, **options)
     return ax
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.mechanisms.joint.table import PairTable
-from ldpkit.planning.pairs import PairPlan
+from ldpkit.planning.pairs.plans import PairPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ from ldpkit.core import random
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
-from ldpkit.mechanisms.base import MECHANISMS, get
+from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_on_grid
+from ldpkit.mechanisms.lookup import get
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = [

@@ -130,15 +130,15 @@ def test_the_start_matters_only_before_convergence():
 
 
 def test_values_that_were_observed_equally_often_go_through_it_as_one(monkeypatch):
-    from ldpkit.mechanisms.kernels import likelihood
+    from ldpkit.estimation.bayes import kernels
 
-    lengths, run = [], likelihood.iterate
+    lengths, run = [], kernels._iterate
 
-    def watched(histogram, *rest):
-        lengths.append(len(histogram))
-        return run(histogram, *rest)
+    def watched(work, *rest):
+        lengths.append(work.shape[1])
+        return run(work, *rest)
 
-    monkeypatch.setattr(likelihood, "iterate", watched)
+    monkeypatch.setattr(kernels, "_iterate", watched)
     counts = np.zeros(1 << 20, np.int64)
     counts[:3] = 5, 2, 2
     [made] = update(counts[None, :], 0.5, 0.25, rules=Rules(max_iterations=100))

@@ -16,7 +16,7 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_text
 from fuzz.target import Target, refused_if, require
-from ldpkit.bench.grid import Experiment
+from ldpkit.bench.experiment import Experiment
 from ldpkit.bench.numeric_data import load_numbers
 from ldpkit.bench.numeric_experiment import _check_label
 from ldpkit.bench.results import format_of
@@ -36,7 +36,7 @@ from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
 from ldpkit.core.registry import load_plugin
 from ldpkit.core.wholefile import check_target
-from ldpkit.mechanisms.base import list_mechanisms
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.planning.constraint import Constraint
 from ldpkit.protocols.labels import check_name, check_secret, person_keys
 from ldpkit.simulation.datasets import load

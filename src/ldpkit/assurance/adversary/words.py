@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ldpkit.assurance.adversary.measure import Risk
+from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.core.numbertext import number_text, percent_text
 
 __all__ = ["guess_in_words", "in_words", "suspicion", "suspicion_in_words"]

@@ -15,7 +15,9 @@ from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.jrr.thesis import TABLE_4_3, choice, theorem_3
-from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends, plan_pairs
+from ldpkit.planning.pairs.plans import pairs
+from ldpkit.planning.pairs.question import PairQuestion
+from ldpkit.planning.pairs.search import best_table, gain_ends, hidden_constraint
 
 __all__ = ["privacy_claims", "trade_claims"]
 
@@ -111,7 +113,7 @@ def trade_claims(settings: Settings) -> Iterator[Claim]:
         from ldpkit.figures.canvas import save_figure
 
         n, ones = TABLE_4_3["Kosarak"]
-        plan = plan_pairs(PairQuestion(n, 1.0, ones=(ones, ones)), gain=False)
+        plan = pairs(n, 1.0, ones=(ones, ones), gain=False)
         save_figure(plan.figure(), settings.folder / "price-of-pairs.png")
 
 
@@ -119,7 +121,6 @@ def _draw_region(settings: Settings) -> None:
     if settings.folder is None:
         return
     from ldpkit.figures.canvas import new_figure, save_figure
-    from ldpkit.planning.pairs import hidden_constraint
 
     figure = new_figure(10, 4.5)
     question = PairQuestion(10_000, 1.0, ones=(100, 100))

@@ -6,7 +6,7 @@ import math
 
 from ldpkit.assurance.joint import Adversary, guarantee
 from ldpkit.mechanisms.joint.jrr import JRR
-from ldpkit.planning.pairs import Constraint
+from ldpkit.planning.pairs.search import Constraint
 
 __all__ = ["COLLUDERS", "TABLE_4_3", "choice", "in_words", "theorem_3"]
 
