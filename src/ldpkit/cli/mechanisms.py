@@ -124,7 +124,7 @@ def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> M
     from ldpkit.core.errors import InvalidParameterError
     from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
 
-    if kind.can("fitted"):  # its table is made for some data: there is nothing to tell without
+    if kind.can("tabled"):  # a solver makes its table, which takes longer than a list should
         return None
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}
