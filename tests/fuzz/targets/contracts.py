@@ -10,7 +10,8 @@ from typing import Any
 from fuzz.mutate import NUMBERS, change_json_text
 from fuzz.target import Target, refused_if, require
 from ldpkit.core.errors import ContractError, LdpkitError
-from ldpkit.mechanisms.base import MECHANISMS, list_mechanisms
+from ldpkit.mechanisms.base import MECHANISMS
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import check_mechanism, checks_for, example
 
 __all__ = ["CONTRACTS"]

@@ -18,8 +18,9 @@ from fuzz.mutate import change_json_text
 from fuzz.target import Target, refused_if, require
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
-from ldpkit.mechanisms.base import MECHANISMS, from_spec, list_mechanisms
+from ldpkit.mechanisms.base import MECHANISMS, from_spec
 from ldpkit.mechanisms.kinds import is_memoized
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.protocols.device import Device
 from ldpkit.protocols.history import sequence_epsilon
 from ldpkit.protocols.ledger import Ledger, Promise, Questions, Record, Report, Rounds, Shares
