@@ -50,7 +50,7 @@ def _check(data: bytes, folder: Path) -> None:
     refused_if(MECHANISMS.get(name).kind == "group", "which has one report for several values")
     names = [each.name for each in checks_for(name)]
     require(len(set(names)) == len(names) >= len(_CHECKS), "two checks have one name")
-    mechanism: Any = example(name, asked.get("domain"), asked.get("epsilon"))  # type: ignore[arg-type]
+    mechanism: Any = example(name, asked.get("domain"), asked.get("epsilon"))
     require(mechanism.epsilons(), "no epsilon is stated")
     refused_if(not set(only) <= set(_CHECKS) and set(only) <= set(names), "checks that take their time")
     try:

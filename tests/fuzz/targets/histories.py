@@ -74,7 +74,8 @@ def _record(form: Any, devices: list[Device]) -> Record:
         return Report(from_spec(told))
     if name == "device":
         refused_if(type(told) is not int or not 0 <= told < len(devices), "no such device")
-        return devices[told].record()
+        kept: Record = devices[told].record()
+        return kept
     refused_if(not isinstance(told, list) or not told, "not a record")
     if name == "shares":
         return Shares(tuple(_record(each, devices) for each in told[:9]))
@@ -91,7 +92,7 @@ def _check(data: bytes, folder: Path) -> None:
     except (ValueError, RecursionError) as error:
         raise LdpkitError(str(error)) from None
     refused_if(not isinstance(asked, dict) or not isinstance(asked.get("steps"), list), "no steps")
-    mechanism: Any = from_spec(asked.get("mechanism"))  # type: ignore[arg-type]
+    mechanism: Any = from_spec(asked.get("mechanism"))
     refused_if(len(getattr(mechanism.domain, "labels", ())) > 300, "a large domain, as asked for")
     secret, devices, told = asked.get("secret"), dict[Any, Device](), dict[Any, bytes]()
     store = DeviceStore(folder / "device.db")
