@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli.groups import Group
 from ldpkit.cli.inputs import note_dropped
 from ldpkit.cli.options import (
     ColumnOption,
@@ -64,9 +65,7 @@ Example:
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    prepare = typer.Typer(
-        help="Make a table of counts from raw data.", no_args_is_help=True, rich_markup_mode=None
-    )
+    prepare = typer.Typer(cls=Group, help="Make a table of counts from raw data.", rich_markup_mode=None)
     prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
     prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
     prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
