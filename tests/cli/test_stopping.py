@@ -35,7 +35,7 @@ main()
 
 SLOW_BENCH = """
 import time
-from ldpkit.bench.grid import Experiment
+from ldpkit.bench.experiment import Experiment
 run_cell = Experiment.run_cell
 def slow(self, cell):
     if cell.protocol == "oue":

@@ -8,7 +8,9 @@ import pytest
 import ldpkit
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.estimation.density import ALGORITHMS, Density, maximise, transition
+from ldpkit.estimation.binned_density import ALGORITHMS
+from ldpkit.estimation.deconvolution import maximise
+from ldpkit.estimation.density import Density, transition
 from slow import slow
 
 seeded = ldpkit.random.seeded

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ldpkit.bench.benchmark import Benchmark
-from ldpkit.bench.grid import Experiment
+from ldpkit.bench.experiment import Experiment
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.figures.canvas import save_figure
 from ldpkit.figures.experiment_page import benchmark_page

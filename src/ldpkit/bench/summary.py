@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ldpkit.bench.grid import NO_METHOD, Row
+from ldpkit.bench.experiment import NO_METHOD, Row
 from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Floats
 from ldpkit.planning.ties import EQUAL, difference_stderr, is_tie

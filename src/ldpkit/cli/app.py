@@ -8,7 +8,8 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -29,7 +30,7 @@ __all__ = ["COMMANDS", "make_app", "run"]
 _UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, whichever Click it is made of
 
 COMMANDS = (
-    *("recommend", "plan", "risk", "audit", "mechanisms"),
+    *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
     *("privatize", "estimate", "inspect", "longitudinal", "mean", "density"),
     *("bench", "datasets", "reproduce"),
 )
@@ -117,7 +118,8 @@ def run(words: Sequence[str]) -> NoReturn:
             if "\0" in word:
                 raise InvalidInputError(f"argument {place}, {word!r}, has a NUL in it: remove it")
         try:
-            sys.exit(_run_command(list(words)))
+            with _plain_warnings():
+                sys.exit(_run_command(list(words)))
         finally:
             _flush()
     except LdpkitError as error:
@@ -134,6 +136,18 @@ def run(words: Sequence[str]) -> NoReturn:
         remove_unfinished()
         _say("interrupted")
         sys.exit(stop.exit_code if isinstance(stop, Stopped) else 130)
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Print what Python warns of as a sentence, without the line of source that said it."""
+    with warnings.catch_warnings():
+
+        def show(message: Warning | str, *_: object, **__: object) -> None:
+            _say(f"warning: {message}")
+
+        warnings.showwarning = show  # the module restores it
+        yield
 
 
 def _run_command(words: list[str]) -> int:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
+from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import NumericInput, moved_in_words, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    EpsilonOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    Missing,
-    MissingOption,
-    NumberFiles,
-    SeedOption,
-)
 from ldpkit.cli.outputs import check_figure
-from ldpkit.cli.parsing import parse_shares
+from ldpkit.cli.parsing import parse_circle, parse_shares, refuse_options
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
-    from ldpkit.mechanisms.tally import Tally
+    from ldpkit.core.typing import Floats
+    from ldpkit.estimation.circular_density import CircularDensity
+    from ldpkit.estimation.density import Density
+    from ldpkit.mechanisms.tally import CircularTally, NumericTally
 
 __all__ = ["add_to"]
 
@@ -40,6 +30,7 @@ _EXAMPLES = """
 Examples:
   ldpkit density ages.csv --low 0 --high 120 --epsilon 1
   ldpkit density ages.csv --low 0 --high 120 -e 2 --bins 64 --figure ages.png
+  ldpkit density headings.csv --period 360 --epsilon 2 --bins 36
   ldpkit density north.ldp south.ldp --quantile 0.1,0.5,0.9 --format json
 """
 
@@ -50,25 +41,33 @@ def add_to(app: typer.Typer) -> None:
 
 
 def density(
-    files: NumberFiles,
-    low: LowOption = None,
-    high: HighOption = None,
-    epsilon: EpsilonOption = None,
-    mechanism: MechanismOption = None,
+    files: opt.NumberFiles,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
     bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
     estimator: Annotated[str, typer.Option("--estimator", help="ems (smooth), em, or inversion.")] = "ems",
     quantile: Annotated[
-        list[str],
-        typer.Option("--quantile", "-q", metavar="Q", help="Quantiles to tell, with commas between."),
-    ] = ["0.25,0.5,0.75"],
+        list[str] | None,
+        typer.Option(
+            "--quantile",
+            "-q",
+            metavar="Q",
+            help="Quantiles to tell, with commas between.",
+            show_default="0.25,0.5,0.75",
+        ),
+    ] = None,
     level: Annotated[float, typer.Option(help="The coverage of their intervals.")] = 0.95,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    missing: MissingOption = Missing.refuse,
-    seed: SeedOption = None,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    seed: opt.SeedOption = None,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
 
@@ -78,43 +77,71 @@ def density(
     distribution (ems); their intervals include how far smoothing and the mechanism's
     resolution may have moved them. The stderr of a bin is the scatter of the reports
     alone: a density has no interval with a level.
+    On a circle (--period) smoothing goes round and there are no quantiles; the default is
+    circular_sw.
     """
     from ldpkit.core.checks import check_fraction
-    from ldpkit.estimation.density import ALGORITHMS, FINE
-    from ldpkit.estimation.density import density as estimate_density
-    from ldpkit.estimation.quantile import quantiles as estimate_quantiles
+    from ldpkit.estimation.binned_density import ALGORITHMS
+    from ldpkit.mechanisms.tally import CircularTally
 
     check_fraction(level, "level")
-    shares = parse_shares(quantile, "a quantile")
+    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
+    shares = parse_shares(quantile or ["0.25,0.5,0.75"], "a quantile")
     if estimator not in ALGORITHMS:
         raise UnknownNameError("estimator", estimator, ALGORITHMS)
     check_figure(figure, force=force, inputs=files)
-    numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
-    tally: Tally
-    if numbers is None:
+    tally: NumericTally | CircularTally
+    truth: Floats | None = None
+    if circle is not None:
+        angles = read_angles(files, column, circle, wrap=wrap, missing=missing)
+        tally, truth = angles.simulate(mechanism or "circular_sw", epsilon, seed), angles.values
+    elif (numbers := read_numbers(files, column, low, high, clip=clip, missing=missing)) is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
     else:
         if numbers.moved:
             note(f"note: {moved_in_words(numbers.moved, len(numbers.values))}")
-        tally = _simulate(numbers, mechanism or "sw", epsilon, seed)
+        tally, truth = _simulate(numbers, mechanism or "sw", epsilon, seed), numbers.values
+    if isinstance(tally, CircularTally):
+        refuse_options("a circle has no least value, so it has no quantiles", quantile=quantile)
+        round_it = tally.estimate("circular_density", bins=bins, algorithm=estimator)
+        present(round_it, output)
+        _save(figure, round_it, truth)
+    else:
+        found = _with_quantiles(tally, bins, estimator, shares, level)
+        present(found, output)
+        if output is opt.Format.csv:
+            for each in found.quantiles:
+                note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
+        _save(figure, found, truth)
+
+
+def _with_quantiles(
+    tally: NumericTally, bins: int, estimator: str, shares: list[float], level: float
+) -> Density:
+    """Return the density with its quantiles, which are those of a fine and smooth one."""
+    from ldpkit.estimation.binned_density import FINE
+    from ldpkit.estimation.density import density as estimate_density
+    from ldpkit.estimation.quantile import quantiles as estimate_quantiles
+
     smooth = estimate_density(tally, bins=FINE)
     quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
-    found = estimate_density(tally, bins=bins, algorithm=estimator).with_quantiles(quantiles, smooth)
-    present(found, output)
-    if output is Format.csv:
-        for each in quantiles:
-            note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
+    found: Density = estimate_density(tally, bins=bins, algorithm=estimator)
+    return found.with_quantiles(quantiles, smooth)
+
+
+def _save(figure: Path | None, found: Density | CircularDensity, truth: Floats | None) -> None:
+    """Draw a density beside the values of a simulation, if a figure is wanted."""
     if figure is not None:
         from ldpkit.figures.canvas import new_figure, save_figure
-        from ldpkit.figures.estimates import draw_density
+        from ldpkit.figures.drawing import plot
 
         drawn = new_figure(9.0, 5.5)
-        draw_density(drawn.subplots(), found, truth=None if numbers is None else numbers.values)
+        plot(found, drawn.subplots(), truth=truth)
         save_figure(drawn, figure)
         note(f"wrote {figure}")
 
 
-def _simulate(numbers: NumericInput, name: str, epsilon: float | None, seed: int | None) -> Tally:
+def _simulate(numbers: NumericInput, name: str, epsilon: float | None, seed: int | None) -> NumericTally:
     """Return the tally of a collection in which everybody reports once."""
     from ldpkit.core import random
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ldpkit.cli.options import Missing
     from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.typing import Floats
-    from ldpkit.files.tables import Piece
+    from ldpkit.files.pieces import Piece
     from ldpkit.simulation.datasets import Dataset
 
 __all__ = [
@@ -28,6 +28,8 @@ __all__ = [
     "moved_in_words",
     "note_dropped",
     "read_numbers",
+    "refuse_row",
+    "refuse_text",
 ]
 
 
@@ -148,25 +150,32 @@ def as_numbers(
     ...
     ldpkit.core.errors.OutOfDomainError: row 2: value '3,5' is not a number: a decimal has a point: write 3.5
     """
-
-    def refuse(row: int, why: str) -> NoReturn:
-        where = f"row {row + 1}" if place is None else place.place(row)
-        raise OutOfDomainError(f"{where}: {why}")
-
-    if data.dtype.kind == "U":
-        from ldpkit.files.tables import is_number, shortened
-
-        row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
-        remedy = decimal_comma(data[row]) or ": remove it"
-        refuse(row, f"value {shortened(data[row])} is not a number{remedy}")
+    refuse_text(data, place)
     numbers, outside = domain.clip(data)
     if outside and not clip:
         import numpy as np
 
         row = int(np.argmax((data < domain.low) | (data > domain.high)))
-        refuse(
+        refuse_row(
+            place,
             row,
             f"value {float(data[row])!r} is not in the interval {domain}: remove it, "
             "widen --low and --high, or move it to the nearest end with --clip",
         )
     return numbers, outside
+
+
+def refuse_row(place: Piece | None, row: int, why: str) -> NoReturn:
+    """Refuse a value with the place where it stands; without a file it is a row, the first being 1."""
+    where = f"row {row + 1}" if place is None else place.place(row)
+    raise OutOfDomainError(f"{where}: {why}")
+
+
+def refuse_text(data: np.ndarray[Any, Any], place: Piece | None) -> None:
+    """Refuse a column with anything but numbers in it."""
+    if data.dtype.kind == "U":
+        from ldpkit.files.pieces import is_number, shortened
+
+        row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
+        remedy = decimal_comma(data[row]) or ": remove it"
+        refuse_row(place, row, f"value {shortened(data[row])} is not a number{remedy}")

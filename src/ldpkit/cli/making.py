@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.parsing import decimal_comma, parse_domain, parse_interval
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.cli.parsing import decimal_comma, parse_circle, parse_domain, parse_interval
+from ldpkit.core.errors import FileFormatError, InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain
     from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.circle import CircleDomain
     from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["is_for_numbers", "make_mechanism", "make_memoized", "make_numeric", "make_oracle", "space_of"]
+__all__ = [
+    "is_for_numbers",
+    "make_circular",
+    "make_mechanism",
+    "make_memoized",
+    "make_numeric",
+    "make_oracle",
+    "read_mechanism",
+    "space_of",
+]
+
+_LONGEST_DESCRIPTION = 1 << 26  # bytes; the largest table has a quarter of that
 
 
 def is_for_numbers(name: str) -> bool:
@@ -36,6 +51,7 @@ def make_oracle(
 
     if is_for_numbers(name):
         raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
+    _refuse_circular(name)
     kind = frequency_class(name)
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
@@ -46,8 +62,29 @@ def make_numeric(
     """Return the numeric mechanism that the user named, or say what it needs."""
     from ldpkit.mechanisms.kinds import numeric_class
 
+    _refuse_circular(name)
     kind = numeric_class(name)
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
+
+
+def make_circular(
+    name: str, domain: CircleDomain, epsilon: float | None, parameters: Mapping[str, str]
+) -> CircularMechanism:
+    """Return the circular mechanism that the user named, or say what it needs."""
+    from ldpkit.mechanisms.kinds import circular_class
+
+    kind = circular_class(name)
+    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+
+
+def _refuse_circular(name: str) -> None:
+    from ldpkit.mechanisms.base import MECHANISMS
+    from ldpkit.mechanisms.kinds import is_circular
+
+    if is_circular(MECHANISMS.get(name)):
+        raise InvalidParameterError(
+            f"{name} is for values on a circle: give --period, and --low if the turn does not begin at 0"
+        )
 
 
 def make_memoized(
@@ -67,16 +104,23 @@ def make_mechanism(
     return kind.make(space, **_parsed(kind, epsilon, parameters))
 
 
-def space_of(name: str, domain: str | None, low: float | None, high: float | None) -> Domain:
+def space_of(
+    name: str, domain: str | None, low: float | None, high: float | None, period: float | None = None
+) -> Domain:
     """Return where the values of a mechanism lie, as its kind asks for."""
     from ldpkit.mechanisms.base import MECHANISMS
     from ldpkit.mechanisms.kinds import is_circular
 
+    circle = parse_circle(period, low, high)
     if is_circular(MECHANISMS.get(name)):
-        raise InvalidParameterError(
-            f"{name} is for values on a circle, which has no option here: in Python, "
-            f'ldpkit.get("{name}", period, epsilon=...) makes it'
-        )
+        if circle is None or domain is not None:
+            raise InvalidParameterError(
+                f"{name} is for values on a circle: give --period"
+                + ("" if domain is None else ", and leave out --domain")
+            )
+        return circle
+    if circle is not None:
+        raise InvalidParameterError(f"{name} is not for values on a circle: leave out --period")
     if is_for_numbers(name):
         interval = parse_interval(low, high)
         if interval is None or domain is not None:
@@ -92,6 +136,18 @@ def space_of(name: str, domain: str | None, low: float | None, high: float | Non
     if domain is None:
         raise InvalidParameterError(f"{name} needs the list of values: give it with --domain")
     return parse_domain(domain)
+
+
+def read_mechanism(file: Path) -> Mechanism:
+    """Return the mechanism that a file describes in JSON; what is read is checked, and nothing is solved."""
+    from ldpkit.mechanisms.base import from_spec
+
+    try:
+        if file.stat().st_size > _LONGEST_DESCRIPTION:
+            raise FileFormatError(f"{str(file)!r} is too large for the description of a mechanism")
+        return from_spec(json.loads(file.read_bytes()))
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{str(file)!r} describes no mechanism: {error}") from None
 
 
 def _parsed(kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]) -> dict[str, Any]:

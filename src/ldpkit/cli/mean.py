@@ -1,4 +1,4 @@
-"""`ldpkit mean`: the mean of numbers with its error, simulated from values or from report files."""
+"""`ldpkit mean`: the mean of numbers or the direction of angles, from values or from report files."""
 
 from __future__ import annotations
 
@@ -6,23 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
+from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    EpsilonOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    Missing,
-    MissingOption,
-    NumberFiles,
-    PopulationOption,
-    SeedOption,
-)
+from ldpkit.cli.outputs import check_figure, save_drawn
+from ldpkit.cli.parsing import parse_circle, refuse_options
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.randomise import fitting
 from ldpkit.cli.tallies import count_numbers
@@ -40,6 +29,7 @@ _EXAMPLES = """
 Examples:
   ldpkit mean ages.csv --low 0 --high 120 --epsilon 1
   ldpkit mean ages.csv --low 0 --high 120 -e 1 -p hm --clip --format json
+  ldpkit mean headings.csv --period 360 --epsilon 2 --figure headings.png
   ldpkit mean north.ldp south.ldp
 """
 
@@ -50,16 +40,18 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mean(
-    files: NumberFiles,
-    low: LowOption = None,
-    high: HighOption = None,
-    epsilon: EpsilonOption = None,
-    mechanism: MechanismOption = None,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    missing: MissingOption = Missing.refuse,
+    files: opt.NumberFiles,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
-    population: PopulationOption = False,
+    population: opt.PopulationOption = False,
     share: Annotated[
         float | None,
         typer.Option(
@@ -67,31 +59,49 @@ def mean(
         ),
     ] = None,
     bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
-    seed: SeedOption = None,
-    output: FormatOption = Format.table,
+    seed: opt.SeedOption = None,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
-    """Estimate the mean of numbers, with its error and interval.
+    """Estimate the mean of numbers, or the direction of angles.
 
     From a file of values the whole collection is simulated, every person reporting once
     with the whole epsilon; by default through auto: some people describe the data, and
     the best mechanism for what they describe serves the others.
+    On a circle (--period) the mean is a direction, by default through circular_ogpm.
     From report files it is the collector's half.
     """
     from ldpkit.core import random
     from ldpkit.core.checks import check_fraction
 
     check_fraction(level, "level")
+    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
+    check_figure(figure, force=force, inputs=files)
+    if circle is not None:
+        refuse_options("a direction is collected at once, with no first phase", share=share)
+        angles = read_angles(files, column, circle, wrap=wrap, missing=missing)
+        tally = angles.simulate(mechanism or "circular_ogpm", epsilon, seed)
+        found = tally.estimate("direction", population=population).with_level(level)
+        present(found, output)
+        note(angles.near(found))
+        save_drawn(figure, found)
+        return
     numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
     if numbers is None:
-        tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
-        present(tally.estimate(population=population).with_level(level), output)
+        collected = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
+        estimate = collected.estimate(population=population).with_level(level)
+        present(estimate, output)
+        save_drawn(figure, estimate)
         return
     if epsilon is None:
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
     rng = random.secure() if seed is None else random.seeded(seed)
     made = _simulate(numbers, mechanism or "auto", epsilon, share, bins, rng, population=population)
-    present(made.with_level(level), output)
+    made = made.with_level(level)
+    present(made, output)
     note(numbers.near(made.mean, made.stderr))
+    save_drawn(figure, made)
 
 
 def _simulate(

@@ -33,12 +33,15 @@ __all__ = [
     "PageOption",
     "ParameterOption",
     "PeopleOption",
+    "PeriodOption",
     "PopulationOption",
+    "PowerOption",
     "RepeatableSeedOption",
     "SeedOption",
     "UsualDomainOption",
     "UsualEpsilonOption",
     "UsualPeopleOption",
+    "WrapOption",
 ]
 
 
@@ -97,13 +100,25 @@ LowOption = Annotated[
     float | None,
     typer.Option(
         "--low",
-        help="For numbers: the least that is possible. Public, not from the data.",
+        help="For numbers: the least that is possible. Public, not from the data. With --period: where the "
+        "turn begins, by default 0.",
         show_default=False,
     ),
 ]
 HighOption = Annotated[
     float | None,
     typer.Option("--high", help="For numbers: the greatest that is possible.", show_default=False),
+]
+PeriodOption = Annotated[
+    float | None,
+    typer.Option(
+        "--period",
+        help="For values on a circle, such as angles: what one turn measures, such as 360.",
+        show_default=False,
+    ),
+]
+PowerOption = Annotated[
+    float, typer.Option("--power", help="The power of the distance: 1 for absolute, 2 for squared error.")
 ]
 PeopleOption = Annotated[
     int | None, typer.Option("--n", min=1, help="How many people are asked.", show_default=False)
@@ -148,6 +163,10 @@ MissingOption = Annotated[
 ]
 ClipOption = Annotated[
     bool, typer.Option("--clip", help="Move numbers outside to the nearest end; it is told how many.")
+]
+WrapOption = Annotated[
+    bool,
+    typer.Option("--wrap", help="With --period: take values outside the turn round the circle."),
 ]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", help="For tests: repeatable reports.", show_default=False)

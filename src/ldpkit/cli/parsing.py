@@ -12,12 +12,14 @@ from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.circle import CircleDomain
     from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.typing import Label
 
 __all__ = [
     "decimal_comma",
     "parse_budgets",
+    "parse_circle",
     "parse_domain",
     "parse_interval",
     "parse_numbers",
@@ -137,6 +139,36 @@ def parse_interval(low: float | None, high: float | None) -> IntervalDomain | No
     from ldpkit.core.domains.interval import IntervalDomain
 
     return IntervalDomain(low, high)
+
+
+def parse_circle(
+    period: float | None, low: float | None, high: float | None, *, clip: bool = False, wrap: bool = False
+) -> CircleDomain | None:
+    """Return the circle that the user gave, or None without --period.
+
+    Examples
+    --------
+    >>> parse_circle(360, -180, None), parse_circle(None, 0, 120)
+    (CircleDomain(360, low=-180), None)
+    >>> parse_circle(360, 0, 360)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: a circle ends where it begins: leave out --high, or leave out \
+--period for an interval
+    """
+    if period is None:
+        if wrap:
+            raise InvalidParameterError("--wrap goes round a circle: give its --period, or leave out --wrap")
+        return None
+    if high is not None:
+        raise InvalidParameterError(
+            "a circle ends where it begins: leave out --high, or leave out --period for an interval"
+        )
+    if clip:
+        raise InvalidParameterError("a circle has no ends to move values to: give --wrap instead of --clip")
+    from ldpkit.core.domains.circle import CircleDomain
+
+    return CircleDomain(period, 0.0 if low is None else low)
 
 
 def parse_budgets(texts: Sequence[str]) -> list[float]:

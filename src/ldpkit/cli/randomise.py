@@ -1,4 +1,4 @@
-"""What `ldpkit privatize` does with a column: categories, numbers, and the two phases of AAA."""
+"""What `ldpkit privatize` does with a column: categories, numbers, angles, and the two phases of AAA."""
 
 from __future__ import annotations
 
@@ -6,29 +6,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ldpkit.cli.circles import as_angles, wrapped_in_words
 from ldpkit.cli.inputs import as_numbers, dropped_in_words, moved_in_words
-from ldpkit.cli.making import is_for_numbers, make_numeric, make_oracle
+from ldpkit.cli.making import is_for_numbers, make_circular, make_numeric, make_oracle, read_mechanism
 from ldpkit.cli.memory import Memory
 from ldpkit.cli.options import Missing
 from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
 
     from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.circle import CircleDomain
     from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Floats, Reports
+    from ldpkit.files.pieces import Piece
     from ldpkit.files.readers import ColumnStream
-    from ldpkit.files.tables import Piece
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Request", "Work", "fitting", "randomise_categories", "randomise_numbers"]
+__all__ = [
+    "Request",
+    "Work",
+    "fitting",
+    "randomise_angles",
+    "randomise_categories",
+    "randomise_described",
+    "randomise_numbers",
+]
 
 _AUTO = "auto"
 
@@ -83,14 +94,14 @@ class Request:
 class Work:
     """Reports to be made, chunk by chunk, and what to tell the user once they are."""
 
-    mechanism: FrequencyOracle | NumericMechanism
+    mechanism: FrequencyOracle | NumericMechanism | CircularMechanism
     chunks: Iterator[Reports]
     notes: Iterable[str] = ()
     devices: str | None = None
     """What is recorded about devices with memory: "new" or "kept"."""
     domain_source: str = "stated"
     outside: str | None = None
-    """What is recorded about numbers outside the interval: "moved" or "refused"."""
+    """What is recorded about numbers outside: "moved", "wrapped" or "refused"."""
 
     def provenance(self, rng: RandomSource) -> Provenance:
         """Return what is recorded of how the reports are made."""
@@ -137,13 +148,57 @@ def randomise_numbers(
     """Return the work on numbers; `bins` makes them categories for the first phase of AAA."""
     if bins is not None:
         return _describe(asked, interval, bins, clip=clip)
-    mechanism = _numeric(asked, interval, descriptor)
+    return _number_work(asked, _numeric(asked, interval, descriptor), clip=clip)
+
+
+def _number_work(asked: Request, mechanism: NumericMechanism, *, clip: bool) -> Work:
     asked.memory.check(mechanism)
     column = asked.stream()
     notes = _Notes(column)
-    numbers = _numbers(column, interval, notes, clip=clip)
+    numbers = _numbers(column, mechanism.domain, notes, clip=clip)
     chunks = mechanism.privatize_stream(numbers, rng=asked.rng)
     return Work(mechanism, chunks, notes, outside="moved" if clip else "refused")
+
+
+def randomise_angles(asked: Request, circle: CircleDomain, *, wrap: bool) -> Work:
+    """Return the work on values of a circle."""
+    return _angle_work(
+        asked, make_circular(asked.mechanism, circle, asked.epsilon, asked.parameters), wrap=wrap
+    )
+
+
+def randomise_described(asked: Request, file: Path, *, clip: bool, wrap: bool) -> Work:
+    """Return the work of a mechanism whose description is in a file, as 'ldpkit optimal' writes it."""
+    from ldpkit.mechanisms.kinds import is_circular, is_numeric
+
+    mechanism = read_mechanism(file)
+    if is_circular(mechanism):
+        if clip:
+            raise InvalidParameterError("a circle has no ends: give --wrap instead of --clip")
+        return _angle_work(asked, mechanism, wrap=wrap)
+    if is_numeric(mechanism):
+        if wrap:
+            raise InvalidParameterError("an interval does not go round: give --clip instead of --wrap")
+        return _number_work(asked, mechanism, clip=clip)
+    raise InvalidParameterError(
+        f"{str(file)!r} describes {mechanism!r}: name mechanisms for categories with -p and a --domain"
+    )
+
+
+def _angle_work(asked: Request, mechanism: CircularMechanism, *, wrap: bool) -> Work:
+    asked.memory.check(mechanism)
+    circle = mechanism.domain
+    column = asked.stream()
+    notes = _Notes(column, outside=wrapped_in_words)
+
+    def angles() -> Iterator[Floats]:
+        for piece in column:
+            values, wrapped = as_angles(piece.typed(), circle, wrap=wrap, place=piece)
+            notes.moved += wrapped
+            yield values
+
+    chunks = mechanism.privatize_stream(angles(), rng=asked.rng)
+    return Work(mechanism, chunks, notes, outside="wrapped" if wrap else "refused")
 
 
 def _oracle(asked: Request, domain: CategoricalDomain) -> FrequencyOracle:
@@ -207,11 +262,12 @@ class _Notes:
     column: ColumnStream
     known: Sequence[str] = ()
     moved: int = 0
+    outside: Callable[[int, int], str] = moved_in_words
 
     def __iter__(self) -> Iterator[str]:
         yield from self.known
         if self.moved:
-            yield f"note: {moved_in_words(self.moved, self.column.read)}"
+            yield f"note: {self.outside(self.moved, self.column.read)}"
         if self.column.dropped:
             yield dropped_in_words(self.column.dropped, self.column.read)
 

@@ -30,7 +30,8 @@ _SHOWN = 4  # batches that a caption names
 _RANDOMNESS = ("secure", "unknown", "seeded")
 _DOMAIN = ("stated", "unknown", "data")
 _DEVICES = ("kept", "new", "unknown")
-_OUTSIDE = ("refused", "unknown", "moved")
+_OUTSIDE = ("refused", "wrapped", "unknown", "moved")
+_WORDS = {"wrapped": "taken round the circle"}
 
 
 def new_batch() -> str:
@@ -78,9 +79,10 @@ class Provenance:
         mechanisms without memory.
     spans : tuple of Span
         Which reports of which batches these are; empty where it is unknown.
-    outside : {"refused", "unknown", "moved"} or None
+    outside : {"refused", "wrapped", "unknown", "moved"} or None
         For mechanisms of numbers: what was done with numbers outside the interval. How
         many were moved to its ends is not recorded: it would tell of people beyond epsilon.
+        On a circle they are wrapped, which changes no direction.
 
     Examples
     --------
@@ -218,7 +220,7 @@ count a file and its copy or its tally only once
             f"randomness {self.randomness}",
             f"domain {'from the data' if self.domain == 'data' else self.domain}",
             *([] if self.devices is None else [f"devices {self.devices}"]),
-            *([] if self.outside is None else [f"numbers outside {self.outside}"]),
+            *([] if self.outside is None else [f"numbers outside {_WORDS.get(self.outside, self.outside)}"]),
             f"batch {', '.join(batches[:_SHOWN]) or 'unknown'}{more}",
         ]
         return ", ".join(told)

@@ -1,4 +1,4 @@
-"""Pictures of what was estimated on a circle, with the turn laid out from its beginning to its end."""
+"""Pictures of what was estimated on a circle: a direction on it, a density with the turn laid out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.typing import Floats
 from ldpkit.estimation.circular_density import CircularDensity
 from ldpkit.estimation.direction import DirectionEstimate
 
@@ -13,22 +14,37 @@ __all__ = ["draw_circular_density", "draw_direction"]
 
 
 def draw_direction(axes: Any, found: DirectionEstimate) -> None:
-    """Draw the mean direction with its arc; an arc past the end of the turn goes on at its beginning."""
-    domain, arc = found.domain, found.interval()
-    start, end = arc
-    for turn in (0.0, domain.period):  # what lies past the end is cut off, and seen a turn earlier
-        axes.plot([start - turn, end - turn], [0, 0], color="C0", linewidth=4, alpha=0.4)
-    axes.plot([found.direction], [0], "o", color="C0")
-    axes.set_xlim(domain.low, domain.high)
-    axes.set_yticks([])
-    axes.set_xlabel("value; both ends are one point")
+    """Draw the circle, the interval as an arc of it, and an arrow as long as the resultant."""
+    domain = found.domain
+
+    def point(value: Any, radius: float = 1.0) -> tuple[Any, Any]:
+        return radius * np.cos(domain.radians(value)), radius * np.sin(domain.radians(value))
+
+    turn = np.linspace(domain.low, domain.high, 361)
+    axes.plot(*point(turn), color="0.6", linewidth=1)
+    start, end = found.interval()
+    arc = np.linspace(start, end, 361)
+    axes.plot(*point(arc), color="C0", linewidth=7, alpha=0.5, solid_capstyle="butt")
+    arrow = {"arrowstyle": "-|>", "color": "C0", "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", point(found.direction, found.resultant), (0, 0), arrowprops=arrow)
+    for share in (0.0, 0.25, 0.5, 0.75):
+        value = domain.low + share * domain.period
+        axes.plot(*point(value), "o", color="0.6", markersize=3)
+        axes.text(*point(value, 1.13), f"{value:.5g}", ha="center", va="center", fontsize=9)
+    axes.set_xlim(-1.3, 1.3)
+    axes.set_ylim(-1.3, 1.3)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
     told = f"direction {found.direction:.5g}, resultant {found.resultant:.3g}, n = {found.n:,}"
-    axes.set_title(f"{told}; {100 * found.level:g}% interval", fontsize=10)
+    axes.set_title(f"{told}; arc: {100 * found.level:g}% interval", fontsize=10)
 
 
-def draw_circular_density(axes: Any, found: CircularDensity) -> None:
-    """Draw a density with the scatter of the reports."""
-    axes.stairs(found.heights, found.edges, color="C0", linewidth=1.6)
+def draw_circular_density(axes: Any, found: CircularDensity, *, truth: Floats | None = None) -> None:
+    """Draw a density with the scatter of the reports; `truth` are the values, where a simulation has them."""
+    if truth is not None:
+        axes.hist(truth, bins=found.edges, density=True, color="0.85", label="values")
+    label = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
+    axes.stairs(found.heights, found.edges, color="C0", linewidth=1.6, label=label or None)
     error = 2 * found.stderr / np.diff(found.edges)
     if np.isfinite(error).all():
         base = np.maximum(found.heights - error, 0)
@@ -37,4 +53,6 @@ def draw_circular_density(axes: Any, found: CircularDensity) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("value; both ends are one point")
     axes.set_ylabel("density")
+    if truth is not None:
+        axes.legend(fontsize=8)
     axes.set_title(f"n = {found.n:,}; band: scatter alone, ±2 standard errors", fontsize=10)

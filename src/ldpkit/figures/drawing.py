@@ -34,6 +34,9 @@ DRAWN = {
     "plan mean": "ldpkit.figures.plan:draw_mean_plans",
     "plan capacity": "ldpkit.figures.capacity:draw_capacity",
     "plan pairs": "ldpkit.figures.pairs:draw_pairs",
+    "errors": "ldpkit.figures.optimal:draw_errors",
+    "minimax": "ldpkit.figures.optimal:draw_minimax",
+    "optimal pieces": "ldpkit.figures.optimal:draw_pieces",
     "recommendation": "ldpkit.figures.recommendation:draw_recommendation",
     "mean recommendation": "ldpkit.figures.recommendation:draw_mean_recommendation",
     "risk": "ldpkit.figures.risk:draw_risk",
@@ -45,6 +48,8 @@ DRAWN = {
 """For each kind of result, what draws its main picture on given axes."""
 
 WHOLE = {
+    "errors": "ldpkit.figures.optimal:errors_figure",
+    "minimax": "ldpkit.figures.optimal:minimax_figure",
     "risks": "ldpkit.figures.risk:risks_figure",
     "benchmark": "ldpkit.figures.experiment:overview",
     "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",
@@ -54,15 +59,18 @@ WHOLE = {
 _SIZE = (9.0, 5.5)
 
 
-def plot(result: Result, ax: Axes | None = None) -> Axes:
-    """Draw the main picture of a result, by default in a new figure of pyplot; return its axes."""
+def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
+    """Draw the main picture of a result, by default in a new figure of pyplot; return its axes.
+
+    Options go to the function that draws it.
+    """
     if ax is None:
         try:
             from matplotlib import pyplot
         except ImportError:
             raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
         ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
-    _find(DRAWN[result.kind])(ax, result)
+    _find(DRAWN[result.kind])(ax, result, **options)
     return ax
 
 

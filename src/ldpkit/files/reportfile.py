@@ -27,7 +27,7 @@ table), `domain` (the size, or the array of labels), `record_length` (r) and `ld
 (the version that wrote the file). How the reports were made stands in `randomness`
 ("secure", "seeded" or "unknown"), `domain_source` ("stated", "data" or "unknown") and,
 for mechanisms with a memory, `devices` ("kept", "new" or "unknown"), for numbers `outside`
-("refused", "moved" or "unknown": what was done with numbers outside the interval); `batch`
+("refused", "moved", "wrapped" or "unknown": what was done with numbers outside); `batch`
 is a random id of 128 bits as 32 hexadecimal digits, by which a copy is recognised. These
 five may be missing, as in files of the first versions, and are unknown then; further keys are
 ignored. A description has at most 2**28 bytes. The reports of a block have at most 2**24

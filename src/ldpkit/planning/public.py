@@ -8,5 +8,6 @@
 from ldpkit.planning.capacity.plans import capacity
 from ldpkit.planning.frequencies.plans import budget
 from ldpkit.planning.mean.plans import mean
+from ldpkit.planning.pairs.plans import pairs
 
-__all__ = ["budget", "capacity", "mean"]
+__all__ = ["budget", "capacity", "mean", "pairs"]

@@ -264,7 +264,7 @@ def test_a_lead_that_may_be_chance_does_not_count():
     ("options", "message"),
     [
         ({"intervals": 0}, "intervals must be at least 1"),
-        ({"intervals": 3, "descriptor": [0.5, 0.5]}, "intervals=3 need 4 shares"),
+        ({"intervals": 3, "descriptor": [0.5, 0.5]}, "intervals=3 need 4 inputs"),
         ({"noise_range": 2}, "infeasible"),
         ({"descriptor": [0.5, 0.1]}, "sum to 1"),
     ],

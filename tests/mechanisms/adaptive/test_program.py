@@ -14,7 +14,7 @@ from ldpkit.mechanisms.adaptive.interior import minimise, starting_table
 from ldpkit.mechanisms.adaptive.lattice import Lattice, smallest_noise_range
 from ldpkit.mechanisms.adaptive.program import solve_with_highs
 from ldpkit.mechanisms.adaptive.solve import UnfinishedWarning, fitted_table, solve
-from ldpkit.mechanisms.adaptive.table import worst_ratio
+from ldpkit.mechanisms.tables.table import worst_ratio
 from ldpkit.papers.aaa.tails import solve_with_tails
 
 REFERENCE = {  # N=16, M=64: the optima at epsilon 0.5, 1, 2 and 4

@@ -15,12 +15,14 @@ is 1 / (1 + e^(eps/2)). A circle is two such halves.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
+from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
 from ldpkit.core.parameters import Parameter
@@ -28,6 +30,7 @@ from ldpkit.core.typing import Floats
 
 __all__ = [
     "POWER",
+    "check_prior",
     "clamped_error",
     "end_error",
     "height",
@@ -146,6 +149,27 @@ def end_error(epsilon: float, power: float, scale: float = 1.0) -> float:
     (0.0406356, 0.0)
     """
     return float((float(optimal_width(epsilon, power)) * scale) ** power)
+
+
+def check_prior(
+    interval: IntervalDomain, values: Sequence[float] | Floats, weights: Sequence[float] | Floats | None
+) -> tuple[Floats, Floats]:
+    """Return where the values of a prior are, low at 0 and high at 1, and how likely each is, or refuse them.
+
+    Examples
+    --------
+    >>> [each.tolist() for each in check_prior(IntervalDomain(0, 10), [2, 5], [3, 1])]
+    [[0.2, 0.5], [0.75, 0.25]]
+    """
+    shares = (interval.check(values) - interval.low) / interval.width
+    chances = np.ones(len(shares)) if weights is None else np.asarray(weights, float)
+    if chances.shape != shares.shape or not (np.isfinite(chances) & (chances >= 0)).all():
+        raise InvalidParameterError(
+            f"a prior has one weight for each of its {len(shares)} values, none of them negative"
+        )
+    if not chances.sum() > 0:
+        raise InvalidParameterError("a prior needs a positive weight")
+    return shares, chances / chances.sum()
 
 
 def prior_width(epsilon: float, power: float, shares: Floats, weights: Floats) -> float:

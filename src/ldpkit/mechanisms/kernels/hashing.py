@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.compiled import compiled
 from ldpkit.core.typing import Bytes, Counts
-from ldpkit.mechanisms.kernels.compiled import compiled
 from ldpkit.mechanisms.kernels.response import piece_or_value
 
 __all__ = ["count_supports", "hash_and_respond", "pack_supports"]

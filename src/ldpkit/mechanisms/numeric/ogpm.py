@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, Self
 
-import numpy as np
-
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
@@ -25,7 +23,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.law import Placement
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
-from ldpkit.mechanisms.cells.widths import POWER, optimal_width, prior_width
+from ldpkit.mechanisms.cells.widths import POWER, check_prior, optimal_width, prior_width
 from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.numeric.window import Clamped, WindowMechanism
 
@@ -219,14 +217,7 @@ class OGPMPrior(Clamped):
             The power of |y - x| whose mean is made small.
         """
         interval = as_interval(domain)
-        shares = (interval.check(values) - interval.low) / interval.width
-        chances = np.ones(len(shares)) if weights is None else np.asarray(weights, float)
-        if chances.shape != shares.shape or not (np.isfinite(chances) & (chances >= 0)).all():
-            raise InvalidParameterError(
-                f"a prior has one weight for each of its {len(shares)} values, none of them negative"
-            )
-        if not chances.sum() > 0:
-            raise InvalidParameterError("a prior needs a positive weight")
+        shares, chances = check_prior(interval, values, weights)
         width = prior_width(EPSILON.check(epsilon), POWER.check(power), shares, chances)
         return cls(interval, epsilon, width=width)
 
@@ -261,6 +252,7 @@ class OGPMUnbiased(WindowMechanism):
     aliases = ("ogpm_u",)
     title = "Optimal piecewise mechanism, unbiased"
     capabilities = WindowMechanism.capabilities | {"unbiased"}
+    surpassed_by = "pm"
     citation = _ZHENG
 
     @property

@@ -10,7 +10,8 @@ import numpy as np
 from ldpkit.core.exact import WORD, log_up
 from ldpkit.mechanisms.adaptive.descriptor import descriptor_of_law
 from ldpkit.mechanisms.adaptive.solve import fitted_table
-from ldpkit.mechanisms.adaptive.table import NoiseTable, worst_ratio
+from ldpkit.mechanisms.adaptive.table import NoiseTable
+from ldpkit.mechanisms.tables.table import worst_ratio
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.aaa.tails import solve_with_tails
 from ldpkit.papers.aaa.variance import descriptors
