@@ -30,7 +30,7 @@ __all__ = ["COMMANDS", "make_app", "run"]
 _UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, whichever Click it is made of
 
 COMMANDS = (
-    *("recommend", "plan", "risk", "audit", "mechanisms"),
+    *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
     *("privatize", "estimate", "inspect", "longitudinal", "mean", "density"),
     *("bench", "datasets", "reproduce"),
 )
