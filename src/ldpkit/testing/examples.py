@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core import random
+from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
@@ -17,6 +18,7 @@ from ldpkit.mechanisms.kinds import (
     SPATIAL,
     is_circular,
     is_frequency,
+    is_group,
     is_numeric,
     is_on_grid,
     is_spatial,
@@ -61,9 +63,9 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     >>> example("ogpm_prior"), example("circular_sw")
     (OGPMPrior((-2, 6), epsilon=1, width=0.3), CircularSW(CircleDomain(24, low=-6), epsilon=1))
     """
-    kind = MECHANISMS.get(name)
+    kind, epsilon = MECHANISMS.get(name), check_epsilon(epsilon)
     if domain is None:
-        domain = _USUAL.get(kind.kind, _SMALL)
+        domain = _USUAL.get(kind.kind, 2 if is_group(kind) else _SMALL)
     if kind.can("joint"):
         return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":

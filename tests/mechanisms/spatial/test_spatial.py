@@ -291,3 +291,34 @@ def test_a_tally_has_at_most_4096_joint_bins_and_adds():
         assert whole == mechanism.tally(reports[:300]) + mechanism.tally(reports[300:])
         assert whole.n == whole.counts.sum() == 1000
         assert ldpkit.Tally.from_bytes(whole.to_bytes()) == whole
+
+
+# --- the globe -------------------------------------------------------------------------
+
+
+def test_on_the_globe_longitudes_go_round_and_distances_are_those_of_great_circles():
+    globe = ldpkit.PlaneDomain.globe()
+    mechanism = ldpkit.get("tracs_c", globe, epsilon=12)
+    assert from_spec(mechanism.spec()) == mechanism
+    assert 12 - 1e-5 < mechanism.exact_epsilon() <= 12
+    fiji, n = (179.9, -18.0), 40_000
+    found = mechanism.points_of(mechanism.privatize(np.tile(fiji, (n, 1)), rng=ldpkit.random.seeded(6)))
+    assert (
+        (found[:, 0] < -170) & (np.abs(found[:, 1] + 18) < 10)
+    ).mean() > 0.3  # on the other side of the line
+    far = globe.region.distance(found, np.array(fiji))
+    for power in (1, 2):
+        stated = mechanism.error(fiji, power)
+        assert abs(np.mean(far**power) - stated) < 5 * np.std(far**power) / math.sqrt(n) + 2e-3 * stated
+    west, east = ldpkit.random.seeded(1), ldpkit.random.seeded(1)
+    assert (
+        mechanism.privatize([(-180, 10)] * 20, rng=west) == mechanism.privatize([(180, 10)] * 20, rng=east)
+    ).all()
+    assert mechanism.mean_error() < ldpkit.get("tracs_c", globe, epsilon=8).mean_error() < 10_000
+    small = mechanism.sibling(4)
+    assert small.channel().epsilon() == small.exact_epsilon()
+    for name in ("tracs_d", "planar_window", "grid_response"):
+        with pytest.raises(InvalidParameterError, match="for a flat region, not for the globe"):
+            ldpkit.get(name, globe, epsilon=4)
+    with pytest.raises(ldpkit.errors.OutOfDomainError, match="swapped"):
+        globe.take([(35.6, 139.7)])

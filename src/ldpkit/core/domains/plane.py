@@ -16,6 +16,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.base import Domain
+from ldpkit.core.domains.globe import Globe
 from ldpkit.core.domains.interval import ClippedWarning
 from ldpkit.core.domains.polygons import Polygon
 from ldpkit.core.domains.projection import Projection
@@ -116,6 +117,11 @@ class PlaneDomain(Domain):
     def parallelogram(cls, corner: Point, first: Point, second: Point) -> Self:
         """Return the plane of a parallelogram."""
         return cls(Parallelogram(corner, first, second))
+
+    @classmethod
+    def globe(cls) -> Self:
+        """Return the whole globe, in degrees, with distances in kilometres."""
+        return cls(Globe())
 
     @classmethod
     def polygon(cls, outline: Any) -> Self:

@@ -60,6 +60,9 @@ class PlaneRegion(abc.ABC):
     is_convex: ClassVar[bool] = True
     """Whether a straight line between two of its points stays inside."""
 
+    wraps: ClassVar[bool] = False
+    """Whether its left and right edges are one and the same, as on the globe."""
+
     def _settle(self, **fields: Any) -> None:
         self.__dict__.update(fields)
         low, high = self.box
@@ -143,6 +146,10 @@ class PlaneRegion(abc.ABC):
     def project(self, points: Floats) -> Floats:
         """Return the nearest point of the region for each point; those inside stay."""
 
+    def distance(self, one: Floats, other: Floats) -> Floats:
+        """Return how far points are from others, in its units; the last axis holds the coordinates."""
+        return np.asarray(np.hypot(*np.moveaxis(one - other, -1, 0)))
+
     @abc.abstractmethod
     def reach(self, reference: Point, directions: Floats) -> Floats:
         """Return how many times each direction fits between a reference and the boundary.
@@ -210,7 +217,7 @@ _ROOT: Any = PlaneRegion
 
 def _leaves(kind: Any) -> list[Any]:
     below = [leaf for each in kind.__subclasses__() for leaf in _leaves(each)]
-    return below or [kind]
+    return below + ([kind] if "shape" in vars(kind) else [])
 
 
 def _written(value: Any) -> str:

@@ -75,6 +75,7 @@ def mean_over_boxes(
     own: Floats,
     targets: Floats,
     to_map: Callable[[Floats], Floats],
+    distance: Callable[[Floats, Floats], Floats],
     power: int,
 ) -> Floats:
     """Return for each location the mean power of the distance to its report, drawn from boxes of cells.
@@ -91,6 +92,8 @@ def mean_over_boxes(
         The locations on the map.
     to_map : callable
         From places among cells, shape (m, 2), to points of the map.
+    distance : callable
+        From points and locations to how far they are apart.
     power : int
         1 or 2.
     """
@@ -107,7 +110,7 @@ def mean_over_boxes(
         (x, by_x), (y, by_y) = rules
         grid = np.stack(np.broadcast_arrays(x[..., :, None], y[..., None, :]), axis=-1)
         points = to_map(grid.reshape(-1, 2)).reshape(grid.shape)
-        far = np.hypot(*np.moveaxis(points - targets[some, None, None, None, :], -1, 0)) ** power
+        far = distance(points, targets[some, None, None, None, :]) ** power
         means[some] = np.einsum("nk,nkx,nky,nkxy->n", heights, by_x, by_y, far, optimize=True)
     return means
 

@@ -80,7 +80,13 @@ class SpatialMechanism(Mechanism):
             raise InvalidParameterError(
                 f"grid must be a power of two and at most {self.default_grid}, got {grid}: leave it out"
             )
-        self._freeze(domain=as_plane(domain), epsilon=check_epsilon(epsilon), grid=steps)
+        plane = as_plane(domain)
+        if plane.region.wraps and not self.can("spherical"):
+            raise InvalidParameterError(
+                f"{self.name} is for a flat region, not for {plane}: take tracs_c, or "
+                "PlaneDomain.degrees for a part of it"
+            )
+        self._freeze(domain=plane, epsilon=check_epsilon(epsilon), grid=steps)
 
     def parameters(self) -> dict[str, ParameterValue]:
         told = super().parameters()

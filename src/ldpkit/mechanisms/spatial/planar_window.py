@@ -269,7 +269,9 @@ class PlanarWindow(SpatialMechanism):
             low, high = (region.origin + ends / self.cells * edges for ends in (low, high))
             whole = over_rectangle(low, high, points[:, None, :], power)
             return np.asarray((heights * whole).sum(axis=1) * self.cells**2 / edges.prod())
-        return mean_over_boxes(boxes, region.to_shares(points) * self.cells, points, self._answers, power)
+        return mean_over_boxes(
+            boxes, region.to_shares(points) * self.cells, points, self._answers, region.distance, power
+        )
 
     def _mean_error(self, power: int) -> float:
         if not self.domain.region.fills_frame:

@@ -32,7 +32,8 @@ class TracsC(TwoParts):
 
     On a rectangle the coordinates are x and y, on a parallelogram those along its edges. Within
     another region they are those of the box around it, and a report outside is moved to the
-    nearest point of the region, which is public and costs nothing.
+    nearest point of the region, which is public and costs nothing. On the globe the longitude
+    goes round (circular OGPM), and distances are those along great circles, in kilometres.
 
     Utility: on the unit square, equally likely everywhere, the mean distance is 0.2794 at
     epsilon 4 and 0.1242 at 8; `planar_window` has 0.1952 and 0.0549. On a rectangle of 2 x 10
@@ -71,6 +72,7 @@ class TracsC(TwoParts):
     name = "tracs_c"
     title = "TraCS with Cartesian coordinates"
     citation = _ZHENG
+    capabilities = TwoParts.capabilities | {"spherical"}
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, SHARE, POWER, _AXES, GRID_STEPS)
     power: float
     axes: str
@@ -98,8 +100,9 @@ class TracsC(TwoParts):
     @cached_property
     def parts(self) -> tuple[Coordinate, Coordinate]:
         first, second = budgets(self.epsilon, self.share)
+        around = Coordinate.circle if self.domain.region.wraps else Coordinate.line
         return (
-            Coordinate.line(self.axes, first, self.power, self.grid),
+            around(self.axes, first, self.power, self.grid),
             Coordinate.line(self.axes, second, self.power, self.grid),
         )
 
@@ -119,20 +122,22 @@ class TracsC(TwoParts):
     def _errors_at(self, places: Indices | Floats, points: Floats, power: int) -> Floats:
         region = self.domain.region
         low, high, heights = boxes = self._boxes(places)
-        if region.fills_frame and self._is_upright:
+        if self._is_upright and not region.wraps:
             edges, cells = np.diag(region.matrix), np.array(self.shape)
             low, high = (region.origin + ends / cells * edges for ends in (low, high))
             whole = over_rectangle(low, high, points[:, None, :], power)
             return np.asarray((heights * whole).sum(axis=1) * cells.prod() / edges.prod())
-        return mean_over_boxes(boxes, region.to_shares(points) * self.shape, points, self._answers, power)
+        return mean_over_boxes(
+            boxes, region.to_shares(points) * self.shape, points, self._answers, region.distance, power
+        )
 
     @property
     def _is_upright(self) -> bool:
         matrix = self.domain.region.matrix
-        return bool(matrix[0, 1] == 0 == matrix[1, 0])
+        return bool(self.domain.region.fills_frame and matrix[0, 1] == 0 == matrix[1, 0])
 
     def _mean_error(self, power: int) -> float:
-        if not self.domain.region.fills_frame:
+        if self.domain.region.wraps or not self.domain.region.fills_frame:
             return super()._mean_error(power)
         return self._framed_error(power, _ORDER)
 

@@ -164,7 +164,8 @@ point inside, such as (0.5, 0.5)
         if self._seen is not self.domain.region:
             turns, shares = self._coordinates(points)
             own = np.stack([turns % 1.0, shares], axis=1) * self.shape
-            return mean_over_boxes(self._boxes(places), own, points, self._answers, power)
+            distance = self.domain.region.distance
+            return mean_over_boxes(self._boxes(places), own, points, self._answers, distance, power)
         # Along a ray the distance has a closed form, so only directions are left to Gauss.
         turns = self._coordinates(points)[0] % 1.0
         around, along = self.parts
