@@ -198,7 +198,7 @@ def test_a_disc_seen_from_its_centre_is_polar_ogpm():
     assert disc.exact_epsilon() == polar.exact_epsilon()
 
 
-@pytest.mark.parametrize("direction", ["ogpm", "sw", "purkayastha"])
+@pytest.mark.parametrize("direction", ["ogpm", "sw", "purkayastha", "sectors"])
 @pytest.mark.parametrize("distance", ["ogpm", "sw"])
 def test_parts_can_be_exchanged(direction, distance):
     mechanism = ldpkit.get(
@@ -258,7 +258,7 @@ def test_few_of_many_public_places():
         ("tracs_d", {"x": 0, "y": 0}, "is a corner of"),
         ("tracs_d", {"x": 2, "y": 0}, "is not in"),
         ("tracs_d", {"x": 0.5}, "give both or neither"),
-        ("tracs_d", {"direction": "laplace"}, "direction must be one of ogpm, sw, purkayastha"),
+        ("tracs_d", {"direction": "laplace"}, "direction must be one of ogpm, sw, purkayastha, sectors"),
         ("tracs_c", {"share": 1.0}, "leaves them"),
         ("tracs_c", {"share": 0}, "share must be positive"),
         ("tracs_c", {"grid": 12}, "a power of two"),

@@ -93,8 +93,8 @@ class TwoParts(SpatialMechanism):
 
     def _between(self, points: Floats) -> Floats:
         """Return where points lie between the places, for means over all of them."""
-        steps = [part.mechanism.grid for part in self.parts]
-        return np.asarray(np.stack(self._coordinates(points), axis=1) * steps)
+        both = zip(self.parts, self._coordinates(points), strict=True)
+        return np.stack([part.between(shares) for part, shares in both], axis=1)
 
     def _place_points(self, places: Indices) -> Floats:
         shares = (part.shares(each) for part, each in zip(self.parts, places.T, strict=True))

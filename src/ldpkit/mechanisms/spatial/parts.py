@@ -47,7 +47,9 @@ _CIRCLES: dict[str, Callable[[float, float, int], Any]] = {
 ALONG = Parameter(
     "distance", str, "what reports the distance, or a coordinate", default="ogpm", choices=tuple(_LINES)
 )
-AROUND = Parameter("direction", str, "what reports the direction", default="ogpm", choices=tuple(_CIRCLES))
+AROUND = Parameter(
+    "direction", str, "what reports the direction", default="ogpm", choices=(*_CIRCLES, "sectors")
+)
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,15 @@ class Coordinate:
             places = np.rint(shares * steps).astype(np.int32).view(np.uint32)
         last = np.uint32(steps)
         return np.asarray(places & (last - np.uint32(1)) if self.is_circle else np.minimum(places, last))
+
+    def between(self, shares: Floats) -> Floats:
+        """Return where coordinates lie between the places, for means over all of them."""
+        return np.asarray(shares * self.mechanism.grid)
+
+    @property
+    def kinks(self) -> Floats:
+        """Where, from 0 to 1, the law jumps when the coordinate moves."""
+        return np.empty(0)
 
     def shares(self, places: Indices) -> Floats:
         """Return the coordinates of places."""

@@ -12,7 +12,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import PlaneLike, as_plane
 from ldpkit.core.domains.regions import PlaneRegion, Point, Rectangle, as_pair
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
@@ -22,6 +22,7 @@ from ldpkit.mechanisms.spatial.directions import TURN, from_reference, seen_from
 from ldpkit.mechanisms.spatial.integrals import along_rays, mean_over_boxes, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
 from ldpkit.mechanisms.spatial.parts import ALONG, AROUND, Coordinate
+from ldpkit.mechanisms.spatial.sectors import SectorCoordinate, Sectors
 from ldpkit.mechanisms.spatial.tracs_c import _ZHENG
 
 __all__ = ["THESIS_SHARE", "TracsD"]
@@ -33,6 +34,14 @@ _X = Parameter(
     "x", float, "the reference along the first axis; by default the centre of the region", default=None
 )
 _Y = Parameter("y", float, "the reference along the second axis; by default the centre", default=None)
+_SECTORS = Parameter(
+    "sectors",
+    int,
+    "how many sectors there are, where the direction is a sector",
+    default=6,
+    least=2,
+    most=1000,
+)
 _ORDER, _ROUGH = 10, 4
 
 
@@ -65,10 +74,12 @@ class TracsD(TwoParts):
         The reference, on the map: public, by default the centre of the region.
     power : float
         The power of the errors that OGPM makes small.
-    direction : {"ogpm", "sw", "purkayastha"}
-        What reports the direction.
+    direction : {"ogpm", "sw", "purkayastha", "sectors"}
+        What reports the direction; "sectors" is k-RR with a uniform direction within the sector.
     distance : {"ogpm", "sw"}
         What reports the distance.
+    sectors : int
+        How many sectors there are, for "sectors".
     grid : int
         The steps of the grid along each coordinate, a power of two.
 
@@ -90,12 +101,23 @@ point inside, such as (0.5, 0.5)
     title = "TraCS with direction and distance"
     citation = _ZHENG
     capabilities = TwoParts.capabilities | {"chained"}
-    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, SHARE, _X, _Y, POWER, AROUND, ALONG, GRID_STEPS)
+    declared: ClassVar[tuple[Parameter, ...]] = (
+        EPSILON,
+        SHARE,
+        _X,
+        _Y,
+        POWER,
+        AROUND,
+        ALONG,
+        _SECTORS,
+        GRID_STEPS,
+    )
     x: float
     y: float
     power: float
     direction: str
     distance: str
+    sectors: int
 
     def __init__(
         self,
@@ -108,20 +130,36 @@ point inside, such as (0.5, 0.5)
         power: float = 1.0,
         direction: str = "ogpm",
         distance: str = "ogpm",
+        sectors: int = 6,
         grid: int | None = None,
     ) -> None:
         self._settle(domain, epsilon, grid)
+        self._freeze(sectors=_SECTORS.check(sectors))
         reference = _reference(self.domain.region, x, y)
         self._freeze(x=reference[0], y=reference[1], power=POWER.check(power))
         self._freeze(direction=AROUND.check(direction), distance=ALONG.check(distance))
         if share is None:
             chosen = _chosen_share(
-                self._seen, reference, self.epsilon, self.power, self.direction, self.distance
+                self._seen,
+                reference,
+                self.epsilon,
+                self.power,
+                self.direction,
+                self.distance,
+                self.sectors,
             )
         else:
             chosen = SHARE.check(share)
         budgets(self.epsilon, chosen)
         self._freeze(share=chosen)
+
+    @property
+    def _is_in_sectors(self) -> bool:
+        return self.direction == AROUND.choices[-1]
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        told = super().parameters()
+        return {name: told[name] for name in told if name != _SECTORS.name or self._is_in_sectors}
 
     @property
     def reference(self) -> tuple[float, float]:
@@ -137,8 +175,12 @@ point inside, such as (0.5, 0.5)
     @cached_property
     def parts(self) -> tuple[Coordinate, Coordinate]:
         first, second = budgets(self.epsilon, self.share)
+        if self._is_in_sectors:
+            around: Coordinate = SectorCoordinate(Sectors(self.sectors, first, self.grid), True)
+        else:
+            around = Coordinate.circle(self.direction, first, self.power, self.grid)
         return (
-            Coordinate.circle(self.direction, first, self.power, self.grid),
+            around,
             Coordinate.line(self.distance, second, self.power, self.grid),
         )
 
@@ -203,7 +245,13 @@ point inside, such as (0.5, 0.5)
     def _polar_error(self, power: int, order: int, around: int) -> float:
         """Return the mean error over all of the region, taken in directions and distances."""
         corners, half = self._corner_turns, self.parts[0].half
-        kinks = [corners, (corners + half) % 1.0, (corners - half) % 1.0, (corners + 0.5) % 1.0]
+        kinks = [
+            self.parts[0].kinks,
+            corners,
+            (corners + half) % 1.0,
+            (corners - half) % 1.0,
+            (corners + 0.5) % 1.0,
+        ]
         cuts = np.unique(
             np.concatenate([np.linspace(0, 1, 5), *kinks])
         )  # the window's ends meet corners there
@@ -238,7 +286,13 @@ def _reference(region: PlaneRegion, x: float | None, y: float | None) -> tuple[f
 
 @lru_cache(maxsize=256)
 def _chosen_share(
-    region: PlaneRegion, reference: Point, epsilon: float, power: float, direction: str, distance: str
+    region: PlaneRegion,
+    reference: Point,
+    epsilon: float,
+    power: float,
+    direction: str,
+    distance: str,
+    sectors: int,
 ) -> float:
     """Return the best share of the direction, by a rough integral: the minimum is flat."""
     x, y = as_pair(reference, "the reference")
@@ -253,6 +307,7 @@ def _chosen_share(
             power=power,
             direction=direction,
             distance=distance,
+            sectors=sectors,
         )
         return made._polar_error(1, _ROUGH, 2)
 
