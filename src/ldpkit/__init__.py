@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
     from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
     from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
+    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlaceExponential, PlanarLaplace
     from ldpkit.mechanisms.spatial.tracs_c import TracsC
     from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
@@ -148,6 +149,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GridExponential",
     "GridResponse",
     "GroupCount",
     "IntervalDomain",
@@ -162,8 +164,10 @@ __all__ = [
     "OGPMPrior",
     "OGPMUnbiased",
     "Parallelogram",
+    "PlaceExponential",
     "PlaceResponse",
     "Plan",
+    "PlanarLaplace",
     "PlanarWindow",
     "PlaneDomain",
     "Plans",
@@ -288,6 +292,7 @@ _HOMES = {
     "mechanisms.spatial.mechanism": ("SpatialMechanism",),
     "mechanisms.spatial.planar_window": ("PlanarWindow",),
     "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
+    "mechanisms.spatial.site_table": ("GridExponential", "PlaceExponential", "PlanarLaplace"),
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),

@@ -42,8 +42,11 @@ CIRCULAR = {
 
 
 SPATIAL = {
+    "grid_exponential": ({"cells": 4}, "00010200010101020103"),
     "grid_response": ({"columns": 3, "rows": 2}, "00000201010100010200"),
+    "place_exponential": ({}, "0002010102"),
     "place_response": ({}, "0003020103"),
+    "planar_laplace": ({"cells": 4}, "00000202000301010200"),
     "planar_window": ({"side": 2.0}, "4a047402531d201b9d0ff815c300231c851cb902"),
     "tracs_c": (
         {"share": 0.5},
