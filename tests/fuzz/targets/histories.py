@@ -74,8 +74,8 @@ def _record(form: Any, devices: list[Device]) -> Record:
         return Report(from_spec(told))
     if name == "device":
         refused_if(type(told) is not int or not 0 <= told < len(devices), "no such device")
-        kept: Record = devices[told].record()
-        return kept
+        found: Record = devices[told].record()
+        return found
     refused_if(not isinstance(told, list) or not told, "not a record")
     if name == "shares":
         return Shares(tuple(_record(each, devices) for each in told[:9]))
