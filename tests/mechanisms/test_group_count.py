@@ -85,7 +85,7 @@ def test_estimates_carry_the_promise_and_cover():
         held += low[1] <= 0.25 <= high[1]
     assert held >= 50, "false alarm 1e-3 at a coverage of 0.95"
     assert estimate.n == 40
-    assert "also the other members" in estimate.made_by["promise"]
+    assert "including the other members" in estimate.made_by["promise"]
 
 
 def test_files_and_refusals():

@@ -52,7 +52,7 @@ class GroupCount(Mechanism):
     size : int
         How many people make a group, 2 to 64.
     epsilon : float
-        The epsilon towards everybody, also the other members.
+        The epsilon towards everybody, including the other members.
     domain : optional
         The two values; the second is what is counted.
 
@@ -76,7 +76,7 @@ class GroupCount(Mechanism):
     kind = "group"
     declared: ClassVar[tuple[Parameter, ...]] = (
         Parameter("size", int, "how many people make a group", least=2, most=_LARGEST),
-        replace(EPSILON, help="the privacy budget towards everybody, also the other members"),
+        replace(EPSILON, help="the privacy budget towards everybody, including the other members"),
     )
     capabilities: ClassVar[frozenset[str]] = frozenset({"linear", "unbiased", "tallied"})
     domain_type = CategoricalDomain
@@ -141,8 +141,8 @@ class GroupCount(Mechanism):
 
     def promise(self) -> str:
         return (
-            f"exact epsilon {self.exact_epsilon()!r} towards everybody, also the other members of a group, "
-            "if nobody sees the noise"
+            f"exact epsilon {self.exact_epsilon()!r} towards everybody, including the other members of a "
+            "group, if nobody sees the noise"
         )
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
