@@ -84,6 +84,12 @@ def test_a_large_collection_and_the_closed_form_of_the_strongest_correlation():
     assert guarantee(strongest, Adversary(known=5000), 10_000).epsilon == math.inf
 
 
+def test_too_many_known_to_sum_over_is_a_bound_and_says_so():
+    found = guarantee(ldpkit.JRR(2, 1, 2), Adversary(known=10**9), 10**12)
+    assert (found.epsilon, found.exact) == (2.0, False)
+    assert "at most 2.000000" in found.statement
+
+
 def test_an_odd_one_out_is_as_a_stranger():
     table = PairTable.correlated(2, P, Fraction(-1, 5))
     # Five people and nobody: the sixth of six whose truthfulness is never known.

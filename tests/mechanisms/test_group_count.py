@@ -33,6 +33,15 @@ def test_reports_are_read_without_bias():
     assert worst / (2 * ldpkit.GRR(2, epsilon=1).variance(0.5, 1)) == pytest.approx(e / (1 + e), abs=1e-9)
 
 
+@pytest.mark.parametrize("epsilon", [0.001, 20.0])
+def test_the_largest_groups_are_read_to_the_last_digit(epsilon):
+    mechanism = ldpkit.GroupCount(64, epsilon)
+    readings = [Fraction(each) for each in mechanism.readings.tolist()]
+    for total, row in enumerate(mechanism.weights):
+        mean = sum(weight * each for weight, each in zip(row, readings, strict=True)) / 2**64
+        assert abs(mean - total) < 1e-13 * max(map(abs, mechanism.readings))
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_no_unbiased_report_of_a_pair_has_a_smaller_worst_case(epsilon):
     """A linear program over every report that counts for a multiple of a tenth, and ours among them."""
@@ -95,7 +104,10 @@ def test_files_and_refusals():
     assert ldpkit.Tally.from_bytes(tally.to_bytes()) == tally
     with pytest.raises(InvalidInputError, match="whole number of groups"):
         mechanism.privatize([0, 1])
-    for bad in ({"size": 1}, {"size": 65}, {"size": 2.5}):
+    for people, share in ((0, 0.5), (7, 0.5), (6, 1.5), (6, math.nan)):
+        with pytest.raises(InvalidParameterError):
+            mechanism.variance(share, people)
+    for bad in ({"size": 0}, {"size": 1}, {"size": 65}, {"size": 2.5}):
         with pytest.raises(InvalidParameterError):
             ldpkit.GroupCount(**bad, epsilon=1)
     with pytest.raises(InvalidParameterError, match="one of two values"):
