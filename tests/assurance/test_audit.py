@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.subjects import MECHANISM_NAMES, ORACLE_NAMES, oracle
+from contract.subjects import ORACLE_NAMES, oracle
 from ldpkit.assurance.audit import attack
 from ldpkit.assurance.audit.attack import lower_bound
 from ldpkit.core.errors import InvalidParameterError
@@ -19,19 +19,27 @@ from ldpkit.core.provenance import Provenance, Span
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 
+FEW = 8_000  # reports show that an oracle of epsilon 1.5 (SHE, THE: 2) exceeds 1, with each of eight seeds
+
 
 def outcomes(found):
     return {check.name: check.outcome for check in found.checks}
 
 
-@pytest.mark.parametrize("name", MECHANISM_NAMES)
+@pytest.mark.parametrize("name", ldpkit.list_mechanisms())
 def test_every_registered_mechanism_passes(name):
     mechanism = oracle(name, 6, 1.0) if name in ORACLE_NAMES else ldpkit.testing.example(name)
-    reports = 5_000 if name in ORACLE_NAMES else 20_000
+    reports = FEW if name in ORACLE_NAMES else 20_000
     found = ldpkit.audit(mechanism, reports=reports, rng=ldpkit.random.seeded(5))
     assert found.passed, f"false-alarm rate 1e-6 for the attack: {found!r}"
     assert outcomes(found)["channel"] == ("not checked" if name == "she" else "pass")
     assert found.attack.epsilon > 0.05, "the attack sees next to nothing: it would not see a breach either"
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("grr", 1.5), ("oue", 1.5), ("olh", 1.5), ("she", 2.0)])
+def test_the_same_few_reports_show_half_as_much_epsilon_again(name, epsilon):
+    found = attack(oracle(name, 6, epsilon), reports=FEW, rng=ldpkit.random.seeded(5))
+    assert found.epsilon > 1, "the negative control passes: so few reports would not show a breach of 1"
 
 
 class Careless(ldpkit.GRR):
@@ -46,6 +54,50 @@ def test_a_sampler_that_realises_two_percent_more_is_caught_by_the_attack_alone(
     assert outcomes(found) == {"integers": "pass", "channel": "pass", "attack": "fail"}
     assert 1.0 < found.attack.epsilon < 1.02
     assert "more than the 1 promised" in repr(found)
+
+
+class Whispering(ldpkit.JRR):
+    """Says in every integer that a partner learns little; its sampler never lets both lie."""
+
+    @property
+    def both(self):
+        return 0
+
+
+def test_partners_who_learn_too_much_are_caught_by_the_attack_of_the_partner_alone():
+    honest = ldpkit.audit(ldpkit.JRR(2, 1, 2), reports=50_000, rng=ldpkit.random.seeded(1))
+    assert outcomes(honest)["attack by the partner"] == "pass"
+    found = ldpkit.audit(Whispering(2, 1, 2), reports=50_000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["attack"] == "pass", "a report on its own is that of GRR"
+    assert outcomes(found)["attack by the partner"] == "fail"
+
+
+def test_a_report_that_keeps_the_epsilon_of_pairs_and_not_its_own_is_caught():
+    class Loud(ldpkit.JRR):
+        def _randomise(self, indices, source):
+            return ldpkit.GRR(self.domain, 1.2)._randomise(indices, source)
+
+    found = ldpkit.audit(Loud(2, 1, 2), reports=100_000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["attack"] == "fail", "1.2 is less than the 2 towards anyone, and more than 1 alone"
+
+
+def test_pairs_without_an_epsilon_towards_anyone_do_not_pass_unseen():
+    stated = ldpkit.JRR(2, 1, adversary=ldpkit.Adversary(known=0))
+    found = ldpkit.audit(stated, reports=1000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["integers"] == "warn"
+    assert "NO epsilon towards who knows a partner" in repr(found)
+
+
+class Boastful(ldpkit.GroupCount):
+    """Says 1; the group computes with the noise of 1.02."""
+
+    def respond(self, totals, source):
+        return ldpkit.GroupCount(self.size, 1.02 * self.epsilon).respond(totals, source)
+
+
+def test_a_group_that_realises_two_percent_more_is_caught_by_the_attack_alone():
+    found = ldpkit.audit(Boastful(2, 1.0), rng=ldpkit.random.seeded(1))
+    assert outcomes(found) == {"integers": "pass", "channel": "pass", "attack": "fail"}
 
 
 class Overspent(ldpkit.GRR):

@@ -181,6 +181,9 @@ def test_the_statement_stays_with_files_tallies_and_estimates():
     assert "5 other people" in made_by["promise"]
     with pytest.raises(InvalidParameterError, match="not a stated adversary"):
         from_spec({**strongest.spec(), "parameters": {"epsilon_alone": 1.0, "adversary": "nobody"}})
+    for edited in ({"epsilon_alone": 1.0}, {"epsilon_alone": 1.0, "adversary": STATED.text, "rho": -0.1}):
+        with pytest.raises(InvalidParameterError, match=r"promises nothing|no parameter 'rho'"):
+            from_spec({**strongest.spec(), "parameters": edited})
     both = {**strongest.spec()["parameters"], "epsilon": 1.5}
     with pytest.raises(InvalidParameterError, match="and no epsilon"):
         from_spec({**strongest.spec(), "parameters": both})

@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
-from ldpkit.cli.options import (
-    DomainOption,
-    EpsilonOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    PageOption,
-    ParameterOption,
-    PeriodOption,
-)
 from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
 from ldpkit.cli.printing import note, present, say, show_table
@@ -46,6 +34,8 @@ Examples:
   ldpkit audit -p circular_ogpm --period 360 --epsilon 1
   ldpkit audit -p lgrr --domain 16 --parameter epsilon_inf=2 \\
     --parameter epsilon_1=1
+  ldpkit audit -p jrr --domain 2 --epsilon 2 --parameter epsilon_alone=1
+  ldpkit audit -p group_count --domain 2 --epsilon 1 --parameter size=3
   ldpkit --plugin mine.py audit -p mine --domain 10 -e 1 --format json
 """
 _FAILED = 1  # the exit code of an audit that does not pass; refused input has 2
@@ -60,23 +50,23 @@ def audit(
     file: Annotated[
         Path | None, typer.Argument(help="A report file or a tally; or name a mechanism with -p.")
     ] = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
-    domain: DomainOption = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    parameter: ParameterOption = None,
+    mechanism: opt.MechanismOption = None,
+    epsilon: opt.EpsilonOption = None,
+    domain: opt.DomainOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    parameter: opt.ParameterOption = None,
     reports: Annotated[
         int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
     ] = 4_000_000,
-    report: PageOption = None,
+    report: opt.PageOption = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Makes the attack repeatable; secure randomness otherwise.", show_default=False),
     ] = None,
-    output: FormatOption = Format.table,
-    force: ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
+    force: opt.ForceOption = False,
 ) -> None:
     """Check that a mechanism or a report file keeps its promise.
 
@@ -129,9 +119,9 @@ def _of_file(file: Path, **options: object) -> tuple[Mechanism, Provenance]:
     return found.mechanism, found.provenance
 
 
-def _show(found: Audit, output: Format) -> None:
+def _show(found: Audit, output: opt.Format) -> None:
     """Print the checks, and under headings what a person should read beside them."""
-    if output is not Format.table:
+    if output is not opt.Format.table:
         present(found, output)
         return
     for table in found.tables():

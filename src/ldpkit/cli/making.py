@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.cli.parsing import decimal_comma, parse_circle, parse_domain, parse_interval
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain
@@ -26,8 +28,11 @@ __all__ = [
     "make_memoized",
     "make_numeric",
     "make_oracle",
+    "read_mechanism",
     "space_of",
 ]
+
+_LONGEST_DESCRIPTION = 1 << 26  # bytes; the largest table has a quarter of that
 
 
 def is_for_numbers(name: str) -> bool:
@@ -131,6 +136,18 @@ def space_of(
     if domain is None:
         raise InvalidParameterError(f"{name} needs the list of values: give it with --domain")
     return parse_domain(domain)
+
+
+def read_mechanism(file: Path) -> Mechanism:
+    """Return the mechanism that a file describes in JSON; what is read is checked, and nothing is solved."""
+    from ldpkit.mechanisms.base import from_spec
+
+    try:
+        if file.stat().st_size > _LONGEST_DESCRIPTION:
+            raise FileFormatError(f"{str(file)!r} is too large for the description of a mechanism")
+        return from_spec(json.loads(file.read_bytes()))
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"{str(file)!r} describes no mechanism: {error}") from None
 
 
 def _parsed(kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ __all__ = [
     "PeopleOption",
     "PeriodOption",
     "PopulationOption",
+    "PowerOption",
     "RepeatableSeedOption",
     "SeedOption",
     "UsualDomainOption",
@@ -115,6 +116,9 @@ PeriodOption = Annotated[
         help="For values on a circle, such as angles: what one turn measures, such as 360.",
         show_default=False,
     ),
+]
+PowerOption = Annotated[
+    float, typer.Option("--power", help="The power of the distance: 1 for absolute, 2 for squared error.")
 ]
 PeopleOption = Annotated[
     int | None, typer.Option("--n", min=1, help="How many people are asked.", show_default=False)

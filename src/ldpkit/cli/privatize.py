@@ -9,27 +9,19 @@ from typing import Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    DomainOption,
-    EpsilonOption,
-    ForceOption,
-    HighOption,
-    LowOption,
-    Missing,
-    MissingOption,
-    ParameterOption,
-    PeriodOption,
-    SeedOption,
-    WrapOption,
-)
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
 from ldpkit.cli.progress import track
-from ldpkit.cli.randomise import Request, randomise_angles, randomise_categories, randomise_numbers
+from ldpkit.cli.randomise import (
+    Request,
+    randomise_angles,
+    randomise_categories,
+    randomise_described,
+    randomise_numbers,
+)
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -50,6 +42,8 @@ Examples:
   ldpkit privatize week.csv --column page --ids person \\
     --secret-file secret --question page -p lolh --domain 100 \\
     --parameter epsilon_inf=2 --parameter epsilon_1=1 -o week.ldp
+  ldpkit optimal -e 1 --low 0 --high 120 -o age.json
+  ldpkit privatize ages.csv -p @age.json -o ages.ldp
   seq 0 9 | ldpkit privatize - -p oue -e 1 --domain 10 -o - > reports.ldp
 """
 
@@ -65,27 +59,33 @@ def privatize(
         typer.Argument(help="A value for each person: text, CSV, TSV or Parquet; - is standard input."),
     ],
     mechanism: Annotated[
-        str, typer.Option("--mechanism", "-p", metavar="NAME", help="One of 'ldpkit mechanisms'.")
+        str,
+        typer.Option(
+            "--mechanism",
+            "-p",
+            metavar="NAME",
+            help="One of 'ldpkit mechanisms', or @FILE with a description that 'ldpkit optimal' wrote.",
+        ),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The report file to write; - is standard output.")
     ],
-    epsilon: EpsilonOption = None,
-    domain: DomainOption = None,
+    epsilon: opt.EpsilonOption = None,
+    domain: opt.DomainOption = None,
     domain_from_data: Annotated[
         bool,
         typer.Option(
             "--domain-from-data", help="Take the domain from the values, which tells that they exist."
         ),
     ] = False,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    clip: ClipOption = False,
-    wrap: WrapOption = False,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    parameter: ParameterOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    parameter: opt.ParameterOption = None,
     bins: Annotated[
         int | None,
         typer.Option(min=1, help="Round numbers to this grid for a frequency oracle.", show_default=False),
@@ -98,8 +98,8 @@ def privatize(
     ids: IdsOption = None,
     secret_file: SecretFileOption = None,
     question: QuestionOption = None,
-    seed: SeedOption = None,
-    force: ForceOption = False,
+    seed: opt.SeedOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Randomise one value for each person into a report file.
 
@@ -117,12 +117,27 @@ def privatize(
     check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
     if is_standard_output(output) and sys.stdout.isatty():
         raise InvalidParameterError("reports are no text for a terminal: send them to a file or a pipe")
-    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
-    interval = None if circle is not None else parse_interval(low, high)
+    described = mechanism.startswith("@")
+    circle = None if described else parse_circle(period, low, high, clip=clip, wrap=wrap)
+    interval = None if described or circle is not None else parse_interval(low, high)
     rng = random.secure() if seed is None else random.seeded(seed)
     memory = Memory(new_devices, ids, secret_file, question)
     asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, missing, rng, memory)
-    if circle is not None:
+    if described:
+        refuse_options(
+            "the description of a mechanism says all about it",
+            epsilon=epsilon,
+            domain=domain,
+            domain_from_data=domain_from_data,
+            low=low,
+            high=high,
+            period=period,
+            parameter=parameter,
+            bins=bins,
+            descriptor=descriptor,
+        )
+        work = randomise_described(asked, Path(mechanism[1:]), clip=clip, wrap=wrap)
+    elif circle is not None:
         refuse_options(
             "values on a circle have a --period and nothing to describe",
             domain=domain,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ldpkit.cli.circles import as_angles, wrapped_in_words
 from ldpkit.cli.inputs import as_numbers, dropped_in_words, moved_in_words
-from ldpkit.cli.making import is_for_numbers, make_circular, make_numeric, make_oracle
+from ldpkit.cli.making import is_for_numbers, make_circular, make_numeric, make_oracle, read_mechanism
 from ldpkit.cli.memory import Memory
 from ldpkit.cli.options import Missing
 from ldpkit.cli.tallies import open_collected
@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Request", "Work", "fitting", "randomise_angles", "randomise_categories", "randomise_numbers"]
+__all__ = [
+    "Request",
+    "Work",
+    "fitting",
+    "randomise_angles",
+    "randomise_categories",
+    "randomise_described",
+    "randomise_numbers",
+]
 
 _AUTO = "auto"
 
@@ -140,19 +148,46 @@ def randomise_numbers(
     """Return the work on numbers; `bins` makes them categories for the first phase of AAA."""
     if bins is not None:
         return _describe(asked, interval, bins, clip=clip)
-    mechanism = _numeric(asked, interval, descriptor)
+    return _number_work(asked, _numeric(asked, interval, descriptor), clip=clip)
+
+
+def _number_work(asked: Request, mechanism: NumericMechanism, *, clip: bool) -> Work:
     asked.memory.check(mechanism)
     column = asked.stream()
     notes = _Notes(column)
-    numbers = _numbers(column, interval, notes, clip=clip)
+    numbers = _numbers(column, mechanism.domain, notes, clip=clip)
     chunks = mechanism.privatize_stream(numbers, rng=asked.rng)
     return Work(mechanism, chunks, notes, outside="moved" if clip else "refused")
 
 
 def randomise_angles(asked: Request, circle: CircleDomain, *, wrap: bool) -> Work:
     """Return the work on values of a circle."""
-    mechanism = make_circular(asked.mechanism, circle, asked.epsilon, asked.parameters)
+    return _angle_work(
+        asked, make_circular(asked.mechanism, circle, asked.epsilon, asked.parameters), wrap=wrap
+    )
+
+
+def randomise_described(asked: Request, file: Path, *, clip: bool, wrap: bool) -> Work:
+    """Return the work of a mechanism whose description is in a file, as 'ldpkit optimal' writes it."""
+    from ldpkit.mechanisms.kinds import is_circular, is_numeric
+
+    mechanism = read_mechanism(file)
+    if is_circular(mechanism):
+        if clip:
+            raise InvalidParameterError("a circle has no ends: give --wrap instead of --clip")
+        return _angle_work(asked, mechanism, wrap=wrap)
+    if is_numeric(mechanism):
+        if wrap:
+            raise InvalidParameterError("an interval does not go round: give --clip instead of --wrap")
+        return _number_work(asked, mechanism, clip=clip)
+    raise InvalidParameterError(
+        f"{str(file)!r} describes {mechanism!r}: name mechanisms for categories with -p and a --domain"
+    )
+
+
+def _angle_work(asked: Request, mechanism: CircularMechanism, *, wrap: bool) -> Work:
     asked.memory.check(mechanism)
+    circle = mechanism.domain
     column = asked.stream()
     notes = _Notes(column, outside=wrapped_in_words)
 

@@ -34,6 +34,9 @@ DRAWN = {
     "plan mean": "ldpkit.figures.plan:draw_mean_plans",
     "plan capacity": "ldpkit.figures.capacity:draw_capacity",
     "plan pairs": "ldpkit.figures.pairs:draw_pairs",
+    "errors": "ldpkit.figures.optimal:draw_errors",
+    "minimax": "ldpkit.figures.optimal:draw_minimax",
+    "optimal pieces": "ldpkit.figures.optimal:draw_pieces",
     "recommendation": "ldpkit.figures.recommendation:draw_recommendation",
     "mean recommendation": "ldpkit.figures.recommendation:draw_mean_recommendation",
     "risk": "ldpkit.figures.risk:draw_risk",
@@ -45,6 +48,8 @@ DRAWN = {
 """For each kind of result, what draws its main picture on given axes."""
 
 WHOLE = {
+    "errors": "ldpkit.figures.optimal:errors_figure",
+    "minimax": "ldpkit.figures.optimal:minimax_figure",
     "risks": "ldpkit.figures.risk:risks_figure",
     "benchmark": "ldpkit.figures.experiment:overview",
     "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",

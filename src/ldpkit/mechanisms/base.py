@@ -29,6 +29,7 @@ CAPABILITIES = {
     "memoized": "a device keeps a permanent report and sends copies of it",
     "tallied": "reports add up to a tally, from which its default estimator works",
     "fitted": "its table is made for given data",
+    "tabled": "it is a table of weights, which a solver makes and its description holds",
     "additive": "the noise does not depend on the value",
     "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
     "hashed": "a report names a hash function, which closed formulas take as ideal",

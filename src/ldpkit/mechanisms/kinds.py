@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.tables.mechanism import TableMechanism
 
 __all__ = [
     "CIRCULAR",
@@ -37,6 +38,7 @@ __all__ = [
     "is_numeric",
     "is_on_grid",
     "is_paired",
+    "is_tabled",
     "memoized_class",
     "numeric_class",
     "select",
@@ -92,6 +94,11 @@ def is_paired(mechanism: object) -> TypeGuard[PairedOracle]:
 def is_group(mechanism: object) -> TypeGuard[GroupCount]:
     """Whether something is a mechanism that makes one report for a group of people."""
     return _is_of(mechanism, GROUP)
+
+
+def is_tabled(mechanism: object) -> TypeGuard[TableMechanism]:
+    """Whether something is a numeric mechanism that is a table of weights."""
+    return is_numeric(mechanism) and mechanism.can("tabled")
 
 
 def is_fitted(mechanism: object) -> TypeGuard[AAA]:

@@ -16,7 +16,6 @@ from ldpkit.mechanisms.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor
 from ldpkit.mechanisms.adaptive.table import NoiseTable
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tables.mechanism import TableMechanism
 from ldpkit.mechanisms.tables.table import check_size
 
@@ -79,7 +78,7 @@ class AAA(TableMechanism):
         "mean estimation. PVLDB 17(8), 2024"
     )
     default_estimator = "table_mean"
-    capabilities = NumericMechanism.capabilities | {"linear", "unbiased", "fitted"}
+    capabilities = TableMechanism.capabilities | {"linear", "unbiased", "fitted"}
 
     table_type = NoiseTable
     table: NoiseTable

@@ -21,7 +21,7 @@ from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.cells.mechanism import CellMechanism
 from ldpkit.mechanisms.tally import CircularTally
 
-__all__ = ["CircularMechanism"]
+__all__ = ["CircularMechanism", "arc_integral"]
 
 
 class CircularMechanism(CellMechanism):
@@ -111,7 +111,7 @@ class CircularMechanism(CellMechanism):
 
         def expected(law: Law, value: float, _: Floats) -> float:
             away = law.edges / self.cells - self._share(value)
-            return float(law.heights @ np.diff(_arc_integral(away, power))) * self.cells * unit
+            return float(law.heights @ np.diff(arc_integral(away, power))) * self.cells * unit
 
         return self._each(x, None, expected)
 
@@ -120,7 +120,7 @@ class CircularMechanism(CellMechanism):
 
         def about_mean(law: Law, _: float, __: Floats) -> float:
             away = law.edges / self.cells - np.angle(_moment(law, self.cells)) / (2 * math.pi)
-            spread = float(law.heights @ np.diff(_arc_integral(away, 2.0))) * self.cells
+            spread = float(law.heights @ np.diff(arc_integral(away, 2.0))) * self.cells
             return spread * self.domain.period**2
 
         return self._each(x, None, about_mean)
@@ -147,7 +147,7 @@ class CircularMechanism(CellMechanism):
         return CircularTally(self, *self._counted(reports))
 
 
-def _arc_integral(shares: Floats, power: float) -> Floats:
+def arc_integral(shares: Floats, power: float) -> Floats:
     """Return the integral of the power of the shorter arc from 0, over a circle of length 1, up to shares."""
     turns = np.floor(shares)
     rest = shares - turns

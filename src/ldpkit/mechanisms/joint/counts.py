@@ -8,9 +8,9 @@ from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 
-__all__ = ["check_shares", "pairs_of_equals"]
+__all__ = ["MOST_PEOPLE", "check_shares", "pairs_of_equals"]
 
-_MOST_PEOPLE = 10**9  # NumPy draws hypergeometric numbers of fewer
+MOST_PEOPLE = 10**9  # NumPy draws hypergeometric numbers of fewer
 _MOST_VALUES = 512
 _ROUNDING = 1e-9
 
@@ -52,9 +52,9 @@ def pairs_of_equals(counts: Counts, repeats: int, generator: np.random.Generator
     (True, True)
     """
     n, k = int(counts.sum()), len(counts)
-    if n >= _MOST_PEOPLE or k > _MOST_VALUES:
+    if n >= MOST_PEOPLE or k > _MOST_VALUES:
         raise InvalidInputError(
-            f"pairs are simulated of fewer than {_MOST_PEOPLE:,} people and at most {_MOST_VALUES} values, "
+            f"pairs are simulated of fewer than {MOST_PEOPLE:,} people and at most {_MOST_VALUES} values, "
             f"got {n:,} and {k}: privatize and tally instead"
         )
     left = np.tile(counts, (repeats, 1))

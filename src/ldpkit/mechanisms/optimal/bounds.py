@@ -20,6 +20,7 @@ All is computed in floating point, with a margin for its rounding.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,8 @@ __all__ = ["lower_bound", "mean_loss", "worst_loss"]
 _MARGIN = 1e-12  # what rounding may amount to
 _TIGHT = 1e-11
 _HALVINGS = 40
-_PARTS = 32  # parts of the interval between two inputs, for the bound above
+_PARTS = 32  # parts of the interval between two inputs, for the bound above, before any is halved
+_MOST_OPEN = 1 << 14
 
 
 def lower_bound(solved: Solved) -> float:
@@ -121,13 +123,31 @@ def worst_loss(shares: Floats, places: Floats, power: float) -> float:
     # Edges at outputs too: the loss has its kinks there.
     fine = np.arange(_PARTS * intervals + 1) / (_PARTS * intervals)
     edges = np.union1d(fine, np.clip(places, 0, 1))
-    row = np.minimum((edges[:-1] * intervals + 1e-9).astype(np.int64), intervals - 1)
     left, right = edges[:-1], edges[1:]
+    row = np.minimum((left * intervals + 1e-9).astype(np.int64), intervals - 1)
+    reached, settled = 0.0, 0.0
+    for _ in range(_HALVINGS):
+        at_ends, bound = _bounded(shares, places, power, row, left, right)
+        reached = max(reached, float(at_ends.max()))
+        open_ = bound > reached + _TIGHT
+        settled = max(settled, float(bound[~open_].max(initial=0.0)))
+        if not open_.any() or open_.sum() > _MOST_OPEN:
+            break
+        left, right, row = left[open_], right[open_], np.tile(row[open_], 2)
+        middle = (left + right) / 2
+        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+    return max(settled, float(bound.max())) + _MARGIN
+
+
+def _bounded(
+    shares: Floats, places: Floats, power: float, row: Any, left: Floats, right: Floats
+) -> tuple[Floats, Floats]:
+    """Return the larger loss at the ends of intervals, and a bound on the loss within each."""
+    intervals = len(shares) - 1
     upper = np.stack([left, right]) * intervals - row  # the chance of the row above, at either end
-    loss = losses(edges, places, power)  # edges by outputs
-    lower_row = np.stack([(loss[:-1] * shares[row]).sum(axis=1), (loss[1:] * shares[row]).sum(axis=1)])
-    upper_row = np.stack(
-        [(loss[:-1] * shares[row + 1]).sum(axis=1), (loss[1:] * shares[row + 1]).sum(axis=1)]
+    loss = losses(left, places, power), losses(right, places, power)
+    lower_row, upper_row = (
+        np.stack([(each * shares[used]).sum(axis=1) for each in loss]) for used in (row, row + 1)
     )
     at_ends = (1 - upper) * lower_row + upper * upper_row
     # (1-u) A + u B with u, A and B linear along the interval: a quadratic of the way s from 0 to 1.
@@ -139,7 +159,7 @@ def worst_loss(shares: Floats, places: Floats, power: float) -> float:
     if power < 1:
         either = np.maximum(shares[row], shares[row + 1])
         highest = highest + (_bend(places, left, right, power) * either).sum(axis=1)
-    return float(highest.max()) + _MARGIN
+    return at_ends.max(axis=0), highest
 
 
 def mean_loss(shares: Floats, places: Floats, power: float, points: Floats, weights: Floats) -> float:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.optimal import OUTPUT_STEPS, TIME_LIMIT
+from ldpkit.mechanisms.optimal import TIME_LIMIT
 from ldpkit.mechanisms.optimal.bounds import lower_bound, worst_loss
 from ldpkit.mechanisms.optimal.problem import Problem
 from ldpkit.mechanisms.optimal.repair import repair
@@ -43,12 +43,10 @@ def best_in_worst_case(
     2
     """
     check_fineness(intervals)
-    simplest = _spread(solve(Problem.worst_case(epsilon, power, 1), time_limit=time_limit), intervals)
-    ends = Problem.of_inputs(epsilon, power, np.array([0.0, 1.0]))
-    bound = lower_bound(solve(ends, time_limit=time_limit))
-    reached = worst_loss(simplest.table.T, simplest.places, power)
-    if intervals == 1 or reached - bound < _CLOSED:  # nothing is left for more rows to win
-        return repair(simplest)
+    ends = solve(Problem.of_inputs(epsilon, power, np.array([0.0, 1.0])), time_limit=time_limit)
+    simplest = _spread(ends, intervals)
+    if worst_loss(simplest.table.T, simplest.places, power) - lower_bound(ends) < _CLOSED:
+        return repair(simplest)  # nothing is left for more rows to win
     return repair(solve(Problem.worst_case(epsilon, power, intervals), time_limit=time_limit))
 
 
@@ -64,6 +62,7 @@ def best_for_prior(
 
     Examples
     --------
+    >>> from ldpkit.mechanisms.optimal import OUTPUT_STEPS
     >>> from ldpkit.mechanisms.optimal.bounds import mean_loss
     >>> points, shares = np.array([0.25, 0.75]), np.array([0.5, 0.5])
     >>> table = best_for_prior(np.log(3), 1.0, 4, points, shares)

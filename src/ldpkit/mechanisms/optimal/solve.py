@@ -20,8 +20,9 @@ __all__ = ["Solved", "UnsolvedError", "check_fineness", "solve"]
 _MOST_INTERVALS = 128
 _MOST_ENTRIES = 1 << 15  # what HiGHS solves within a minute: further outputs are not added then
 _LOOKED_AT = 1 << 10  # places between which outputs that pay are sought
-_ROUNDS = 8
-_WORTH_A_ROUND = 1e-6
+_ROUNDS, _WORTH_A_ROUND = 8, 1e-6
+_SMALL = 4  # inputs of a program that costs nothing, and is solved until nothing is left to win
+_SMALL_ROUNDS, _WORTH_A_SMALL_ROUND = 40, 1e-14
 _WORTH_ADDING = 1e-9
 _USED = 1e-10
 
@@ -111,7 +112,9 @@ def solve(problem: Problem, *, time_limit: float = math.inf) -> Solved:
     outputs = _settled(problem.inputs, symmetric=symmetric)
     best: Solved | None = None
     lowest = 0.0
-    for _ in range(_ROUNDS):
+    small = len(problem.inputs) <= _SMALL
+    rounds, worth = (_SMALL_ROUNDS, _WORTH_A_SMALL_ROUND) if small else (_ROUNDS, _WORTH_A_ROUND)
+    for _ in range(rounds):
         solved = _with_outputs(problem, outputs, deadline - time.monotonic(), symmetric=symmetric)
         if solved is None:
             raise UnsolvedError(
@@ -124,7 +127,7 @@ def solve(problem: Problem, *, time_limit: float = math.inf) -> Solved:
         if best is None or solved.prices.sum() + least > best.prices.sum() + lowest:
             best, lowest = solved, least
         best = replace(solved, weights=best.weights, prices=best.prices)
-        if not len(paying) or solved.value > before * (1 - _WORTH_A_ROUND):
+        if not len(paying) or solved.value > before * (1 - worth):
             break
         outputs = np.union1d(outputs, paying)
         if len(outputs) * len(problem.inputs) > _MOST_ENTRIES:

@@ -39,6 +39,7 @@ class TableMechanism(NumericMechanism):
     """
 
     words_per_report = 2
+    capabilities = NumericMechanism.capabilities | {"tabled"}
     declared: ClassVar[tuple[Parameter, ...]] = (*NumericMechanism.declared, INTERVALS)
 
     table: ReportTable

@@ -1,0 +1,69 @@
+"""`ldpkit error`: how far a report is from the value, for mechanisms beside each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ldpkit.cli import options as opt
+from ldpkit.cli.outputs import check_figure, save_drawn
+from ldpkit.cli.parsing import parse_budgets, parse_circle, parse_interval
+from ldpkit.cli.printing import present
+from ldpkit.cli.progress import watched
+from ldpkit.cli.repeatable import ManyValuesCommand, split
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit error -p ogpm optimal compressed_pm compressed_sw -e 1 2 4
+  ldpkit error -e 0.5 1 2 4 8 --power 2 --figure error.png
+  ldpkit error -p ogpm pm laplace -e 1 --low 0 --high 120 --format csv
+  ldpkit error --period 360 -p circular_ogpm compressed_pm -e 2 4
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("error", cls=ManyValuesCommand, epilog=_EXAMPLES)(error)
+
+
+def error(
+    mechanism: opt.MechanismsOption = None,
+    epsilon: opt.EpsilonsOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    power: opt.PowerOption = 1.0,
+    points: Annotated[
+        int, typer.Option("--points", min=3, max=10_001, help="How many values of the domain are looked at.")
+    ] = 257,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
+) -> None:
+    """Compare the error of one report among mechanisms.
+
+    It is how far the report is from the value, on average over the domain and at worst. Nothing
+    is simulated: errors are computed from each mechanism's law. The domain is an interval, by
+    default from 0 to 1, or with --period a circle, where the distance is the shorter arc for
+    all mechanisms. By default all mechanisms are compared that need no parameter but epsilon.
+    """
+    check_figure(figure, force=force)
+    circle = parse_circle(period, low, high)
+    interval = None if circle is not None else parse_interval(low, high)
+    from ldpkit.planning.optimal.errors import compare_errors
+
+    found = compare_errors(
+        split(mechanism or []) or "all",
+        parse_budgets(epsilon or []) or [1.0],
+        interval or (0.0, 1.0),
+        circle=circle,
+        power=power,
+        points=points,
+        watch=watched,
+    )
+    present(found, output, top=None)
+    save_drawn(figure, found)
