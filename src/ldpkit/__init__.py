@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.laplace import Laplace, TruncatedLaplace
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMAt, OGPMPrior, OGPMUnbiased
+    from ldpkit.mechanisms.optimal.mechanism import Optimal
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
@@ -147,6 +148,7 @@ __all__ = [
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
+    "Optimal",
     "Plan",
     "Plans",
     "PolarOGPM",
@@ -249,6 +251,7 @@ _HOMES = {
     "mechanisms.numeric.laplace": ("Laplace", "TruncatedLaplace"),
     "mechanisms.numeric.mechanism": ("NumericMechanism",),
     "mechanisms.numeric.ogpm": ("OGPM", "OGPMAt", "OGPMPrior", "OGPMUnbiased"),
+    "mechanisms.optimal.mechanism": ("Optimal",),
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
