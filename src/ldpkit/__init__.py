@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import ldpkit.bench as bench
     import ldpkit.testing as testing
     from ldpkit.assurance.adversary.compare import Risks, risk
-    from ldpkit.assurance.adversary.measure import Risk
+    from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ldpkit.estimation.numeric import NumericEstimate
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
-    from ldpkit.mechanisms.base import Mechanism, get, list_mechanisms, register
+    from ldpkit.mechanisms.base import Mechanism, register
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
@@ -67,16 +67,17 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.longitudinal.lgrr import LGRR
     from ldpkit.mechanisms.longitudinal.lhashing import LBLH, LOLH
     from ldpkit.mechanisms.longitudinal.lunary import LOSUE, LOUE, LSOUE, LSUE
+    from ldpkit.mechanisms.lookup import get, list_mechanisms
     from ldpkit.mechanisms.numeric.bounded import BoundedLaplace
     from ldpkit.mechanisms.numeric.duchi import CompressedDuchi, Duchi
     from ldpkit.mechanisms.numeric.hybrid import HM
     from ldpkit.mechanisms.numeric.laplace import Laplace, TruncatedLaplace
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMAt, OGPMPrior, OGPMUnbiased
-    from ldpkit.mechanisms.optimal.mechanism import Optimal
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
+    from ldpkit.mechanisms.optimal.mechanism import Optimal
     from ldpkit.mechanisms.tally import Tally
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
@@ -196,7 +197,7 @@ __all__ = [
 _HOMES = {
     "": ("bench", "testing"),
     "assurance.adversary.compare": ("Risks", "risk"),
-    "assurance.adversary.measure": ("Risk",),
+    "assurance.adversary.risk_record": ("Risk",),
     "assurance.audit.audit": ("Audit", "audit"),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
@@ -223,7 +224,8 @@ _HOMES = {
     "estimation.estimate": ("Estimate",),
     "estimation.evidence": ("Evidence",),
     "estimation.numeric": ("NumericEstimate",),
-    "mechanisms.base": ("Mechanism", "get", "list_mechanisms", "register"),
+    "mechanisms.base": ("Mechanism", "register"),
+    "mechanisms.lookup": ("get", "list_mechanisms"),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),

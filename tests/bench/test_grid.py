@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from ldpkit.bench.grid import NO_METHOD, Cell, Experiment
+from ldpkit.bench.experiment import NO_METHOD, Cell, Experiment
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.kinds import FREQUENCY, select

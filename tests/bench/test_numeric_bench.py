@@ -12,14 +12,15 @@ import pytest
 
 import ldpkit
 from ldpkit.bench.numeric_data import LAWS, NumericData, draw, load_numbers
-from ldpkit.bench.numeric_experiment import NumericExperiment, NumericSummary, mean_variance
+from ldpkit.bench.numeric_experiment import NumericExperiment, mean_variance
+from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from slow import slow
 
 
 def summary_of(experiment, metric):
-    return NumericSummary([row for rows in experiment.run() for row in rows], metric)
+    return NumericSummary([row for made in experiment.run() for row in made.rows], metric)
 
 
 class TestNumbers:
@@ -77,7 +78,7 @@ class TestMean:
     @pytest.mark.parametrize("name", ["sw", *slow("pm", "aaa")])
     def test_simulated_errors_are_as_expected(self, name):
         experiment = NumericExperiment([draw("gaussian", 1500)], [2.0], [name], repeats=300, seed=2, bins=8)
-        rows = [row for made in experiment.run() for row in made]
+        rows = [row for made in experiment.run() for row in made.rows]
         seen, expected = (
             NumericSummary(rows, metric).mean("gaussian", 2.0, name) for metric in ("mse", "expected")
         )
@@ -101,7 +102,7 @@ class TestMean:
             [draw("beta", 300), draw("uniform", 300)], [1.0, 2.0], ["pm", "hm"], repeats=2
         )
         (cell,) = alone.cells()
-        assert alone.run_cell(cell) == among.run_cell(cell)
+        assert alone.run_cell(cell).rows == among.run_cell(cell).rows
 
     def test_the_winner_depends_on_epsilon_and_data(self):
         data = [draw("gaussian"), draw("bernoulli")]
@@ -154,7 +155,7 @@ class TestDensity:
     def test_the_density_of_a_cell_is_that_of_its_first_row(self):
         experiment = NumericExperiment([draw("bimodal", 2000)], [1.0], ["sw"], "density", repeats=1)
         (cell,) = experiment.cells()
-        (row,) = experiment.run_cell(cell)
+        (row,) = experiment.run_cell(cell).rows
         found, values = experiment.density(cell), experiment.data[0].values
         truth = np.histogram(values, found.edges)[0] / len(values)
         assert row.value == pytest.approx(float(np.abs(np.cumsum(found.masses - truth)).mean()))
@@ -249,7 +250,6 @@ class TestCommand:
             (("--task", "mean", "-m", "ems"), "leave out --consistency"),
             (("--task", "mean", "--estimator", "ems"), "--estimator is for densities"),
             (("--task", "mean", "-p", "olh"), "olh is for categories"),
-            (("--task", "mean", "-o", "r.parquet"), "written as .csv or .json"),
             (("--task", "mean", "-d", "nowhere.csv"), "need their interval"),
             (("--task", "mean", "-d", "gaussian", "--low", 0, "--high", 1), "are for files"),
             (("--low", 0), "for numbers, with --task mean or --task density: leave out --low"),

@@ -7,7 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from ldpkit.bench.grid import Cell, Experiment
+from ldpkit.bench.benchmark import Benchmark
+from ldpkit.bench.experiment import Cell, Experiment
+from ldpkit.bench.numeric_benchmark import NumericBenchmark
+from ldpkit.bench.numeric_data import draw
+from ldpkit.bench.numeric_experiment import NumericExperiment
 from ldpkit.bench.results import as_text, format_of, save
 from ldpkit.bench.runlog import RunLog
 from ldpkit.core.errors import (
@@ -44,11 +48,15 @@ def path(tmp_path):
     return path
 
 
+def found(rows, experiment=None):
+    return Benchmark(experiment or make(), tuple(rows), "people")
+
+
 def finish(path, experiment):
     with RunLog.open(path, experiment) as log:
         for result in experiment.run():
             log.add(result)
-        save(path, [row for cell in log.cells.values() for row in cell], log)
+        save(path, found((row for cell in log.cells.values() for row in cell), experiment), log)
 
 
 def resumed(path, experiment):
@@ -65,8 +73,8 @@ def test_rows_come_back_as_they_were(tmp_path, rows, suffix):
 
 
 def test_the_tidy_columns_are_the_documented_ones(rows):
-    assert as_text(rows, "csv").splitlines()[0] == "epsilon,protocol,method,metric,repeat,value"
-    assert json.loads(as_text(rows, "json"))[0].keys() == {
+    assert as_text(found(rows), "csv").splitlines()[0] == "epsilon,protocol,method,metric,repeat,value"
+    assert json.loads(as_text(found(rows), "json"))["rows"][0].keys() == {
         "epsilon", "protocol", "method", "metric", "repeat", "value",
     }  # fmt: skip
 
@@ -112,9 +120,9 @@ def test_a_line_that_a_killed_process_began_is_written_anew(path, rows):
     with RunLog.open(path, make(), resume=True) as going:
         assert list(going.cells) == [Cell(1.0, "grr")]
         going.add(make().run_cell(Cell(1.0, "oue")))
-        save(path, [row for cell in going.cells.values() for row in cell], going)
+        save(path, found(row for cell in going.cells.values() for row in cell), going)
     assert log.read_bytes() == whole
-    assert path.read_text() == as_text(rows, "csv")
+    assert path.read_text() == as_text(found(rows), "csv")
 
 
 def test_an_interrupted_line_is_not_followed_by_a_broken_chain(tmp_path, rows, monkeypatch):
@@ -224,3 +232,28 @@ def test_two_runs_at_once_do_not_share_a_log(path):
 def test_files_that_are_no_results_are_refused(tmp_path):
     with pytest.raises(InvalidParameterError, match=r"\.csv, \.json or \.parquet"):
         format_of(tmp_path / "results.xls")
+
+
+def test_experiments_about_numbers_go_on_in_the_same_way(tmp_path):
+    people, results = draw("uniform", 60), tmp_path / "results.json"
+    experiment = NumericExperiment([people], [1.0], ["pm", "sw"], repeats=2)
+    first = experiment.cells()[0]
+    with RunLog.open(results, experiment) as log:
+        log.add(experiment.run_cell(first))
+    with RunLog.open(results, experiment, resume=True) as log:
+        assert list(log.cells) == [first]
+        for result in experiment.run([first]):
+            log.add(result)
+        rows = [row for cell in log.cells.values() for row in cell]
+        save(results, NumericBenchmark(experiment, tuple(rows), ("mse",)), log)
+    assert rows == [row for cell in experiment.run() for row in cell.rows]
+    assert [row["mechanism"] for row in json.loads(results.read_text())["rows"]] == ["pm", "pm", "sw", "sw"]
+    other = NumericExperiment([draw("uniform", 61)], [1.0], ["pm"], repeats=2)
+    with pytest.raises(MismatchError, match="data_sha256"):
+        resumed(results, other)
+    lines = results.with_name("results.json.run").read_bytes().splitlines(keepends=True)
+    data = json.dumps({"cell": ["normal", 1.0, "pm"], "values": [0.1] * 6}).encode()
+    digest = hashlib.sha256(lines[-1][:64] + data).hexdigest().encode()
+    results.with_name("results.json.run").write_bytes(b"".join([*lines, digest, b" ", data, b"\n"]))
+    with pytest.raises(FileFormatError, match="line 5"):
+        resumed(results, experiment)

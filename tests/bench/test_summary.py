@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ldpkit.bench.grid import Row
+from ldpkit.bench.experiment import Row
 from ldpkit.bench.summary import Mean, Summary
 from ldpkit.bench.table import Scale, tabulate
 from ldpkit.figures import experiment as figures

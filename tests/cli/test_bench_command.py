@@ -5,7 +5,7 @@ import json
 import pytest
 
 from forked import run_forked
-from ldpkit.bench.grid import Experiment
+from ldpkit.bench.experiment import Experiment
 
 PLUGIN = '''
 import numpy as np

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from ldpkit.cli.app import make_app
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.simulation.datasets import KNOWN, load
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, load, load_known_numbers
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def test_the_list_is_the_default(run):
     assert "no" in output
     assert "Looked in" in output
     records = json.loads(run("--format", "json").stdout)["rows"]
-    assert [record["name"] for record in records] == list(KNOWN)
+    assert [record["name"] for record in records] == [*KNOWN, *KNOWN_NUMBERS]
     assert not any(record["found"] for record in records)
-    assert [row["name"] for row in rows(run("list", "--format", "csv").stdout)] == list(KNOWN)
+    assert [row["name"] for row in rows(run("list", "--format", "csv").stdout)] == [*KNOWN, *KNOWN_NUMBERS]
 
 
 @pytest.mark.skipif(not os.environ.get("LDPKIT_DATA"), reason="LDPKIT_DATA names no directory of data sets")
@@ -70,6 +70,30 @@ def test_real_sets_are_found_and_shown(run):
     table = run("show", "bms_pos").stdout
     assert "sha256" in table
     assert "cpearce/HARM" in table
+
+
+@pytest.mark.skipif(not os.environ.get("LDPKIT_DATA"), reason="LDPKIT_DATA names no directory of data sets")
+def test_real_sets_of_numbers_are_shown_and_written(run, tmp_path):
+    for name, known in KNOWN_NUMBERS.items():
+        assert load_known_numbers(name).n == known.n
+    record = json.loads(run("show", "motionsense_roll", "--top", "4", "--format", "json").stdout)
+    assert record["about"]["range"] == "-3.14159 to 3.14159, a circle"
+    assert sum(row["count"] for row in record["rows"]) == record["about"]["n"] == 6159
+    run("prepare", "numbers", "motionsense_roll", "-o", str(tmp_path / "roll.csv"))
+    written = [float(row["value"]) for row in rows((tmp_path / "roll.csv").read_text())]
+    assert written == load_known_numbers("motionsense-roll").values.tolist()
+
+
+def test_a_set_of_numbers_is_not_taken_for_categories(run):
+    with pytest.raises(InvalidParameterError, match="'ldpkit datasets prepare numbers bank_age' writes it"):
+        load("bank_age")
+    with pytest.raises(InvalidInputError, match=r"looked for bank_normalized\.csv in"):
+        run("show", "bank_age")
+    with pytest.raises(InvalidParameterError, match="leave out --column"):
+        run("prepare", "numbers", "bank_age", "--column", "Age")
+    assert run("prepare", "numbers", "-", stdin="1\n2.5\n").stdout == "value\n1.0\n2.5\n"
+    with pytest.raises(OutOfDomainError, match="value 'red' is not a number: remove it"):
+        run("prepare", "numbers", "-", stdin="1\nred\n")
 
 
 @pytest.mark.skipif(not os.environ.get("LDPKIT_DATA"), reason="LDPKIT_DATA names no directory of data sets")

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.mechanisms.base import MECHANISMS, list_mechanisms
+from ldpkit.mechanisms.base import MECHANISMS
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import example
 
 __all__ = ["MECHANISM_NAMES", "ORACLE_NAMES", "is_of_the_house", "oracle"]

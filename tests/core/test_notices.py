@@ -7,7 +7,7 @@ import sys
 
 SCRIPT = """
 from ldpkit.core.notices import listen
-from ldpkit.mechanisms.kernels.compiled import compiled
+from ldpkit.core.compiled import compiled
 
 @compiled()
 def same(number):

@@ -13,7 +13,6 @@ from ldpkit.core.tables import Table
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.quantile import quantiles
 from ldpkit.figures.drawing import DRAWN, WHOLE
-from ldpkit.planning.pairs import PairQuestion, plan_pairs
 
 HOSTILE = "<script>alert('x')</script> & $\x1b[2J"
 PEOPLE = {"bus": 60, HOSTILE: 30, "walk": 10}
@@ -51,7 +50,7 @@ def _kinds():
     yield "plan", budget.best
     yield "plan mean", ldpkit.plan.mean((0, 10), 0.5, ["hm", "pm"], n=5000)
     yield "plan capacity", ldpkit.plan.capacity({0: 40, 1: 60}, 50, "fn", at_most=0.1)
-    yield "plan pairs", plan_pairs(PairQuestion(100, 1.0, 2.0, ones=(0, 5)), gain=False)
+    yield "plan pairs", ldpkit.plan.pairs(100, 1.0, 2.0, ones=(0, 5), gain=False)
     yield "recommendation", ldpkit.recommend(PEOPLE, epsilon=1.0, protocols=["grr"], repeats=4)
     yield "mean recommendation", ldpkit.recommend_mean((0, 10), 100, epsilon=0.01)
     risks = ldpkit.risk(["grr", "oue"], domain=3, epsilon=[1, 2])

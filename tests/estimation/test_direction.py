@@ -15,7 +15,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.estimation.direction import Arc, DirectionMargin
+from ldpkit.estimation.arc import Arc, DirectionMargin
 from ldpkit.mechanisms.tally import Tally
 
 RUNS, FEWEST, LEVEL = 400, 333, 0.9

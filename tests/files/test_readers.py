@@ -16,6 +16,7 @@ from hypothesis import given
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, LdpkitError, MissingDependencyError, OutOfDomainError
 from ldpkit.files import lines, tables
+from ldpkit.files.pieces import LONGEST_LABEL
 from ldpkit.files.readers import (
     ColumnStream,
     column_names,
@@ -24,7 +25,6 @@ from ldpkit.files.readers import (
     read_points,
     read_transactions,
 )
-from ldpkit.files.tables import LONGEST_LABEL
 
 
 @pytest.fixture

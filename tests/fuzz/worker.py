@@ -99,7 +99,8 @@ def _compiled() -> list[str]:
     assert package is not None
     assert package.origin is not None
     kernels = Path(package.origin).parent / "mechanisms" / "kernels"
-    return [f"ldpkit.mechanisms.kernels.{file.stem}" for file in kernels.glob("*.py")]
+    loops = [f"ldpkit.mechanisms.kernels.{file.stem}" for file in kernels.glob("*.py")]
+    return [*loops, "ldpkit.estimation.bayes.kernels"]
 
 
 def _guided(name: str, seed: int, until: float, folder: Path, kept: Path, summary: Path) -> None:

@@ -31,7 +31,7 @@ from ldpkit.papers.ibu.paper import (
     TABLE_2,
     TABLE_3,
 )
-from ldpkit.papers.ibu.study import ESTIMATORS, Grid
+from ldpkit.papers.ibu.study import ESTIMATORS, StudyGrid
 
 AS_PUBLISHED = ("published_ibu", "published_mi")
 RIGHT = ("ibu_limit", "mi")
@@ -41,7 +41,7 @@ RIGHT = ("ibu_limit", "mi")
 def studies():
     """Both tables with two runs, at one n and two domain sizes."""
     return {
-        table.number: Grid(table.mechanisms, 2, 1, people=[20_000], sizes=[2, 100]).run()
+        table.number: StudyGrid(table.mechanisms, 2, 1, people=[20_000], sizes=[2, 100]).run()
         for table in (TABLE_2, TABLE_3)
     }
 
@@ -113,10 +113,10 @@ def test_right_chains_keep_epsilon_and_published_ones_waste_it():
 
 def test_a_study_is_the_same_whatever_runs_beside_it():
     small = {"distributions": ["uniform"], "people": [1000], "sizes": [50], "epsilons": [1.0]}
-    alone, among = Grid(["oue"], 2, 5, **small).run(), Grid(["grr", "oue"], 2, 5, **small).run()
+    alone, among = StudyGrid(["oue"], 2, 5, **small).run(), StudyGrid(["grr", "oue"], 2, 5, **small).run()
     for name in ESTIMATORS:
         assert (alone.errors[name][..., 0, :] == among.errors[name][..., 1, :]).all()
-    other = Grid(["oue"], 2, 6, **small).run()
+    other = StudyGrid(["oue"], 2, 6, **small).run()
     assert (alone.errors["mi"] != other.errors["mi"]).any()
 
 
@@ -142,7 +142,7 @@ def test_what_the_study_finds(studies):
 
 
 def test_a_published_number_comes_out_with_the_notebook_s_buckets_and_not_with_k_equal_ones(monkeypatch):
-    grid = Grid(["sue"], 5, 1, distributions=["gaussian"])
+    grid = StudyGrid(["sue"], 5, 1, distributions=["gaussian"])
     printed = TABLE_2.gain("gaussian", "sue", "mse")
     found = grid.run().table("gaussian", "sue", "mse", *AS_PUBLISHED)
     assert compare(printed, found.value, found.stderr * math.sqrt(1 + 5 / 20), rounding=0.5)

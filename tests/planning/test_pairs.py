@@ -7,10 +7,12 @@ from fractions import Fraction
 
 import pytest
 
+import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
-from ldpkit.planning.pairs import PairQuestion, best_table, gain_ends, hidden_constraint, plan_pairs
+from ldpkit.planning.pairs.question import PairQuestion
+from ldpkit.planning.pairs.search import best_table, gain_ends, hidden_constraint
 
 
 def theorem_3(n):
@@ -56,7 +58,7 @@ def test_the_search_constraint_is_the_exact_one():
 
 
 def test_all_choices_and_their_statements():
-    plan = plan_pairs(PairQuestion(20_000, 1.0, 2.0, ones=(659, 659)), gain=False)
+    plan = ldpkit.plan.pairs(20_000, 1.0, 2.0, ones=(659, 659), gain=False)
     assert [each.name for each in plan.choices] == ["rr", "best", "thesis", "safe", "rr at epsilon", "group"]
     assert plan["rr at epsilon"].ratio < plan["safe"].ratio, "at equal epsilon towards a partner RR is better"
     assert not plan["thesis"].allowed
@@ -68,7 +70,7 @@ def test_all_choices_and_their_statements():
 
 
 def test_one_epsilon_leaves_nothing_for_pairs():
-    plan = plan_pairs(PairQuestion(1000, 1.0, 1.0, ones=(0, 10)))
+    plan = ldpkit.plan.pairs(1000, 1.0, 1.0, ones=(0, 10))
     assert [each.name for each in plan.choices] == ["rr", "thesis", "group"]
     assert plan.gain_ends == 0
     assert "gains nothing" in " ".join(plan.notes())

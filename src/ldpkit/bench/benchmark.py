@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ldpkit.bench.grid import NO_METHOD, Experiment, Row
+from ldpkit.bench.experiment import NO_METHOD, Experiment, Row
+from ldpkit.bench.measured import Measured
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
-from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
-from ldpkit.core.watching import Watch, collect, unwatched
+from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.mechanisms.kinds import FREQUENCY, select
 from ldpkit.planning.plans import ALL, left_out_note, listed
@@ -26,7 +26,7 @@ DEFAULT_PROTOCOLS = ("grr", "sue", "oue", "blh", "olh", "ss")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Benchmark(Result):
+class Benchmark(Measured):
     """Protocols and post-processing methods, compared on some people.
 
     Parameters
@@ -55,9 +55,10 @@ class Benchmark(Result):
         return Summary(self.measured, chosen, metric or self.experiment.metrics[0])
 
     def summaries(self) -> list[Summary]:
-        """Return protocol by method for every metric and epsilon."""
-        axes = self.experiment
-        return [self.summary(epsilon, metric) for metric in axes.metrics for epsilon in axes.epsilons]
+        """Return protocol by method for every metric and epsilon that was measured."""
+        axes, there = self.experiment, {row.epsilon for row in self.measured}
+        epsilons = [epsilon for epsilon in axes.epsilons if epsilon in there]
+        return [self.summary(epsilon, metric) for metric in axes.metrics for epsilon in epsilons]
 
     @property
     def people(self) -> int:
@@ -123,6 +124,7 @@ def frequencies(
     seed: int = 0,
     threads: int = 0,
     column: str | None = None,
+    run: bool = True,
     watch: Watch = unwatched,
 ) -> Benchmark:
     """Compare protocols and post-processing methods for frequencies on some people.
@@ -149,6 +151,8 @@ def frequencies(
         Of the users engine; 0 takes all cores.
     column : str, optional
         The column of a table to read.
+    run : bool
+        False returns the benchmark without numbers, for `Benchmark.run`.
     watch : Watch
         Sees how far it is.
 
@@ -173,6 +177,6 @@ def frequencies(
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
-    cells = collect(experiment.run(), len(experiment.cells()), "simulating", watch)
     left_out = able.reasons(FREQUENCY) if names == [ALL] else ()
-    return Benchmark(experiment, tuple(row for cell in cells for row in cell.rows), people.name, left_out)
+    asked = Benchmark(experiment, (), people.name, left_out)
+    return asked.run(watch) if run else asked

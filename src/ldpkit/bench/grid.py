@@ -1,185 +1,77 @@
-"""The grid of an experiment: every protocol at every epsilon, with every method and metric.
+"""Grids: the cells of an experiment, each with randomness of its own, whatever is estimated.
 
-A cell is one protocol at one epsilon. Its randomness is derived from the seed and the
-cell's own label, so a cell has the same numbers whichever other cells are run, in
-whatever order and with however many threads.
+The randomness of a cell is derived from the seed and the cell's own label, so a cell has
+the same numbers whichever other cells are run, in whatever order and with however many
+threads.
 """
 
 from __future__ import annotations
 
-import hashlib
+import abc
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, NamedTuple
 
 from ldpkit.core import random
-from ldpkit.core.checks import check_counts, check_epsilon, check_whole
-from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, processed
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class
-from ldpkit.simulation.engines import engine
-from ldpkit.simulation.metrics import metric_for
+from ldpkit.core.random import RandomSource
 
-__all__ = ["NO_METHOD", "Cell", "CellResult", "Experiment", "Row"]
-
-
-class Row(NamedTuple):
-    """One number of an experiment: a record of the tidy table."""
-
-    epsilon: float
-    protocol: str
-    method: str
-    metric: str
-    repeat: int
-    value: float
-
-
-class Cell(NamedTuple):
-    """One protocol at one epsilon."""
-
-    epsilon: float
-    protocol: str
-
-    @property
-    def label(self) -> str:
-        """The name that the cell's randomness is derived from."""
-        return f"{self.protocol} epsilon={self.epsilon!r}"
+__all__ = ["CellResult", "Grid"]
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What a cell gave: its rows, an estimate to look at, and the seconds it took."""
+    """What a cell gave: its rows, and the seconds it took."""
 
-    cell: Cell
-    rows: tuple[Row, ...]
+    cell: Any
+    rows: tuple[Any, ...]
     seconds: float
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """What to compare, on whom, how often.
+class Grid(abc.ABC):
+    """What to compare, how often: cells that are run one by one.
 
-    Parameters
-    ----------
-    counts : array of int
-        How many people hold each value.
-    epsilons, protocols, methods, metrics : sequences
-        The axes of the grid. "none" is the method that leaves the estimate as it is.
-    repeats : int
-        How many collections to simulate for each cell.
-    engine : str
-        "aggregate" draws support counts from their law, "users" makes every report.
-    seed : int
-        What the randomness of all cells is derived from.
-    threads : int
-        For the users engine; the numbers do not depend on it.
-
-    Examples
-    --------
-    >>> experiment = Experiment(np.array([60, 30, 10]), [1.0], ["grr", "oue"], ["none", "norm_sub"],
-    ...                         ["mae"], repeats=3)
-    >>> sum(len(result.rows) for result in experiment.run())
-    12
+    A cell is a named tuple with a `label`, a row a cell with further names and a value. Both
+    are an experiment's own.
     """
 
-    counts: Counts
-    epsilons: Sequence[float]
-    protocols: Sequence[str]
-    methods: Sequence[str]
-    metrics: Sequence[str]
-    repeats: int = 10
-    engine: str = "aggregate"
-    seed: int = 0
-    threads: int = 1
+    repeats: int
+    seed: int
+    cell_type: ClassVar[type[NamedTuple]]
+    row_type: ClassVar[type[NamedTuple]]
 
-    def __post_init__(self) -> None:
-        settings: dict[str, Any] = {
-            "counts": check_counts(self.counts, np.size(self.counts)),
-            "epsilons": tuple(dict.fromkeys(check_epsilon(epsilon) for epsilon in self.epsilons)),
-            "protocols": tuple(
-                dict.fromkeys(frequency_class(name, single_epsilon=True).name for name in self.protocols)
-            ),
-            "methods": tuple(dict.fromkeys(_method(name) for name in self.methods)),
-            "metrics": tuple(dict.fromkeys(metric_for(name).name for name in self.metrics)),
-            "repeats": check_whole(self.repeats, "repeats"),
-            "threads": check_whole(self.threads, "threads"),
-        }
-        for name, value in settings.items():
-            if np.size(value) == 0:
-                raise InvalidParameterError(f"an experiment needs at least one of {name}")
-            object.__setattr__(self, name, value)
-        engine(self.engine)
-        random.seeded(self.seed)
-        for cell in self.cells():
-            self.oracle(cell)
-
-    def cells(self) -> list[Cell]:
+    @abc.abstractmethod
+    def cells(self) -> list[Any]:
         """Return the cells in the order of the axes."""
-        return [Cell(epsilon, protocol) for epsilon in self.epsilons for protocol in self.protocols]
 
-    def oracle(self, cell: Cell) -> FrequencyOracle:
-        """Return the mechanism of a cell."""
-        return frequency_class(cell.protocol, single_epsilon=True).make(
-            len(self.counts), epsilon=cell.epsilon
-        )
+    @abc.abstractmethod
+    def keys(self, cell: Any) -> list[tuple[str | int, ...]]:
+        """Return what stands between the cell and the value in each row of a cell."""
 
-    @property
-    def truth(self) -> Floats:
-        """The true frequencies."""
-        return np.asarray(self.counts / self.counts.sum())
+    @abc.abstractmethod
+    def values(self, cell: Any) -> Iterator[float]:
+        """Run a cell and yield its values, in the order of its keys."""
 
+    @abc.abstractmethod
     def fingerprint(self) -> dict[str, Any]:
         """Return what two runs must have in common for their rows to belong together."""
-        digest = hashlib.sha256(self.counts.astype("<i8").tobytes()).hexdigest()
-        return {
-            "counts_sha256": digest,
-            "repeats": self.repeats,
-            "engine": self.engine,
-            "seed": self.seed,
-            "methods": list(self.methods),
-            "metrics": list(self.metrics),
-        }
 
-    def estimates(self, cell: Cell) -> Floats:
-        """Return the unbiased estimates of a cell's collections, shape (repeats, k)."""
-        source = random.seeded(self.seed).derive(cell.label)
-        oracle = self.oracle(cell)
-        supports = engine(self.engine)(oracle, self.counts, source, self.repeats, self.threads)
-        return oracle.unbiased(supports, int(self.counts.sum()))
+    def source(self, cell: Any) -> RandomSource:
+        """Return the randomness of a cell."""
+        return random.seeded(self.seed).derive(cell.label)
 
-    def processed(self, cell: Cell, method: str, estimates: Floats) -> Floats:
-        """Return a cell's estimates after a method."""
-        return processed(self.oracle(cell), estimates, int(self.counts.sum()), method)
+    def rows_of(self, cell: Any, values: Sequence[float]) -> list[Any]:
+        """Return the rows of a cell with so many values."""
+        row: Any = self.row_type
+        return [row(*cell, *key, value) for key, value in zip(self.keys(cell), values, strict=True)]
 
-    def run_cell(self, cell: Cell) -> CellResult:
-        """Run one cell with all methods and metrics."""
+    def run_cell(self, cell: Any) -> CellResult:
+        """Run one cell."""
         start = time.perf_counter()
-        estimates = self.estimates(cell)
-        rows = []
-        for method in self.methods:
-            processed = self.processed(cell, method, estimates)
-            for name in self.metrics:
-                values = metric_for(name)(self.truth, processed)
-                rows += [Row(*cell, method, name, run, float(value)) for run, value in enumerate(values)]
+        rows = self.rows_of(cell, list(self.values(cell)))
         return CellResult(cell, tuple(rows), time.perf_counter() - start)
 
-    def run(self, skip: Sequence[Cell] = ()) -> Iterator[CellResult]:
+    def run(self, skip: Sequence[Any] = ()) -> Iterator[CellResult]:
         """Run all cells but some, one after the other."""
         done = set(skip)
         return (self.run_cell(cell) for cell in self.cells() if cell not in done)
-
-
-def _protocol(name: str) -> type[FrequencyOracle]:
-    return frequency_class(name, single_epsilon=True)
-
-
-def _method(name: str) -> str:
-    if name.lower() == NO_METHOD:
-        return NO_METHOD
-    CONSISTENCY.get(name)
-    return name.lower().replace("-", "_")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ldpkit.bench.measured import Measured
 from ldpkit.bench.numeric_data import NumericData, load_numbers
 from ldpkit.bench.numeric_experiment import (
     DENSITY_MECHANISMS,
@@ -14,15 +15,14 @@ from ldpkit.bench.numeric_experiment import (
     METRICS,
     NumericExperiment,
     NumericRow,
-    NumericSummary,
     Task,
 )
+from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.numeric_table import tabulate_numeric
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.results import Result
 from ldpkit.core.tables import Table, cell_text
-from ldpkit.core.watching import Watch, collect, unwatched
-from ldpkit.estimation.density import ALGORITHMS
+from ldpkit.core.watching import Watch, unwatched
+from ldpkit.estimation.binned_density import ALGORITHMS
 from ldpkit.mechanisms.kinds import NUMERIC, select
 from ldpkit.planning.plans import ALL, left_out_note, listed
 
@@ -36,7 +36,7 @@ DENSITY_DATA = ("bimodal",)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumericBenchmark(Result):
+class NumericBenchmark(Measured):
     """Numeric mechanisms, compared on some numbers.
 
     Parameters
@@ -125,6 +125,7 @@ def mean(
     column: str | None = None,
     low: float | None = None,
     high: float | None = None,
+    run: bool = True,
     watch: Watch = unwatched,
 ) -> NumericBenchmark:
     """Compare numeric mechanisms for the mean of numbers.
@@ -145,6 +146,8 @@ def mean(
         Makes the run repeatable.
     column, low, high : optional
         The column of a file, and the interval of its numbers.
+    run : bool
+        False returns the benchmark without numbers, for `NumericBenchmark.run`.
     watch : Watch
         Sees how far it is.
 
@@ -159,9 +162,9 @@ def mean(
     every = listed(mechanisms) == [ALL]
     chosen = [*able.names, "auto"] if every else listed(mechanisms)
     left_out = able.reasons(NUMERIC) if every else ()
-    return _compare(
-        "mean", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch, left_out
-    )
+    file = (column, low, high)
+    asked = _asked("mean", data, chosen, epsilon, metrics, repeats, seed, file, left_out)
+    return asked.run(watch) if run else asked
 
 
 def density(
@@ -176,13 +179,14 @@ def density(
     column: str | None = None,
     low: float | None = None,
     high: float | None = None,
+    run: bool = True,
     watch: Watch = unwatched,
 ) -> NumericBenchmark:
     """Compare numeric mechanisms for the distribution of numbers.
 
     Parameters
     ----------
-    data, mechanisms, epsilon, repeats, seed, column, low, high, watch
+    data, mechanisms, epsilon, repeats, seed, column, low, high, run, watch
         As in `mean`; a mechanism may name its method, "sw+em".
     methods : str or sequence of str
         "ems", "em", "inversion", or "all".
@@ -205,12 +209,12 @@ def density(
         for algorithm in algorithms
     ]
     left_out = able.reasons(NUMERIC) if every else ()
-    return _compare(
-        "density", data, chosen, epsilon, metrics, repeats, seed, (column, low, high), watch, left_out
-    )
+    file = (column, low, high)
+    asked = _asked("density", data, chosen, epsilon, metrics, repeats, seed, file, left_out)
+    return asked.run(watch) if run else asked
 
 
-def _compare(
+def _asked(
     task: Task,
     data: Any,
     mechanisms: Sequence[str],
@@ -219,7 +223,6 @@ def _compare(
     repeats: int,
     seed: int,
     file: tuple[str | None, float | None, float | None],
-    watch: Watch,
     left_out: tuple[str, ...],
 ) -> NumericBenchmark:
     for metric in listed(metrics):
@@ -234,6 +237,4 @@ def _compare(
     ]
     budgets = [epsilon] if isinstance(epsilon, (int, float)) else epsilon
     experiment = NumericExperiment(people, budgets, mechanisms, task, repeats, seed)
-    cells = collect(experiment.run(), len(experiment.cells()), "simulating", watch)
-    rows = tuple(row for cell in cells for row in cell)
-    return NumericBenchmark(experiment, rows, tuple(listed(metrics)), left_out)
+    return NumericBenchmark(experiment, (), tuple(listed(metrics)), left_out)

@@ -17,13 +17,14 @@ import numpy as np
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.core.limits import check_request
 from ldpkit.core.typing import Floats
+from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS, load_known_numbers
 
 __all__ = ["DEFAULT_PEOPLE", "LAWS", "NumericData", "draw", "is_file", "load_numbers"]
 
 DEFAULT_PEOPLE = 10_000
-MOST_PEOPLE = 1 << 28
-"""Each of them is a number in memory: these fill two gigabytes."""
+_FOR_A_PERSON = 64  # bytes: the number, its report, and what a mechanism of two phases takes beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +97,8 @@ def draw(name: str, n: int = DEFAULT_PEOPLE) -> NumericData:
     [-0.75, -0.25, 0.25, 0.75]
     """
     if name not in LAWS:
-        raise UnknownNameError("distribution of numbers", name, LAWS)
-    if check_whole(n, "n") > MOST_PEOPLE:
-        raise InvalidParameterError(f"n must be at most {MOST_PEOPLE}, got {n}")
+        raise UnknownNameError("distribution of numbers", name, [*LAWS, *KNOWN_NUMBERS])
+    check_request(_FOR_A_PERSON * check_whole(n, "n"), f"a simulation of {n} people with numbers")
     shares = (np.arange(n) + 0.5) / n
     return NumericData(name, LAWS[name](shares), IntervalDomain(-1, 1))
 
@@ -111,7 +111,7 @@ def is_file(spec: str) -> bool:
 def load_numbers(
     spec: str, *, column: str | None = None, low: float | None = None, high: float | None = None
 ) -> NumericData:
-    """Return the numbers of a distribution, such as "gaussian" or "gaussian:n=1000", or of a file.
+    """Return the numbers of a distribution, such as "gaussian:n=1000", of a known set, or of a file.
 
     Examples
     --------
@@ -119,6 +119,19 @@ def load_numbers(
     500
     """
     name, colon, rest = spec.partition(":")
+    if name in KNOWN_NUMBERS and not is_file(spec):
+        if colon or not (low is None and high is None and column is None):
+            raise InvalidParameterError(
+                f"the set {name} has its own numbers and interval: leave out "
+                f"{rest or '--low, --high and --column'}"
+            )
+        interval = KNOWN_NUMBERS[name].interval
+        if interval is None:
+            raise InvalidParameterError(
+                f"{name} is on a circle, and the benchmark is about intervals: "
+                "'ldpkit mean' and 'ldpkit density' take --period"
+            )
+        return NumericData(name, load_known_numbers(name).values, interval)
     if is_file(spec):
         if low is None or high is None:
             raise InvalidParameterError(f"the numbers of {spec!r} need their interval: give --low and --high")

@@ -8,29 +8,29 @@ All errors are on the scale of [-1, 1], whatever the interval.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ldpkit.bench.grid import Grid
 from ldpkit.bench.numeric_data import NumericData
-from ldpkit.bench.summary import Mean
 from ldpkit.core import random
 from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
+from ldpkit.estimation.binned_density import ALGORITHMS, FINE
 from ldpkit.estimation.deconvolution import maximise
-from ldpkit.estimation.density import ALGORITHMS, FINE, Density, transition
+from ldpkit.estimation.density import Density, transition
 from ldpkit.estimation.density import density as estimate_density
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
-from ldpkit.planning.ties import is_tie
 from ldpkit.protocols.adaptive_mean import AdaptiveMean
 from ldpkit.simulation.metrics.transport import emd
 
@@ -41,7 +41,6 @@ __all__ = [
     "NumericCell",
     "NumericExperiment",
     "NumericRow",
-    "NumericSummary",
     "Task",
     "mean_variance",
     "measure_phases",
@@ -92,7 +91,7 @@ class NumericCell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NumericExperiment:
+class NumericExperiment(Grid):
     """What to compare, on whom, how often.
 
     Parameters
@@ -119,7 +118,7 @@ class NumericExperiment:
     --------
     >>> from ldpkit.bench.numeric_data import draw
     >>> experiment = NumericExperiment([draw("uniform", 1000)], [1.0], ["pm", "duchi"], repeats=2)
-    >>> [(row.mechanism, row.metric) for row in experiment.run_cell(experiment.cells()[0])][:3]
+    >>> [(row.mechanism, row.metric) for row in experiment.run_cell(experiment.cells()[0]).rows][:3]
     [('pm', 'mse'), ('pm', 'expected'), ('pm', 'coverage')]
     """
 
@@ -131,6 +130,9 @@ class NumericExperiment:
     seed: int = 0
     share: float = 0.1
     bins: int = 16
+
+    cell_type = NumericCell
+    row_type = NumericRow
 
     def __post_init__(self) -> None:
         if self.task not in get_args(Task):
@@ -158,33 +160,47 @@ class NumericExperiment:
             for mechanism in self.mechanisms
         ]
 
-    def run(self) -> Iterator[list[NumericRow]]:
-        """Run all cells, one after the other."""
-        return (self.run_cell(cell) for cell in self.cells())
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what two runs must have in common for their rows to belong together."""
+        people = {each.name: _digest(each) for each in self.data}
+        settings = ("task", "repeats", "seed", "share", "bins")
+        return {"data_sha256": people, **{name: getattr(self, name) for name in settings}}
 
-    def run_cell(self, cell: NumericCell) -> list[NumericRow]:
-        """Run one cell."""
-        source = random.seeded(self.seed).derive(cell.label)
-        numbers = self.numbers(cell.data)
-        rows = []
-        for repeat in range(self.repeats):
-            measured = self._measure(numbers, cell, source)
-            rows += [NumericRow(*cell, metric, repeat, value) for metric, value in measured.items()]
-        return rows
+    def keys(self, cell: NumericCell) -> list[tuple[str | int, ...]]:
+        """Return metric and repeat of each row of a cell."""
+        return [(metric, repeat) for repeat in range(self.repeats) for metric in self.measured(cell)]
+
+    def measured(self, cell: NumericCell) -> tuple[str, ...]:
+        """Return what can be measured of a cell: the expected error only where it is known."""
+        name, _, algorithm = cell.mechanism.partition("+")
+        if self.task == "density" or algorithm:
+            return METRICS[self.task][:1]
+        if name in _TWO_PHASES or self._mechanism(cell).line is not None:
+            return METRICS["mean"]
+        return tuple(metric for metric in METRICS["mean"] if metric != "expected")
+
+    def values(self, cell: NumericCell) -> Iterator[float]:
+        """Run a cell."""
+        source, numbers = self.source(cell), self.numbers(cell.data)
+        for _ in range(self.repeats):
+            found = self._measure(numbers, cell, source)
+            yield from (found[metric] for metric in self.measured(cell))
 
     def density(self, cell: NumericCell) -> Density:
         """Return the density that the first collection of a cell of the density task gives."""
-        source = random.seeded(self.seed).derive(cell.label)
-        name, _, algorithm = cell.mechanism.partition("+")
-        numbers = self.numbers(cell.data)
-        mechanism = numeric_class(name).make(numbers.domain, epsilon=cell.epsilon)
-        tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
+        mechanism, algorithm = self._mechanism(cell), cell.mechanism.partition("+")[2]
+        tally = mechanism.tally(mechanism.privatize(self.numbers(cell.data).values, rng=self.source(cell)))
         found: Density = estimate_density(tally, bins=_BINS, algorithm=algorithm)
         return found
 
     def numbers(self, name: str) -> NumericData:
         """Return the people of that name."""
-        return next(each for each in self.data if each.name == name)
+        return {each.name: each for each in self.data}[name]
+
+    def _mechanism(self, cell: NumericCell) -> NumericMechanism:
+        """Return the mechanism of a cell that has one phase."""
+        name = cell.mechanism.partition("+")[0]
+        return numeric_class(name).make(self.numbers(cell.data).domain, epsilon=cell.epsilon)
 
     def _protocol(self, numbers: NumericData, epsilon: float, name: str) -> AdaptiveMean:
         """Return a protocol of two phases by its name."""
@@ -196,7 +212,7 @@ class NumericExperiment:
         if name in _TWO_PHASES:
             protocol = self._protocol(numbers, cell.epsilon, name)
             return measure_phases(protocol, numbers, source)
-        mechanism = numeric_class(name).make(numbers.domain, epsilon=cell.epsilon)
+        mechanism = self._mechanism(cell)
         tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
         if self.task == "density":
             found = estimate_density(tally, bins=_BINS, algorithm=algorithm)
@@ -233,6 +249,11 @@ def mean_variance(mechanism: NumericMechanism, numbers: NumericData) -> float:
         return float(variances.mean()) / numbers.half_width**2
     shares = (numbers.values - numbers.domain.low) / numbers.domain.width
     return 4 * float(np.polyval(parabola, shares).mean())  # half of the width is one
+
+
+def _digest(numbers: NumericData) -> str:
+    ends = np.array([numbers.domain.low, numbers.domain.high])
+    return hashlib.sha256(np.concatenate([ends, numbers.values]).astype("<f8").tobytes()).hexdigest()
 
 
 def _check_label(label: str, task: Task) -> str:
@@ -272,57 +293,3 @@ def _distance(numbers: NumericData, found: Density) -> float:
     """Return the Wasserstein distance to the true histogram, as a share of the interval."""
     truth = np.histogram(numbers.values, found.edges)[0] / numbers.n
     return float(emd(truth, found.masses[None, :])[0]) / len(found)
-
-
-@dataclass(frozen=True)
-class NumericSummary:
-    """Means over the repeats of an experiment's rows under one metric.
-
-    Examples
-    --------
-    >>> rows = [NumericRow("x", 1.0, name, "mse", run, value + run) for name, value in
-    ...         (("pm", 1.0), ("hm", 3.0)) for run in (0, 1)]
-    >>> summary = NumericSummary(rows, "mse")
-    >>> summary.mean("x", 1.0, "pm").value, summary.best("x", 1.0)
-    (1.5, 'pm')
-    """
-
-    metric: str
-    means: dict[NumericCell, Mean]
-    repeats: int
-
-    def __init__(self, rows: Iterable[NumericRow], metric: str) -> None:
-        grouped: dict[NumericCell, list[float]] = {}
-        for row in rows:
-            if row.metric == metric:
-                cell = NumericCell(row.data, row.epsilon, row.mechanism)
-                grouped.setdefault(cell, []).append(row.value)
-        means = {cell: Mean.of(np.array(values)) for cell, values in grouped.items()}
-        repeats = min(map(len, grouped.values()), default=0)
-        self.__dict__.update(metric=metric, means=means, repeats=repeats)
-
-    def lines(self) -> list[tuple[str, float]]:
-        """Return the pairs of data and epsilon there are."""
-        return list(dict.fromkeys((cell.data, cell.epsilon) for cell in self.means))
-
-    def mechanisms(self) -> list[str]:
-        """Return the mechanisms that have this metric."""
-        return list(dict.fromkeys(cell.mechanism for cell in self.means))
-
-    def mean(self, data: str, epsilon: float, mechanism: str) -> Mean:
-        """Return the mean of a cell."""
-        return self.means[NumericCell(data, epsilon, mechanism)]
-
-    def best(self, data: str, epsilon: float) -> str:
-        """Return the mechanism with the smallest mean."""
-        return min(self.mechanisms(), key=lambda name: self.mean(data, epsilon, name).value)
-
-    def tied(self, data: str, epsilon: float) -> list[str]:
-        """Return the mechanisms that cannot be told from the best, itself included."""
-        best = self.mean(data, epsilon, self.best(data, epsilon))
-        means = {name: self.mean(data, epsilon, name) for name in self.mechanisms()}
-        return [
-            name
-            for name, mean in means.items()
-            if is_tie(mean.value, best.value, math.hypot(mean.stderr, best.stderr), self.repeats)
-        ]

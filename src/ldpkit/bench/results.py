@@ -1,18 +1,17 @@
-"""Result files: the tidy table of an experiment as CSV, JSON or Parquet."""
+"""Result files: the tidy table of a benchmark as CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import io
-import json
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.bench.grid import Row
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.results import Result
 from ldpkit.core.wholefile import whole_file
+from ldpkit.files.spreadsheet import harmless_cell
 
 if TYPE_CHECKING:
     from ldpkit.bench.runlog import RunLog
@@ -30,40 +29,33 @@ def format_of(path: Path) -> str:
     return suffix
 
 
-def as_text(rows: Iterable[Row], kind: str) -> str:
-    """Return rows as CSV or JSON text."""
+def as_text(found: Result, kind: str) -> str:
+    """Return the rows of a benchmark as CSV, or the whole of it as JSON."""
     if kind == "json":
-        return json.dumps([row._asdict() for row in rows], indent=1) + "\n"
-    text = io.StringIO()
+        return found.to_json() + "\n"
+    text, rows = io.StringIO(), found.rows()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(Row._fields)
-    writer.writerows(rows)
+    writer.writerow(rows[0] if rows else ())
+    writer.writerows(map(harmless_cell, row.values()) for row in rows)
     return text.getvalue()
 
 
-def save(path: Path, rows: Sequence[Row], log: RunLog | None = None) -> None:
-    """Write rows, whole or not at all; a log is told first what will stand in the file."""
+def save(path: Path, found: Result, log: RunLog | None = None) -> None:
+    """Write a benchmark, whole or not at all; a log is told first what will stand in the file."""
     kind = format_of(path)
-    data = _as_parquet(rows) if kind == "parquet" else as_text(rows, kind).encode()
+    data = _as_parquet(found.rows()) if kind == "parquet" else as_text(found, kind).encode()
     if log is not None:
         log.will_write(hashlib.sha256(data).hexdigest())
     with whole_file(path) as stream:
         stream.write(data)
 
 
-def _as_parquet(rows: Sequence[Row]) -> bytes:
-    parquet, arrow = _parquet()
-    stream = io.BytesIO()
-    parquet.write_table(
-        arrow.table({name: [getattr(row, name) for row in rows] for name in Row._fields}), stream
-    )
-    return stream.getvalue()
-
-
-def _parquet() -> tuple[Any, Any]:
+def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingDependencyError("pyarrow", "writing Parquet files", "frames") from None
-    return pyarrow.parquet, pyarrow
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
+    return stream.getvalue()

@@ -19,7 +19,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
-from ldpkit.bench.grid import Cell, CellResult, Experiment, Row
+from ldpkit.bench.grid import CellResult, Grid
 from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError
 from ldpkit.core.locks import lock
 from ldpkit.core.wholefile import cannot_write, check_target, sync_folder
@@ -44,6 +44,7 @@ class RunLog:
     Examples
     --------
     >>> import tempfile, numpy as np
+    >>> from ldpkit.bench.experiment import Cell, Experiment
     >>> experiment = Experiment(np.array([6, 4]), [1.0], ["grr", "oue"], ["none"], ["mae"], repeats=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     results = Path(folder, "rows.csv")
@@ -54,9 +55,9 @@ class RunLog:
     [('grr', 2)]
     """
 
-    def __init__(self, path: Path, stream: io.FileIO, experiment: Experiment) -> None:
+    def __init__(self, path: Path, stream: io.FileIO, experiment: Grid) -> None:
         self.path = path
-        self.cells: dict[Cell, list[Row]] = {}
+        self.cells: dict[Any, list[Any]] = {}
         self._experiment = experiment
         self._stream = stream
         self._outputs: set[str] = set()
@@ -66,7 +67,7 @@ class RunLog:
     @classmethod
     @contextlib.contextmanager
     def open(
-        cls, results: Path, experiment: Experiment, *, resume: bool = False, force: bool = False
+        cls, results: Path, experiment: Grid, *, resume: bool = False, force: bool = False
     ) -> Iterator[RunLog]:
         """Open the log of a result file, for this process alone.
 
@@ -74,7 +75,7 @@ class RunLog:
         ----------
         results : Path
             The result file.
-        experiment : Experiment
+        experiment : Grid
             What is run. A log of another experiment is refused.
         resume : bool
             Go on with the log that is there; else a log with finished cells is refused.
@@ -147,7 +148,7 @@ class RunLog:
 
     def _lines(self) -> Generator[bytes, None, None]:
         """Yield the whole lines, none longer than they can be; refuse a file that begins otherwise."""
-        longest = 100_000 + 40 * self._cell_length()
+        longest = 100_000 + 40 * self._longest_cell()
         number = 0
         with os.fdopen(os.dup(self._stream.fileno()), "rb") as reader:
             reader.seek(0)
@@ -186,9 +187,8 @@ class RunLog:
                 except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                     raise self._refuse(number) from None
 
-    def _cell_length(self) -> int:
-        experiment = self._experiment
-        return len(experiment.methods) * len(experiment.metrics) * experiment.repeats
+    def _longest_cell(self) -> int:
+        return max(len(self._experiment.keys(cell)) for cell in self._experiment.cells())
 
     def _take(self, line: bytes) -> None:
         """Take in one line; ValueError and the like mean that it is no good."""
@@ -217,26 +217,14 @@ class RunLog:
             )
 
     def _take_cell(self, record: dict[str, Any]) -> None:
-        (epsilon, protocol), values = record["cell"], record["values"]
-        cell = Cell(epsilon, protocol)
-        if type(epsilon) is not float or type(protocol) is not str or cell in self.cells:
+        experiment, values = self._experiment, record["values"]
+        make: Any = experiment.cell_type
+        cell = make(*record["cell"])
+        if [*map(type, cell)] != [*map(type, experiment.cells()[0])] or cell in self.cells:
             raise ValueError
-        if len(values) != self._cell_length() or {type(value) for value in values} != {float}:
+        if not isinstance(values, list) or {*map(type, values)} != {float}:
             raise ValueError
-        experiment = self._experiment
-        self.cells[cell] = [
-            Row(*cell, method, metric, run, value)
-            for (method, metric, run), value in zip(
-                (
-                    (method, metric, run)
-                    for method in experiment.methods
-                    for metric in experiment.metrics
-                    for run in range(experiment.repeats)
-                ),
-                values,
-                strict=True,
-            )
-        ]
+        self.cells[cell] = experiment.rows_of(cell, values)
 
 
 def _chained(before: str, data: bytes) -> str:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ldpkit.bench.grid import NO_METHOD
+from ldpkit.bench.experiment import NO_METHOD
 from ldpkit.bench.summary import FEW, Mean, Summary
 from ldpkit.core.tables import Table
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["AVERAGE", "WITHOUT", "Scale", "caption_of", "tabulate"]
+__all__ = ["AVERAGE", "WITHOUT", "Scale", "tabulate"]
 
 WITHOUT, AVERAGE = "w/o PP", "avg with PP"
 
@@ -54,7 +54,7 @@ def tabulate(summary: Summary) -> Table:
 
     Examples
     --------
-    >>> from ldpkit.bench.grid import Row
+    >>> from ldpkit.bench.experiment import Row
     >>> rows = [Row(1.0, "grr", method, "mae", run, value + run)
     ...         for method, value in (("none", 5.0), ("norm", 2.0), ("norm_sub", 2.0)) for run in (0, 1)]
     >>> for row in tabulate(Summary(rows, 1.0, "mae")).rows:
@@ -76,11 +76,11 @@ def tabulate(summary: Summary) -> Table:
         header=("protocol", *(heading for heading, _ in columns)),
         rows=tuple(rows),
         right=(False, *(True for _ in columns)),
-        caption=caption_of(summary),
+        caption=_caption(summary),
     )
 
 
-def caption_of(summary: Summary) -> str:
+def _caption(summary: Summary) -> str:
     """Return what the numbers and marks of a table are."""
     if summary.repeats == 1:
         return "one collection: without more of them, nobody knows how far luck goes; * best of its row"

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import enum
-import os
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
-from ldpkit.cli.bench_numeric import NumericOptions, bench_numbers
+from ldpkit.cli import options as opt
+from ldpkit.cli.bench_numeric import NumberOptions, SharedOptions, numbers_benchmark
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    DataOption,
-    EpsilonsOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    HighOption,
-    LowOption,
-    MechanismsOption,
-    Missing,
-    MissingOption,
-    OutputOption,
-    PageOption,
-    RepeatableSeedOption,
-)
 from ldpkit.cli.outputs import (
     check_ending,
     check_extra,
@@ -47,9 +31,12 @@ from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.bench.benchmark import Benchmark
-    from ldpkit.bench.grid import Experiment, Row
+    from ldpkit.bench.measured import Measured
+    from ldpkit.bench.numeric_benchmark import NumericBenchmark
 
 __all__ = ["add_to"]
+
+Asked = TypeVar("Asked", bound="Measured")
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
 
@@ -95,14 +82,26 @@ commas, or the option be repeated.
 """
 
 
+_NEXT = {
+    Task.frequency: (
+        "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html; "
+        "then 'ldpkit privatize --help' to collect."
+    ),
+    Task.mean: (
+        "next: -u expected for the same without the noise of simulation, -u coverage for the intervals, "
+        "-p sw+ems to add the mean of the smooth density, -d FILE --low --high for your data."
+    ),
+}
+
+
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
     app.command("bench", cls=ManyValuesCommand, epilog=_EXAMPLES)(bench)
 
 
 def bench(
-    epsilon: EpsilonsOption = None,
-    mechanism: MechanismsOption = None,
+    epsilon: opt.EpsilonsOption = None,
+    mechanism: opt.MechanismsOption = None,
     consistency: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,9 +116,9 @@ def bench(
     threads: Annotated[
         int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
     ] = 0,
-    data: DataOption = None,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
+    data: opt.DataOption = None,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.", show_default="mae"),
@@ -139,20 +138,20 @@ def bench(
             show_default="ems",
         ),
     ] = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    clip: ClipOption = False,
-    seed: RepeatableSeedOption = 0,
-    output: OutputOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    clip: opt.ClipOption = False,
+    seed: opt.RepeatableSeedOption = 0,
+    output: opt.OutputOption = None,
     result_format: Annotated[
         ResultFormat, typer.Option("--format", help="What to print; parquet needs --output.")
     ] = ResultFormat.table,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUTPUT.run.")
     ] = False,
-    force: ForceOption = False,
-    report: PageOption = None,
-    figure: FigureOption = None,
+    force: opt.ForceOption = False,
+    report: opt.PageOption = None,
+    figure: opt.FigureOption = None,
     plugin: Annotated[
         list[Path] | None,
         typer.Option("--plugin", metavar="FILE", help="A Python file with mechanisms, methods or metrics."),
@@ -163,78 +162,70 @@ def bench(
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
-    from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, Benchmark
-    from ldpkit.bench.grid import NO_METHOD, Experiment
     from ldpkit.core.registry import load_plugin
-    from ldpkit.estimation.consistency import CONSISTENCY
-    from ldpkit.mechanisms.kinds import FREQUENCY, select
 
     for file in plugin or []:
         load_plugin(file)
     inputs: list[str | Path | None] = [data, *(plugin or [])]
     _check_files(output, figure, report, force=force, resume=resume, inputs=inputs)
     epsilons = parse_budgets(epsilon or ["1"])
-    if task is not Task.frequency:
+    shared = SharedOptions(epsilons, split(mechanism or []), split(metric or []), repeat, seed)
+    asked: Benchmark | NumericBenchmark
+    if task is Task.frequency:
         refuse_options(
-            f"it is for frequencies, not for --task {task}",
-            resume=resume,
-            report=report,
-            consistency=consistency,
+            "it is for numbers, with --task mean or --task density",
+            low=low,
+            high=high,
+            clip=clip,
+            estimator=estimator,
         )
-        bench_numbers(
-            "mean" if task is Task.mean else "density",
-            NumericOptions(
-                epsilons=epsilons,
-                mechanisms=split(mechanism or []),
-                algorithms=split(estimator or []),
-                metrics=split(metric or []),
-                data=split([data or ""]),
-                repeats=repeat,
-                seed=seed,
-                column=column,
-                low=low,
-                high=high,
-                clip=clip,
-                missing=missing,
-                style=result_format.value,
-                output=output,
-                figure=figure,
-            ),
+        asked = _frequencies(shared, data, column, missing, split(consistency or []), engine, threads)
+    else:
+        refuse_options(
+            f"it is for frequencies, not for --task {task}", report=report, consistency=consistency
         )
-        return
-    refuse_options(
-        "it is for numbers, with --task mean or --task density",
-        low=low,
-        high=high,
-        clip=clip,
-        estimator=estimator,
-    )
+        numbers = NumberOptions(split([data or ""]), column, low, high, clip, missing, split(estimator or []))
+        asked = numbers_benchmark("mean" if task is Task.mean else "density", shared, numbers)
     if result_format is ResultFormat.parquet and output is None:
         raise InvalidParameterError("--format parquet needs a file: add -o results.parquet")
-    names, able = split(mechanism or DEFAULT_PROTOCOLS), select(FREQUENCY, single_epsilon=True)
-    left_out = able.reasons(FREQUENCY) if names == ["all"] else ()
-    methods = split(consistency or ["all"])
-    dataset = load_people(data or DEFAULT_DATA, column, missing)
-    experiment = Experiment(
-        dataset.counts,
-        epsilons,
-        able.names if names == ["all"] else names,
-        [NO_METHOD, *CONSISTENCY] if methods == ["all"] else methods,
-        split(metric or ["mae"]),
-        repeats=repeat,
-        engine=engine.value,
-        seed=seed,
-        threads=threads or os.cpu_count() or 1,
-    )
-    rows = _run(experiment, output, resume=resume, force=force)
-    found = Benchmark(experiment, tuple(rows), data or DEFAULT_DATA, left_out)
-    _print(found, result_format, output)
+    found = _run(asked, output, resume=resume, force=force)
+    hint = "" if "expected" in shared.metrics else _NEXT.get(task, "")
+    _print(found, result_format, output, hint)
     save_drawn(figure, found)
     if report is not None:
         from ldpkit.figures.experiment_page import benchmark_page
 
-        write_text(report, benchmark_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])))
+        command = shlex.join(["ldpkit", *sys.argv[1:]])
+        write_text(report, benchmark_page(cast("Benchmark", found), command=command))
         note(f"wrote {report}")
+
+
+def _frequencies(
+    shared: SharedOptions,
+    data: str | None,
+    column: str | None,
+    missing: opt.Missing,
+    methods: list[str],
+    engine: EngineName,
+    threads: int,
+) -> Benchmark:
+    """Return the benchmark of frequencies that is asked for, not yet run."""
+    from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, frequencies
+
+    spec = data or DEFAULT_DATA
+    asked = frequencies(
+        load_people(spec, column, missing),
+        shared.mechanisms or DEFAULT_PROTOCOLS,
+        epsilon=shared.epsilons,
+        methods=methods or "all",
+        metrics=shared.metrics or "mae",
+        repeats=shared.repeats,
+        engine=engine.value,
+        seed=shared.seed,
+        threads=threads,
+        run=False,
+    )
+    return replace(asked, data=spec)
 
 
 def _check_files(
@@ -261,7 +252,7 @@ def _check_files(
     check_outputs(outputs, force=force or resume, inputs=inputs)
 
 
-def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bool) -> list[Row]:
+def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Asked:
     """Run the cells that are missing; if that is stopped, keep the rows that are finished."""
     output = None if is_standard_output(output) else output
     from contextlib import ExitStack, closing, suppress
@@ -272,6 +263,7 @@ def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bo
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.stopping import tidied
 
+    experiment = asked.experiment
     wanted = experiment.cells()
     with tidied(), ExitStack() as stack:
         log = None
@@ -283,10 +275,10 @@ def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bo
             note(f"{len(done)} of {len(wanted)} cells were finished before")
 
         def write(hint: str = "") -> None:
-            rows = [row for cell in cells.values() for row in cell]
-            if output is not None and rows:
-                save(output, rows, log)
-                note(f"wrote {len(rows)} rows to {output}{hint}")
+            found = asked.with_rows(row for cell in cells.values() for row in cell)
+            if output is not None and found.measured:
+                save(output, found, log)
+                note(f"wrote {len(found.rows())} rows to {output}{hint}")
 
         try:
             with closing(track(experiment.run(done), len(wanted) - len(done), "simulating")) as results:
@@ -300,18 +292,16 @@ def _run(experiment: Experiment, output: Path | None, *, resume: bool, force: bo
                 write("; go on with --resume")
             raise
         write()
-    return [row for cell in wanted for row in cells[cell]]
+    return asked.with_rows(row for cell in wanted for row in cells[cell])
 
 
-def _print(found: Benchmark, result_format: ResultFormat, output: Path | None) -> None:
+def _print(found: Measured, result_format: ResultFormat, output: Path | None, hint: str) -> None:
     if is_standard_output(output) and result_format is ResultFormat.table:
         result_format = ResultFormat.csv
     if result_format in (ResultFormat.csv, ResultFormat.json):
-        present(found, Format(result_format.value))
+        present(found, opt.Format(result_format.value))
         return
     say(f"{found.title}\n")
-    present(found, Format.table)
-    say(
-        "next: your own data with -d FILE, more budgets with -e 0.5 1 2, a page with --report report.html; "
-        "then 'ldpkit privatize --help' to collect."
-    )
+    present(found, opt.Format.table)
+    if hint:
+        say(hint)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.circle import CircleDomain
     from ldpkit.core.typing import Floats
     from ldpkit.estimation.direction import DirectionEstimate
-    from ldpkit.files.tables import Piece
+    from ldpkit.files.pieces import Piece
     from ldpkit.mechanisms.tally import CircularTally
 
 __all__ = ["CircularInput", "as_angles", "read_angles", "wrapped_in_words"]

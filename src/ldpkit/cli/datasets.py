@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import note_dropped
-from ldpkit.cli.options import (
-    ColumnOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    Missing,
-    MissingOption,
-    OutputOption,
-)
 from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
+from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.printing import note, show
 
 if TYPE_CHECKING:
@@ -31,6 +24,7 @@ _EXAMPLES = """
 Examples:
   ldpkit datasets
   ldpkit datasets show kosarak
+  ldpkit datasets show motionsense_roll
   ldpkit datasets show zipf:k=128,n=100000,s=1.1
   ldpkit datasets prepare transactions kosarak.dat --top 128 -o kosarak.csv
 """
@@ -55,6 +49,13 @@ Example:
     --columns 15 -o cells.csv
 """
 
+_NUMBERS_EXAMPLES = """
+\b
+Examples:
+  ldpkit datasets prepare numbers motionsense_roll -o roll.csv
+  ldpkit datasets prepare numbers people.parquet --column age -o ages.csv
+"""
+
 _VALUES_EXAMPLES = """
 \b
 Example:
@@ -65,11 +66,14 @@ Example:
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     prepare = typer.Typer(
-        help="Make a table of counts from raw data.", no_args_is_help=True, rich_markup_mode=None
+        help="Make a table of counts, or a column of numbers, from raw data.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
     )
     prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
     prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
     prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
+    prepare.command("numbers", epilog=_NUMBERS_EXAMPLES)(prepare_numbers)
     datasets = typer.Typer(epilog=_EXAMPLES, rich_markup_mode=None)
     datasets.callback(invoke_without_command=True)(list_by_default)
     datasets.command("list")(list_known)
@@ -78,7 +82,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(datasets, name="datasets")
 
 
-def list_by_default(context: typer.Context, output: FormatOption = Format.table) -> None:
+def list_by_default(context: typer.Context, output: opt.FormatOption = opt.Format.table) -> None:
     """List known data sets, look into one, or prepare your own.
 
     Nothing is downloaded: a known set is found in the directory that LDPKIT_DATA names,
@@ -88,18 +92,22 @@ def list_by_default(context: typer.Context, output: FormatOption = Format.table)
         list_known(output)
 
 
-def list_known(output: FormatOption = Format.table) -> None:
+def list_known(output: opt.FormatOption = opt.Format.table) -> None:
     """List the known public data sets and which of them are here."""
-    from ldpkit.simulation.datasets.catalogue import KNOWN, search_places
+    from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, KnownNumbers, KnownSet
+    from ldpkit.simulation.datasets.catalogue import search_places
 
+    every: list[KnownSet | KnownNumbers] = [*KNOWN.values(), *KNOWN_NUMBERS.values()]
     places = search_places()
     origin = {place: name for name, place in reversed(places.items())}
     rows: list[dict[str, Any]] = []
-    for known in KNOWN.values():
+    for known in every:
         found = known.find()
         path = found[1] if found else None
-        row = {"name": known.name, "title": known.title, "n": known.n, "k": known.k}
-        if output is Format.table:
+        size = known.k if isinstance(known, KnownSet) else None
+        row: dict[str, Any] = {"name": known.name, "title": known.title, "n": known.n, "k": size}
+        row |= {"range": None if isinstance(known, KnownSet) else known.range}
+        if output is opt.Format.table:
             row |= {"found": f"yes, {origin[path.parent]}" if path else "no"}
         else:
             row |= {"found": path is not None, "path": str(path) if path else None, "source": known.source}
@@ -110,13 +118,16 @@ def list_known(output: FormatOption = Format.table) -> None:
 
 def show_one(
     name: Annotated[str, typer.Argument(help="A known set, a file, or a population such as zipf:k=8,n=100.")],
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
     top: Annotated[
-        int, typer.Option("--top", min=1, help="How many of the most common values to show.")
+        int,
+        typer.Option(
+            "--top", min=1, help="How many of the most common values to show; of numbers, the bins."
+        ),
     ] = 10,
     verify: Annotated[bool, typer.Option(help="Check the checksum of a known set.")] = True,
-    output: FormatOption = Format.table,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Show where a data set comes from and its most common values.
 
@@ -124,8 +135,12 @@ def show_one(
     """
     import numpy as np
 
-    from ldpkit.simulation.datasets import KNOWN, load
+    from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, load
 
+    if name in KNOWN_NUMBERS:
+        refuse_options(f"{name} is a known set of numbers", column=column)
+        _show_numbers(name, top, output, verify=verify)
+        return
     dataset = load(name, column=column, missing=missing.value, verify=verify)
     note_dropped(dataset.dropped, dataset.n)
     facts: dict[str, Any] = {"name": dataset.name, "n": dataset.n, "k": dataset.k}
@@ -142,10 +157,70 @@ def show_one(
         }
         for index in np.argsort(-dataset.counts, kind="stable")[:top]
     ]
-    if output is Format.table:
+    if output is opt.Format.table:
         show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
     title = f"The {len(rows)} most common of {dataset.k} values"
     show(rows, output, kind="data set", title=title, about=facts)
+
+
+def _show_numbers(name: str, bins: int, output: opt.Format, *, verify: bool) -> None:
+    """Show where a set of numbers comes from, and how many lie in each part of its range."""
+    import numpy as np
+
+    from ldpkit.simulation.datasets import KNOWN_NUMBERS, load_known_numbers
+
+    known, numbers = KNOWN_NUMBERS[name], load_known_numbers(name, verify=verify)
+    path = known.locate()[1]
+    facts = {
+        "name": name,
+        "n": numbers.n,
+        "range": known.range,
+        "domain": known.domain.to_json(),
+        "least": float(numbers.values.min()),
+        "greatest": float(numbers.values.max()),
+        "title": known.title,
+        "path": str(path),
+        "sha256": known.file.sha256,
+        "column": known.file.value,
+        "source": known.source,
+        "licence": known.licence,
+    }
+    counts, edges = np.histogram(numbers.values, bins, (known.domain.low, known.domain.high))
+    rows = [
+        {"low": low, "high": high, "count": count, "frequency": count / numbers.n}
+        for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+    ]
+    if output is opt.Format.table:
+        show([{"fact": fact, "what": value} for fact, value in facts.items() if fact != "domain"], output)
+    show(rows, output, kind="number set", title=f"How many lie where, in {bins} parts", about=facts)
+
+
+def prepare_numbers(
+    file: Annotated[str, typer.Argument(help="A known set of numbers, or a table; '-' is standard input.")],
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
+) -> None:
+    """Write one column of numbers, as 'ldpkit mean' and 'ldpkit density' read it."""
+    from ldpkit.cli.inputs import refuse_text
+    from ldpkit.files.readers import read_cells
+    from ldpkit.simulation.datasets import KNOWN_NUMBERS, load_known_numbers
+
+    _check(output, file, force=force)
+    if file in KNOWN_NUMBERS:
+        refuse_options(f"{file} is a known set of numbers", column=column)
+        numbers = load_known_numbers(file)
+        values, told = numbers.values.tolist(), f" from {numbers.known.range}"
+    else:
+        cells = read_cells(file, column, missing=missing.value)
+        refuse_text(cells.typed(), cells)
+        values, told = cells.typed().tolist(), ""
+        note_dropped(cells.dropped, len(values))
+    text = "\n".join(["value", *map(repr, values)]) + "\n"
+    write_text(output or Path("-"), text)
+    wrote = "" if output is None or is_standard_output(output) else f": wrote {output}"
+    note(f"{len(values):,} numbers{told}{wrote}")
 
 
 def prepare_transactions(
@@ -155,8 +230,8 @@ def prepare_transactions(
         str | None,
         typer.Option("--delimiter", help="Between items; else a comma if there is any, or white space."),
     ] = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Keep the most frequent items, and of each person the most frequent of these.
 
@@ -189,8 +264,8 @@ def prepare_grid(
     drop_outside: Annotated[
         bool, typer.Option("--drop-outside", help="Leave out points beyond the bounds, instead of refusing.")
     ] = False,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Put points on a grid; the value of a point is its cell, row * columns + column.
 
@@ -208,10 +283,10 @@ def prepare_grid(
 
 def prepare_values(
     file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input.")],
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Count the values of a file."""
     from ldpkit.simulation.datasets.loading import load
@@ -245,11 +320,11 @@ def _write(dataset: Dataset, output: Path | None, *, dropped: int = 0) -> None:
     ]
     left_out = f", {dropped:,} left out" if dropped else ""
     if output is None or is_standard_output(output):
-        show(rows, Format.csv)
+        show(rows, opt.Format.csv)
         wrote = ""
     else:
         text = io.StringIO()
-        show(rows, Format.csv, file=text)
+        show(rows, opt.Format.csv, file=text)
         write_text(output, text.getvalue())
         wrote = f": wrote {output}"
     note(f"{dataset.n:,} people, {dataset.k} values{left_out}{wrote}")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ldpkit.cli.options import Missing
     from ldpkit.core.domains.interval import IntervalDomain
     from ldpkit.core.typing import Floats
-    from ldpkit.files.tables import Piece
+    from ldpkit.files.pieces import Piece
     from ldpkit.simulation.datasets import Dataset
 
 __all__ = [
@@ -174,7 +174,7 @@ def refuse_row(place: Piece | None, row: int, why: str) -> NoReturn:
 def refuse_text(data: np.ndarray[Any, Any], place: Piece | None) -> None:
     """Refuse a column with anything but numbers in it."""
     if data.dtype.kind == "U":
-        from ldpkit.files.tables import is_number, shortened
+        from ldpkit.files.pieces import is_number, shortened
 
         row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
         remedy = decimal_comma(data[row]) or ": remove it"

@@ -21,7 +21,7 @@ Examples:
 
 The plan shows randomised response, joint randomised response (the best under the limits, the choice
 of the thesis and the safe one) and the joint count of two, each with its epsilon towards the stated
-collector and towards anyone, also the partner.
+collector and towards anyone, including the partner.
 """
 
 
@@ -43,7 +43,7 @@ def pairs(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", "-e", help="What it may tell anyone, also the partner.", show_default=False
+            "--epsilon", "-e", help="What it may tell anyone, including the partner.", show_default=False
         ),
     ] = None,
     known: Annotated[int, typer.Option(help="How many people's values the collector knows.")] = 0,
@@ -56,14 +56,13 @@ def pairs(
     output: FormatOption = Format.table,
 ) -> None:
     """Compare reporting in pairs with reporting alone, at stated privacy towards everybody."""
-    from ldpkit.planning.pairs import PairQuestion, plan_pairs
+    from ldpkit.planning.pairs.plans import pairs as plan_pairs
 
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
         raise InvalidParameterError("how much may a report tell? give --epsilon-alone, --epsilon or both")
-    question = PairQuestion(n, alone, epsilon, known, (ones, n if ones_to is None else ones_to))
     if figure is not None:
         check_figure(figure, force=force)
-    plan = plan_pairs(question)
+    plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
     present(plan, output)
     save_drawn(figure, plan)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ldpkit.core.provenance import Provenance
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Floats, Reports
+    from ldpkit.files.pieces import Piece
     from ldpkit.files.readers import ColumnStream
-    from ldpkit.files.tables import Piece
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism

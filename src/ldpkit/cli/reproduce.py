@@ -10,6 +10,7 @@ import typer
 from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption
 from ldpkit.cli.outputs import check_output
 from ldpkit.cli.printing import note, show
+from ldpkit.cli.progress import watched
 
 __all__ = ["add_to"]
 
@@ -53,7 +54,8 @@ def reproduce(
     if output is not None and output.exists():
         for file in ("claims.csv", "claims.json"):
             check_output(output / file, force=force, inputs=[])
-    claims = list(reproduction.run(Settings(quick=quick, seed=seed, folder=output)))
+    run = reproduction.run(Settings(quick=quick, seed=seed, folder=output))
+    claims = list(watched(run, None, f"claims of {name}"))
     show([claim.row() for claim in claims], style, kind="claims", title=reproduction.title)
     if output is not None:
         save(claims, output)

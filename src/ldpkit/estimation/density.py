@@ -11,46 +11,34 @@ Plain inversion of the same matrix by least squares is there for comparison.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.deconvolution import averages, invert_counts, maximise, scatter
+from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
+from ldpkit.estimation.deconvolution import averages
+from ldpkit.estimation.from_reports import numeric_mechanism
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = [
-    "ALGORITHMS",
-    "FINE",
     "Density",
     "Quantile",
     "check_tells_more",
     "density",
-    "density_caption",
-    "density_rows",
-    "numeric_mechanism",
     "transition",
 ]
-
-ALGORITHMS = ("ems", "em", "inversion")
-"""How a density can be estimated."""
-
-FINE = 256
-"""About so many bins EM and EMS work in."""
 
 _NARROW = 0.2  # the part of a domain that holds nearly all people, below which a warning is due
 
@@ -116,29 +104,13 @@ class Quantile(Result):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Density(Result):
+class Density(BinnedDensity):
     """An estimated distribution over an interval, even within each bin.
 
     Parameters
     ----------
-    edges : array
-        The edges of the bins.
-    masses : array
-        The share of people in each bin; not negative, with sum one.
-    n : int
-        The number of reports.
-    domain : IntervalDomain
-        The interval.
-    made_by : mapping
-        Mechanism, parameters and method.
-    covariance : array or None
-        That of the masses, as far as reports scatter: by how much smoothing moves a
-        sharp edge is not in it, so it makes no interval with a level. None for plain EM,
-        whose end is not a fixed point.
-    mechanism : Mechanism or None
-        What made the reports.
-    provenance : Provenance
-        What is recorded of how they were made.
+    edges, masses, n, domain, made_by, covariance, mechanism, provenance
+        As in `BinnedDensity`; the domain is an interval.
     quantiles : tuple of Quantile
         Quantiles that are told with it; `with_quantiles` adds them.
     smooth : Density or None
@@ -151,36 +123,11 @@ class Density(Result):
     ([0.5, 0.25], 1.25, 2.0)
     """
 
-    edges: Floats
-    masses: Floats
-    n: int
     domain: IntervalDomain
-    made_by: Mapping[str, Any]
-    covariance: Floats | None
-    mechanism: Mechanism | None = None
-    provenance: Provenance = UNKNOWN
     quantiles: tuple[Quantile, ...] = ()
     smooth: Density | None = None
 
     kind: ClassVar[str] = "density"
-
-    def __post_init__(self) -> None:
-        for name in ("edges", "masses"):
-            array = np.array(getattr(self, name), float)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-
-    @property
-    def heights(self) -> Floats:
-        """The density in each bin."""
-        return self.masses / np.diff(self.edges)
-
-    @property
-    def stderr(self) -> Floats:
-        """The scatter of each mass, its bias left out; nan where it is not known."""
-        if self.covariance is None:
-            return np.full(len(self), np.nan)
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
 
     @property
     def mean(self) -> float:
@@ -236,35 +183,12 @@ class Density(Result):
         """
         return replace(self, quantiles=tuple(quantiles), smooth=smooth)
 
-    @property
-    def title(self) -> str:
-        """What stands above the table."""
-        return f"Density on {self.domain} in {len(self)} bins from n={self.n} reports"
-
-    @property
-    def caption(self) -> str:
-        """What made the reports, and what the errors do not cover."""
-        return density_caption(self.n, self.mechanism, self.made_by, self.provenance)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before trusting the numbers."""
-        return tuple(self.provenance.warnings())
-
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Return one record for each bin: low, high, mass, stderr, density."""
-        return density_rows(self.edges, self.masses, self.stderr)[:top]
-
     def about(self) -> dict[str, Any]:
         """Return what made the reports, how they were read, and the quantiles."""
-        return {
-            "n": self.n,
-            "mechanisms": [] if self.mechanism is None else [self.mechanism.describe()],
-            "interval": self.domain.to_json(),
-            "method": self.made_by.get("method"),
-            "quantiles": [row | {"level": each.level} for each in self.quantiles for row in each.rows()],
-            "provenance": self.provenance.facts(),
-        }
+        quantiles = [row | {"level": each.level} for each in self.quantiles for row in each.rows()]
+        return self.about_reports(
+            interval=self.domain.to_json(), method=self.made_by.get("method"), quantiles=quantiles
+        )
 
     def notes(self) -> list[str]:
         """Return where people stand, if that is so narrow that the density is mostly blur."""
@@ -292,13 +216,6 @@ class Density(Result):
             told.append(Table.of(rows, title="Quantiles", caption=self.quantiles[0].caption))
         return told
 
-    def __len__(self) -> int:
-        return len(self.masses)
-
-    def __repr__(self) -> str:
-        how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
-        return f"Density on {self.domain} in {len(self)} bins from n={self.n} reports ({how})"
-
 
 @ESTIMATORS.register("density")
 def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density:
@@ -323,24 +240,8 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
     True
     """
     mechanism = numeric_mechanism(tally)
-    size = check_whole(bins, "bins", least=2)
     warn_unidentified(mechanism, "sw")
-    if algorithm not in ALGORITHMS:
-        raise InvalidParameterError(f"unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}")
-    seen = tally.counts[:-1]
-    if algorithm == "inversion":
-        masses, covariance = invert_counts(transition(mechanism, size), seen)
-    else:
-        parts = max(1, round(FINE / size))
-        matrix = transition(mechanism, size * parts)
-        fine = maximise(matrix, seen, mechanism.epsilon, smooth=algorithm == "ems")
-        masses = fine.reshape(size, parts).sum(axis=1)
-        covariance = None
-        if algorithm == "ems":
-            covariance = scatter(matrix, seen, fine).reshape(size, parts, size, parts).sum(axis=(1, 3))
-    edges = np.linspace(mechanism.domain.low, mechanism.domain.high, size + 1)
-    made_by = {"mechanism": mechanism.name, **mechanism.parameters(), "method": algorithm}
-    return Density(edges, masses, tally.n, mechanism.domain, made_by, covariance, mechanism, tally.provenance)
+    return Density(*deconvolved(tally, partial(transition, mechanism), bins, algorithm))
 
 
 def _room(domain: IntervalDomain, low: float, high: float) -> str:
@@ -349,45 +250,6 @@ def _room(domain: IntervalDomain, low: float, high: float) -> str:
     unit = 10.0 ** math.floor(math.log10(room))
     below, above = unit * math.floor((low - room) / unit), unit * math.ceil((high + room) / unit)
     return f"{max(below, domain.low):g} to {min(above, domain.high):g}"
-
-
-def density_caption(
-    n: int, mechanism: Mechanism | None, made_by: Mapping[str, Any], provenance: Provenance
-) -> str:
-    """Return what stands below a density, on a line or a circle: what made the reports, what errors cover."""
-    made = [] if mechanism is None else [f"{mechanism!r}, {mechanism.promise()}"]
-    how = [f"method {made_by['method']}"] if "method" in made_by else []
-    origin = [] if provenance == UNKNOWN else [str(provenance)]
-    scatter = "stderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
-    return "\n".join([", ".join([f"n={n}", *made, *how]), scatter, *origin])
-
-
-def density_rows(edges: Floats, masses: Floats, stderr: Floats) -> list[dict[str, Any]]:
-    """Return one record for each bin of a density, on a line or a circle.
-
-    Examples
-    --------
-    >>> density_rows(np.array([0.0, 2.0]), np.array([1.0]), np.array([np.nan]))
-    [{'low': 0.0, 'high': 2.0, 'mass': 1.0, 'stderr': None, 'density': 0.5}]
-    """
-    names = ("low", "high", "mass", "stderr", "density")
-    errors = [None if math.isnan(each) else each for each in stderr.tolist()]
-    heights = (masses / np.diff(edges)).tolist()
-    every = zip(edges[:-1].tolist(), edges[1:].tolist(), masses.tolist(), errors, heights, strict=True)
-    return [dict(zip(names, row, strict=True)) for row in every]
-
-
-def numeric_mechanism(tally: Tally) -> NumericMechanism:
-    """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
-    mechanism = tally.mechanism
-    if not is_numeric(mechanism):
-        raise InvalidInputError(
-            f"this needs reports of a numeric mechanism, got {mechanism!r}: "
-            f'estimate with "{mechanism.default_estimator}"'
-        )
-    if tally.n == 0:
-        raise InvalidInputError("the tally is empty: there are no reports to estimate from")
-    return mechanism
 
 
 def check_tells_more(mechanism: NumericMechanism) -> None:

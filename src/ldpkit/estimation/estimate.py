@@ -13,10 +13,11 @@ from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.provenance import UNKNOWN, Provenance
-from ldpkit.core.results import TOP, Result
+from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Counts, Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.from_reports import FromReports
 from ldpkit.estimation.intervals import Region
 from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.base import Mechanism
@@ -30,7 +31,7 @@ Order = Literal["value", "frequency"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Result):
+class Estimate(FromReports):
     """Estimated frequencies of all values of a domain.
 
     Parameters
@@ -115,7 +116,7 @@ class Estimate(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before trusting the numbers."""
-        return (*self.diagnostics.get("warnings", ()), *self.provenance.warnings())
+        return (*self.diagnostics.get("warnings", ()), *super().warnings)
 
     @property
     def counts(self) -> Floats:
@@ -200,14 +201,11 @@ class Estimate(Result):
         kind = "simultaneous intervals" if self.simultaneous else "intervals"
         consistency = self.made_by.get("consistency")
         parts = [
-            f"n={self.n}",
-            *(f"{each!r}, {each.promise()}" for each in self.mechanisms),
             f"{100 * self.level:g}% {kind} for the frequencies {self.whose}",
             *(["taking it that one population answered all mechanisms"] if len(self.mechanisms) > 1 else []),
             *([f"consistency {consistency}"] if consistency else []),
         ]
-        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
-        return "\n".join([", ".join(parts), *origin])
+        return self.captioned(*parts)
 
     def rows(self, top: int | None = None, *, sort: Order = "value") -> list[dict[str, Any]]:
         """Return one record for each value: value, frequency, stderr, low, high, count.
@@ -240,17 +238,14 @@ class Estimate(Result):
 
     def about(self) -> dict[str, Any]:
         """Return what made the reports, how they were read, and what the intervals cover."""
-        return {
-            "n": self.n,
-            "mechanisms": [each.describe() for each in self.mechanisms],
-            "method": self.made_by["method"],
-            "consistency": self.made_by.get("consistency"),
-            "level": self.level,
-            "simultaneous": self.simultaneous,
-            "population": self.population,
-            "diagnostics": dict(self.diagnostics),
-            "provenance": self.provenance.facts(),
-        }
+        return self.about_reports(
+            method=self.made_by["method"],
+            consistency=self.made_by.get("consistency"),
+            level=self.level,
+            simultaneous=self.simultaneous,
+            population=self.population,
+            diagnostics=dict(self.diagnostics),
+        )
 
     def notes(self) -> list[str]:
         """Return what a reader should know who looks at single numbers."""
@@ -300,8 +295,7 @@ class Estimate(Result):
             more.append(f"  {ending} after {self.diagnostics['iterations']} iterations")
         more.append(f"  +- one standard error, for the frequencies {self.whose}")
         more.extend(f"  warning: {warning}" for warning in self.warnings)
-        how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
-        head = f"Estimate of {len(self)} frequencies from n={self.n} reports ({how})"
+        head = f"Estimate of {len(self)} frequencies from n={self.n} reports ({self.how})"
         return "\n".join([head, *shown, *more])
 
 

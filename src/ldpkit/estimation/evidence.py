@@ -24,7 +24,6 @@ from ldpkit.core.limits import check_memory
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Bytes, Counts, Reports
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.likelihood import count_supports
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency
 from ldpkit.mechanisms.tally import FrequencyTally, Tally
@@ -87,7 +86,7 @@ class Part:
         if self.supports is None:
             supports = self.counts
         elif self.counts is None:
-            supports = count_supports(self.supports, self.oracle.size)
+            supports = self.oracle.count_packed(self.supports)
         else:
             supports = self.counts @ self.bits(slice(None))
         return FrequencyTally(self.oracle, self.n, np.asarray(supports))

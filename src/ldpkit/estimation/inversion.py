@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ldpkit.core.errors import InvalidInputError
 from ldpkit.estimation.estimate import Estimate
+from ldpkit.estimation.from_reports import check_reported, made_by
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
 from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.kinds import is_paired
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
-__all__ = ["describe", "matrix_inversion"]
-
-
-def describe(tally: Tally, method: str) -> dict[str, Any]:
-    """Return how an estimate was made, for the reader of its repr and files."""
-    oracle = tally.mechanism
-    promise = {"promise": oracle.promise()} if is_paired(oracle) else {}  # it depends on who reads it
-    return {"mechanism": oracle.name, **oracle.parameters(), "method": method, **promise}
+__all__ = ["matrix_inversion"]
 
 
 @ESTIMATORS.register("mi")
@@ -36,8 +26,7 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         they were drawn from.
     """
     oracle = frequency_oracle(tally.mechanism)
-    if tally.n == 0:
-        raise InvalidInputError("the tally is empty: there are no reports to estimate from")
+    check_reported(tally)
     values = oracle.unbiased(tally.counts, tally.n)
     variance = oracle.variance(np.clip(values, 0, 1), tally.n, population=population)
     return Estimate(
@@ -45,7 +34,7 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         stderr=np.sqrt(variance),
         n=tally.n,
         domain=oracle.domain,
-        made_by=describe(tally, "mi"),
+        made_by=made_by(oracle, "mi"),
         raw=values,
         unbiased=values,
         noise=Noise.of(oracle, tally.n),

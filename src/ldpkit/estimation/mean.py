@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.density import numeric_mechanism
+from ldpkit.estimation.from_reports import made_by, numeric_mechanism
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -181,7 +181,7 @@ def _made(
         variance=width**2 * spread,
         n=tally.n,
         domain=mechanism.domain,
-        made_by={"mechanism": mechanism.name, **mechanism.parameters(), "method": method},
+        made_by=made_by(mechanism, method),
         tally=tally,
         whose=str(asked),
         bias=width * bias,

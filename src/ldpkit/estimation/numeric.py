@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,17 +11,18 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.provenance import UNKNOWN, Provenance
-from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
+from ldpkit.estimation.from_reports import FromReports
 from ldpkit.estimation.margins import Margin
+from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["NumericEstimate", "bias_notes", "interval_caption", "noise_notes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumericEstimate(Result):
+class NumericEstimate(FromReports):
     """What reports tell about numbers.
 
     Parameters
@@ -77,6 +78,11 @@ class NumericEstimate(Result):
 
     kind: ClassVar[str] = "mean"
 
+    @property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """What made the reports."""
+        return (self.tally.mechanism,)
+
     def interval(self, level: float | None = None) -> tuple[float, float]:
         """Return the ends of a confidence interval for the mean.
 
@@ -104,10 +110,6 @@ class NumericEstimate(Result):
 
         return quantiles(self.tally, [q], level)[0]
 
-    def with_level(self, level: float) -> NumericEstimate:
-        """Return the same estimate, whose rows have an interval of another coverage."""
-        return replace(self, level=check_fraction(level, "level"))
-
     @property
     def title(self) -> str:
         """What stands above the table."""
@@ -116,14 +118,7 @@ class NumericEstimate(Result):
     @property
     def caption(self) -> str:
         """What made the reports, and what the interval covers."""
-        made = f"n={self.n}, {self.tally.mechanism!r}, {self.tally.mechanism.promise()}"
-        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
-        return "\n".join([made, interval_caption(self.whose, self.bias, self.level), *origin])
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader must know before trusting the numbers."""
-        return tuple(self.provenance.warnings())
+        return self.captioned(lines=[interval_caption(self.whose, self.bias, self.level)])
 
     def notes(self) -> list[str]:
         """Return what a reader should know: of the bias, where it matters, and of what is only noise."""
@@ -141,23 +136,20 @@ class NumericEstimate(Result):
 
     def about(self) -> dict[str, Any]:
         """Return what made the reports, how they were read, and what the interval covers."""
-        return {
-            "n": self.n,
-            "mechanisms": [self.tally.mechanism.describe()],
-            "interval": self.domain.to_json(),
-            "method": self.made_by["method"],
-            "level": self.level,
-            "whose": self.whose,
-            "bias": self.bias,
-            "provenance": self.provenance.facts(),
-        }
+        return self.about_reports(
+            interval=self.domain.to_json(),
+            method=self.made_by["method"],
+            level=self.level,
+            whose=self.whose,
+            bias=self.bias,
+        )
 
     def __float__(self) -> float:
         return self.mean
 
     def __repr__(self) -> str:
-        how = ", ".join(f"{key}={value}" for key, value in self.made_by.items())
-        return f"Mean {self.mean:.6g} +- {self.stderr:.3g} on {self.domain} from n={self.n} reports ({how})"
+        found = f"Mean {self.mean:.6g} +- {self.stderr:.3g} on {self.domain}"
+        return f"{found} from n={self.n} reports ({self.how})"
 
 
 def interval_caption(whose: str, bias: float, level: float) -> str:

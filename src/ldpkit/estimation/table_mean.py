@@ -14,6 +14,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Floats
+from ldpkit.estimation.from_reports import check_reported
 from ldpkit.estimation.mean import MeanAsked, ReportNoise, on_line
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.adaptive.compare import rounding_variance
@@ -41,8 +42,7 @@ def table_mean(tally: Tally, *, population: bool = False, people: int | None = N
     mechanism = tally.mechanism
     if not is_fitted(mechanism):
         raise InvalidInputError(f"table_mean is for reports of AAA, got {mechanism!r}: use 'mean'")
-    if tally.n == 0:
-        raise InvalidInputError("the tally is empty: there are no reports to estimate from")
+    check_reported(tally)
     asked = MeanAsked(tally.n, people, population)
     return on_line(mechanism, tally, asked, _noise(mechanism, tally), "table_mean")
 

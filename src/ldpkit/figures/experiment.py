@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.bench.benchmark import Benchmark
-from ldpkit.bench.grid import Cell
+from ldpkit.bench.experiment import Cell
 from ldpkit.bench.summary import Summary
 from ldpkit.core.numbertext import number_text
 from ldpkit.figures.canvas import new_figure

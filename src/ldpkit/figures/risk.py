@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.adversary.compare import Risks
-from ldpkit.assurance.adversary.measure import Risk
+from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.figures.canvas import new_figure
 
 if TYPE_CHECKING:

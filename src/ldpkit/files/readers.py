@@ -16,18 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, OutOfDomainError
-from ldpkit.files.lines import line_blocks, text_limit
+from ldpkit.files.lines import STANDARD_INPUT, line_blocks, text_limit
+from ldpkit.files.pieces import Missing, Piece, is_number, joined, shortened
 from ldpkit.files.spreadsheet import original_cell
-from ldpkit.files.tables import (
-    STANDARD_INPUT,
-    InputTable,
-    Missing,
-    Piece,
-    is_number,
-    joined,
-    open_table,
-    shortened,
-)
+from ldpkit.files.tables import InputTable, open_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -1,48 +1,25 @@
-"""Tables in files of several formats, behind one face: names, and columns a piece at a time.
-
-A piece is some tens of thousands of cells with the places where they stand, so that a
-column of any length passes through little memory, and what is wrong is refused by line.
-"""
+"""Tables in files of several formats, behind one face: names, and columns a piece at a time."""
 
 from __future__ import annotations
 
 import csv
 import itertools
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
 from ldpkit.files.lines import STANDARD_INPUT, check_file, file_title, line_blocks
+from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 
-__all__ = [
-    "LONGEST_LABEL",
-    "STANDARD_INPUT",
-    "Missing",
-    "Piece",
-    "InputTable",
-    "is_number",
-    "joined",
-    "open_table",
-    "shortened",
-]
+__all__ = ["InputTable", "open_table"]
 
-LONGEST_LABEL = 256
-"""Longer text is no label: an array of labels is as wide as the longest of them."""
-
-Missing = Literal["refuse", "drop"]
-"""What to do with values that are missing: empty cells, nulls, and numbers that are not a number."""
 
 _PIECE = 1 << 16  # cells at a time
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
-_INTEGER = frozenset("0123456789+-")
-_DECIMAL = _INTEGER | frozenset(".eE")
-_MISSING = ("", "nan")
-_NOT_FINITE = frozenset("nNaAiIfFtTyY")  # the letters of nan, inf and infinity
 
 
 class InputTable(Protocol):
@@ -56,89 +33,6 @@ class InputTable(Protocol):
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         """Yield the pieces of one column; a piece of missing values only is left out."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Some cells of a column, one after the other, and where they stand in the file.
-
-    Parameters
-    ----------
-    title : str
-        The file.
-    first : int
-        The row of the first cell, counted from 0.
-    cells : list of str or array
-        Text, or what a format with types of its own holds.
-    lines : sequence of int, optional
-        The line that each cell begins in, counted from 1; None where there are only rows.
-    rows : sequence of int, optional
-        The row of each cell, counted from 0, where missing ones were dropped.
-    dropped : int
-        How many were.
-    missing : {"refuse", "drop"}, optional
-        What the caller offers to do with missing values; None where there is no choice.
-    """
-
-    title: str
-    first: int
-    cells: list[str] | np.ndarray[Any, Any]
-    lines: Sequence[int] | None
-    rows: Sequence[int] | None = None
-    dropped: int = 0
-    missing: Missing | None = None
-
-    def typed(self) -> np.ndarray[Any, Any]:
-        """Return integers, decimals or text, whatever fits all cells."""
-        return self.cells if isinstance(self.cells, np.ndarray) else _typed(self, self.cells)
-
-    def text(self) -> np.ndarray[Any, Any]:
-        """Return the cells as they are written."""
-        if isinstance(self.cells, np.ndarray):
-            return self.cells if self.cells.dtype.kind == "U" else self.cells.astype(np.str_)
-        _refuse_missing(self, self.cells)
-        return _as_text(self, self.cells)
-
-    def refuse(self, row: int, what: str, remedy: str) -> NoReturn:
-        """Refuse the file because of one row of the piece."""
-        raise InvalidInputError(f"{self.place(row)}: {what}: {remedy}")
-
-    def place(self, row: int) -> str:
-        """Return where a row of the piece stands, in words: a line of text, or a row where there are none.
-
-        Both are counted from 1; the header is line 1 of its file, and no row.
-        """
-        if self.lines is not None:
-            return f"{self.title}, line {self.lines[row]}"
-        number = self.first + row if self.rows is None else self.rows[row]
-        return f"{self.title}, row {number + 1}"
-
-    def all_rows(self) -> Sequence[int]:
-        """Return the row of each cell, counted from 0."""
-        return range(self.first, self.first + len(self.cells)) if self.rows is None else self.rows
-
-    def without_missing(self) -> Piece:
-        """Return the cells of text that are not missing."""
-        kept = [place for place, cell in enumerate(self.cells) if cell.lower() not in _MISSING]
-        if len(kept) == len(self.cells) or self.lines is None:
-            return self
-        cells, lines = [self.cells[place] for place in kept], [self.lines[place] for place in kept]
-        return replace(self, cells=cells, lines=lines, dropped=len(self.cells) - len(kept))
-
-
-def joined(pieces: Sequence[Piece]) -> Piece:
-    """Return pieces of one column as one; those of different types become text or decimals."""
-    first = pieces[0]
-    if len(pieces) == 1:
-        return first
-    lines = None if first.lines is None else list(itertools.chain(*(piece.lines or () for piece in pieces)))
-    dropped = sum(piece.dropped for piece in pieces)
-    if isinstance(first.cells, np.ndarray):
-        rows = list(itertools.chain(*(piece.all_rows() for piece in pieces))) if dropped else None
-        cells = np.concatenate([piece.cells for piece in pieces])
-        return Piece(first.title, 0, cells, lines, rows, dropped, first.missing)
-    texts = [cell for piece in pieces for cell in piece.cells]
-    return Piece(first.title, 0, texts, lines, None, dropped, first.missing)
 
 
 class _Lines:
@@ -282,7 +176,7 @@ class _Parquet:
         arrow, kinds = self._arrow, self._arrow.types
         place = Piece(self.title, first, [], None, missing=missing)
         if column.null_count:
-            _refuse_missing(place, column.is_null().to_pylist(), True)
+            refuse_missing(place, column.is_null().to_pylist(), True)
         if kinds.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if kinds.is_integer(column.type):
@@ -304,10 +198,12 @@ class _Parquet:
                 cells = values.to_pylist()
             except UnicodeDecodeError:
                 _refuse_bytes(place, values.cast(arrow.binary()).to_pylist())
-            _refuse_missing(place, cells)
-            return Piece(self.title, first, _as_text(place, cells), None)
+            refuse_missing(place, cells)
+            return Piece(self.title, first, as_text(place, cells), None)
         array: np.ndarray[Any, Any] = values.to_numpy(zero_copy_only=False)
-        return Piece(self.title, first, _finite(place, array) if array.dtype.kind == "f" else array, None)
+        return Piece(
+            self.title, first, finite_cells(place, array) if array.dtype.kind == "f" else array, None
+        )
 
 
 def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
@@ -348,71 +244,6 @@ def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = No
     if is_number(start[0].strip()):
         return _Lines(again, title)
     return _Delimited(again, title, delimiter)
-
-
-def _typed(place: Piece, cells: list[str]) -> np.ndarray[Any, Any]:
-    """Return text cells as the narrowest of integers, decimals and text."""
-    _refuse_missing(place, cells)
-    # Python would read 1_000 as a number; the characters decide before it is asked.
-    characters = set("".join(cells))
-    if characters <= _INTEGER:
-        try:
-            return np.array(list(map(int, cells)), np.int64)
-        except (ValueError, OverflowError):
-            return _as_text(place, cells)
-    if characters <= _DECIMAL | _NOT_FINITE:
-        try:
-            return _finite(place, np.array(list(map(float, cells))))
-        except ValueError as error:
-            if isinstance(error, InvalidInputError):
-                raise
-    return _as_text(place, cells)
-
-
-def _refuse_missing(place: Piece, cells: list[Any], mark: Any = "") -> None:
-    if mark in cells:
-        place.refuse(
-            cells.index(mark),
-            "the value is missing",
-            "drop missing values or give them a label"
-            if place.missing is None
-            else "give it a label, or leave it out with --missing drop",
-        )
-
-
-def _as_text(place: Piece, cells: list[str]) -> np.ndarray[Any, Any]:
-    array = np.array(cells, object)
-    lengths = np.fromiter(map(len, cells), np.int64, len(cells))
-    if lengths.max() > LONGEST_LABEL:
-        row = int(lengths.argmax())
-        place.refuse(
-            row,
-            f"the value {shortened(cells[row])} has {lengths[row]} characters",
-            f"a label has at most {LONGEST_LABEL}",
-        )
-    return array.astype(np.str_)
-
-
-def _finite(place: Piece, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    finite = np.isfinite(array)
-    if not finite.all():
-        row = int(finite.argmin())
-        place.refuse(row, f"the value {array[row]} is not a finite number", "remove it or give it a label")
-    return array
-
-
-def is_number(cell: Any) -> bool:
-    """Whether a cell holds a finite number."""
-    try:
-        return "_" not in str(cell) and math.isfinite(float(cell))
-    except ValueError:
-        return False
-
-
-def shortened(value: Any) -> str:
-    """Return a value as it is shown in an error message."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def _first_line(error: Exception) -> str:

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, overload
-
-import numpy as np
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from ldpkit.core.domains.base import Domain
-from ldpkit.core.errors import FileFormatError, FrozenError, InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.registry import Registry
-from ldpkit.core.typing import Counts, DomainLike, Reports, Values
+from ldpkit.core.typing import Counts, Reports, Values
 
 if TYPE_CHECKING:
-    from ldpkit.core.domains.circle import CircleLike
-    from ldpkit.core.domains.interval import IntervalLike
     from ldpkit.core.random import RandomSource
-    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.channel import Channel
-    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-    from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
-    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["CAPABILITIES", "MECHANISMS", "Mechanism", "from_spec", "get", "list_mechanisms", "register"]
+from ldpkit.mechanisms.wire import WireForm
+
+__all__ = ["CAPABILITIES", "MECHANISMS", "Mechanism", "from_spec", "register"]
 
 CAPABILITIES = {
     "pure": "a report supports its own value with probability p and any other one with q",
@@ -48,7 +42,7 @@ _BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
 MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism", "ldpkit.mechanisms")
 
 
-class Mechanism(abc.ABC):
+class Mechanism(WireForm):
     """A randomiser with its privacy promise and its wire form.
 
     A subclass states `name`, `title` and `citation`, stores its parameters in the
@@ -223,15 +217,6 @@ class Mechanism(abc.ABC):
     def tally(self, reports: Reports) -> Tally:
         """Return the additive statistic of some reports."""
 
-    @property
-    @abc.abstractmethod
-    def report_dtype(self) -> np.dtype[Any]:
-        """The little-endian layout of one report."""
-
-    @abc.abstractmethod
-    def _is_valid(self, reports: Reports) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return for each report whether the mechanism can have made it."""
-
     def count_range(self, n: int) -> tuple[int, int]:
         """Return the least and the greatest count that n reports can give a value."""
         return 0, n
@@ -250,92 +235,6 @@ class Mechanism(abc.ABC):
             raise InvalidInputError(f"{n} reports of {self!r} sum to more than integers of 64 bits hold")
         if n < 0 or (counts < least).any() or (counts > greatest).any():
             raise InvalidInputError(f"counts of {n} reports must lie between {least} and {greatest}")
-
-    @property
-    def report_bytes(self) -> int:
-        """The length of one report on the wire."""
-        return int(self.report_dtype.itemsize)
-
-    def encode(self, reports: Reports) -> bytes:
-        """Return the wire form: fixed-length records, little-endian, nothing between them."""
-        return self.check_reports(reports).tobytes()
-
-    def decode(self, data: bytes) -> Reports:
-        """Return the reports of a wire form; refuse what the mechanism cannot have made."""
-        size = self.report_bytes
-        if len(data) % size:
-            raise FileFormatError(
-                f"{len(data)} bytes are not a whole number of {self.name} reports of {size} bytes",
-                offset=len(data) - len(data) % size,
-            )
-        layout = self.report_dtype
-        base, shape = layout.subdtype or (layout, ())
-        reports = np.frombuffer(data, base).reshape((-1, *shape))
-        position = self._first_invalid(reports)
-        if position is not None:
-            raise FileFormatError(
-                f"report {position} is none that {self!r} makes: they are of another mechanism or damaged",
-                offset=position * size,
-            )
-        return reports
-
-    def check_reports(self, reports: Reports) -> Reports:
-        """Return a copy of the reports in the mechanism's own layout, or refuse them."""
-        array = self._report_array(reports)
-        return self._own_reports(array, 0, len(array))
-
-    def report_chunks(self, reports: Reports, size: int) -> Iterator[Reports]:
-        """Yield checked copies of some reports, `size` at a time.
-
-        What is counted must be what was checked: another thread may change an array in
-        between, and a kernel trusts what it is given. Chunks keep the copies small.
-        """
-        array = self._report_array(reports)
-        for start in range(0, len(array), size):
-            yield self._own_reports(array, start, start + size)
-
-    def _report_array(self, reports: Reports) -> Reports:
-        """Return reports as one array of the right shape and kind, not yet checked."""
-        base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
-        try:
-            array = np.asarray(reports)
-        except ValueError:
-            raise InvalidInputError(f"reports of {self!r} are one array: these differ in length") from None
-        if array.shape[1:] != shape or array.ndim != 1 + len(shape):
-            raise InvalidInputError(
-                f"reports of {self!r} have shape (n{''.join(f', {size}' for size in shape)}), "
-                f"got {array.shape}: they come from another mechanism"
-            )
-        if array.dtype != base and not (array.dtype.kind in "iu" and base.kind in "iu"):
-            raise self._wrong_type(array)
-        return array
-
-    def _own_reports(self, array: Reports, start: int, stop: int) -> Reports:
-        """Return a checked copy of some reports."""
-        base, _ = self.report_dtype.subdtype or (self.report_dtype, ())
-        given = array[start:stop]
-        own = given.astype(base, order="C")
-        if array.dtype != base and not (own == given).all():
-            raise self._wrong_type(array)
-        position = self._first_invalid(own)
-        if position is not None:
-            raise InvalidInputError(
-                f"report {start + position} is none that {self!r} makes: "
-                "it is of another mechanism or damaged"
-            )
-        return own
-
-    def _wrong_type(self, array: Reports) -> InvalidInputError:
-        base, _ = self.report_dtype.subdtype or (self.report_dtype, ())
-        return InvalidInputError(
-            f"reports of {self!r} have type {base}, got {array.dtype}: they come from another mechanism"
-        )
-
-    def _first_invalid(self, reports: Reports) -> int | None:
-        if len(reports) == 0:
-            return None
-        valid = self._is_valid(reports)
-        return None if valid.all() else int(np.argmin(valid))
 
     def _identity(self) -> tuple[object, ...]:
         """Return what two equal mechanisms of one class have in common."""
@@ -375,73 +274,6 @@ def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
         )
     MECHANISMS.register(mechanism.name, *mechanism.aliases)(mechanism)
     return mechanism
-
-
-_Frequency = Literal["blh", "grr", "olh", "oue", "she", "ss", "sue", "the"]
-_Memoized = Literal["dbitflip", "lblh", "lgrr", "lolh", "losue", "loue", "lsoue", "lsue"]
-_Numeric = Literal[
-    "aaa",
-    "bounded_laplace",
-    "compressed_duchi",
-    "compressed_pm",
-    "compressed_sw",
-    "duchi",
-    "hm",
-    "laplace",
-    "ogpm",
-    "ogpm_at",
-    "ogpm_prior",
-    "ogpm_unbiased",
-    "optimal",
-    "pm",
-    "staircase",
-    "sw",
-    "truncated_laplace",
-    "truncated_pm",
-    "truncated_sw",
-]
-_Circular = Literal["circular_ogpm", "circular_sw", "purkayastha", "von_mises"]
-
-
-@overload
-def get(name: _Frequency, domain: DomainLike, **parameters: Any) -> FrequencyOracle: ...
-@overload
-def get(name: _Memoized, domain: DomainLike, **parameters: Any) -> MemoizedOracle: ...
-@overload
-def get(name: _Numeric, domain: IntervalLike, **parameters: Any) -> NumericMechanism: ...
-@overload
-def get(name: _Circular, domain: CircleLike, **parameters: Any) -> CircularMechanism: ...
-@overload
-def get(name: str, domain: DomainLike | IntervalLike | CircleLike, **parameters: Any) -> Mechanism: ...
-def get(name: str, domain: Any, **parameters: Any) -> Mechanism:
-    """Return the mechanism of that name.
-
-    A type checker knows the kind of the house's own; `ldpkit.mechanisms.kinds` asks for the
-    kind of others.
-
-    Examples
-    --------
-    >>> get("olh", 128, epsilon=1.0)
-    OLH(128, epsilon=1)
-    """
-    return MECHANISMS.get(name).make(domain, **parameters)
-
-
-def list_mechanisms(kind: str | None = None) -> list[str]:
-    """Return the names of all registered mechanisms, or of those of one kind.
-
-    Examples
-    --------
-    >>> "grr" in list_mechanisms("frequency"), "grr" in list_mechanisms("numeric")
-    (True, False)
-    """
-    found = [name for name, mechanism in MECHANISMS.items() if kind in (None, mechanism.kind)]
-    if not found:
-        kinds = sorted({mechanism.kind for _, mechanism in MECHANISMS.items()})
-        raise InvalidParameterError(
-            f"there are no mechanisms of kind {kind!r}: choose from {', '.join(kinds)}"
-        )
-    return found
 
 
 def from_spec(spec: Mapping[str, Any]) -> Mechanism:

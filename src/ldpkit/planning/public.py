@@ -11,5 +11,6 @@ from ldpkit.planning.mean.plans import mean
 from ldpkit.planning.optimal.errors import compare_errors as errors
 from ldpkit.planning.optimal.gpm import gpm
 from ldpkit.planning.optimal.minimax import circle_optimum, minimax
+from ldpkit.planning.pairs.plans import pairs
 
-__all__ = ["budget", "capacity", "circle_optimum", "errors", "gpm", "mean", "minimax"]
+__all__ = ["budget", "capacity", "circle_optimum", "errors", "gpm", "mean", "minimax", "pairs"]

@@ -7,8 +7,9 @@ import functools
 from typing import Any
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.mechanisms.base import MECHANISMS, Mechanism, list_mechanisms
+from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import example
 
 __all__ = ["KEYS", "examples", "specs"]

@@ -13,7 +13,8 @@ import numpy as np
 
 from fuzz.mutate import change_bytes, change_json_text
 from fuzz.target import Target, require
-from ldpkit.bench.grid import Cell, CellResult, Experiment, Row
+from ldpkit.bench.experiment import Cell, Experiment, Row
+from ldpkit.bench.grid import CellResult
 from ldpkit.bench.runlog import RunLog
 
 __all__ = ["RUNLOGS", "chained"]

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.assurance.adversary.measure import DEVICES, Risk
+from ldpkit.assurance.adversary.measure import DEVICES
 from ldpkit.assurance.adversary.measure import risk as measure
 from ldpkit.assurance.adversary.numeric import BINS, cell_middles
+from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval

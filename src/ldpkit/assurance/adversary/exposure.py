@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ldpkit.assurance.adversary.measure import Risk, risk
+from ldpkit.assurance.adversary.measure import risk
+from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.words import guess_in_words, suspicion_in_words
 from ldpkit.core.numbertext import number_text
 from ldpkit.mechanisms.base import Mechanism

@@ -5,136 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
+from ldpkit.assurance.adversary.belief import are_numbers, blind_guess, check_amounts, check_eta, check_prior
 from ldpkit.assurance.adversary.closed_form import guesses_of
 from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
+from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.checks import check_whole
-from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Risk", "blind_guess", "check_prior", "risk"]
+__all__ = ["risk"]
 
 DEVICES = 10_000
 
 MOST_SCORES = 1 << 33
 """How many scores a simulated attack may compute: a few minutes' work."""
-
-
-@dataclass(frozen=True)
-class Risk(Result):
-    """What the adversary achieves.
-
-    Parameters
-    ----------
-    mechanism, name : str
-        The mechanism, as it prints and as it is called.
-    epsilon : float
-        What all reports together cost, exactly.
-    reports : int
-        How many reports the adversary sees.
-    success : float
-        The attack success rate (ASR): how often the guess is right.
-    success_stderr : float
-        Its standard error; 0 if it is exact.
-    blind : float
-        How often the guess is right without any report.
-    squared_error, blind_squared_error : float or None
-        The mean squared distance of the guess from the value, with and without a report;
-        None where values are no numbers.
-    eta : float or None
-        Where the question is whether the value is at most eta:
-    precision, recall, f_score : float or None
-        of the guess, as an answer to that. Precision is None if it never says yes.
-    how : {"exact", "simulated"}
-        Where the numbers come from.
-    truthful, otherwise : float or None
-        How often a report supports the person's own value, and any other one.
-    """
-
-    mechanism: str
-    name: str
-    epsilon: float
-    reports: int
-    success: float
-    success_stderr: float
-    blind: float
-    squared_error: float | None
-    blind_squared_error: float | None
-    eta: float | None
-    precision: float | None
-    recall: float | None
-    f_score: float | None
-    how: Literal["exact", "simulated"]
-    truthful: float | None
-    otherwise: float | None
-
-    kind: ClassVar[str] = "risk"
-
-    @property
-    def gain(self) -> float:
-        """How many times as often the guess is right as without a report."""
-        return self.success / self.blind if self.blind else math.inf
-
-    @property
-    def title(self) -> str:
-        """What stands above the table."""
-        what = "a report" if self.reports == 1 else f"{self.reports} reports"
-        return f"An adversary who guesses the value behind {what} of {self.mechanism}"
-
-    @property
-    def caption(self) -> str:
-        """What the columns mean."""
-        about = (
-            ""
-            if self.eta is None
-            else f"; precision, recall, f_score: of 'the value is at most {self.eta:g}'"
-        )
-        return (
-            "success: how often the guess is right; blind: without a report; "
-            f"epsilon: of all reports together{about}"
-        )
-
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Return the one record."""
-        row: dict[str, Any] = {
-            "mechanism": self.name,
-            "epsilon": self.epsilon,
-            "success": self.success,
-            "stderr": self.success_stderr,
-            "blind": self.blind,
-            "gain": self.gain,
-            "squared_error": self.squared_error,
-            "blind_squared_error": self.blind_squared_error,
-        }
-        if self.eta is not None:
-            row |= {"precision": self.precision, "recall": self.recall, "f_score": self.f_score}
-        return [row | {"reports": self.reports, "how": self.how}]
-
-    def about(self) -> dict[str, Any]:
-        """Return the mechanism, and how often its reports tell the truth."""
-        return {
-            "mechanism": self.mechanism,
-            "eta": self.eta,
-            "truthful": self.truthful,
-            "otherwise": self.otherwise,
-        }
-
-    def notes(self) -> list[str]:
-        """Return what the numbers mean, sentence by sentence."""
-        from ldpkit.assurance.adversary.words import in_words
-
-        return in_words(self)
 
 
 @dataclass(frozen=True)
@@ -210,9 +104,9 @@ def risk(
     oracle = mechanism
     belief = check_prior(prior, oracle.size, "prior")
     truth = belief if people is None else check_prior(people, oracle.size, "people")
-    numbers = _amounts(amounts, oracle.domain)
+    numbers = check_amounts(amounts, oracle.domain)
     count = check_whole(reports, "reports")
-    limit = _eta(eta)
+    limit = check_eta(eta)
     is_exact = _has_closed_form(oracle, count)
     if is_exact:
         told = guesses_of(oracle, belief)
@@ -234,7 +128,7 @@ def risk(
         stderr=stderr,
         how="exact" if is_exact else "simulated",
         shown=(oracle.p, oracle.q) if oracle.can("pure") else (None, None),
-        has_distances=amounts is not None or _are_numbers(oracle.domain),
+        has_distances=amounts is not None or are_numbers(oracle.domain),
     )
 
 
@@ -255,7 +149,7 @@ def _numeric_risk(
     points = cell_middles(mechanism) if amounts is None else mechanism.domain.check(np.asarray(amounts))
     belief = check_prior(prior, len(points), "prior")
     truth = belief if people is None else check_prior(people, len(points), "people")
-    table, limit = numeric_confusion(mechanism, belief, points), _eta(eta)
+    table, limit = numeric_confusion(mechanism, belief, points), check_eta(eta)
     totals = _achieved(truth, np.diag(table), table.__matmul__, points, points, limit)
     return _told(
         mechanism,
@@ -319,30 +213,6 @@ def _check_work(devices: int, values: int, reports: int) -> None:
         )
 
 
-def blind_guess(prior: Floats, people: Floats, amounts: Floats) -> tuple[float, float]:
-    """Return how often the likeliest value is right, and its mean squared error, without any report."""
-    best = prior == prior.max()
-    centred = amounts - amounts[best].mean()
-    return float(people[best].mean()), float(people @ centred**2) + float((centred[best] ** 2).mean())
-
-
-def check_prior(prior: object, size: int, name: str = "prior") -> Floats:
-    """Return frequencies that sum to one, from frequencies, counts or None for uniform."""
-    if prior is None:
-        return np.full(size, 1 / size)
-    try:
-        array = np.asarray(prior, float)
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"the {name} must be numbers, one for each of {size} values") from None
-    if array.shape != (size,):
-        raise InvalidInputError(
-            f"the {name} must have a number for each of {size} values, got shape {array.shape}"
-        )
-    if not np.isfinite(array).all() or (array < 0).any() or array.sum() <= 0:
-        raise InvalidInputError(f"the {name} must be finite, not negative, and not all zero")
-    return np.asarray(array / array.sum())
-
-
 def _achieved(
     weight: Floats,
     right: Floats,
@@ -400,27 +270,3 @@ def _f_score(precision: float | None, recall: float | None) -> float | None:
     if precision is None or recall is None:
         return None
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
-def _are_numbers(domain: CategoricalDomain) -> bool:
-    return not domain.has_labels or all(
-        isinstance(label, (int, float)) and not isinstance(label, bool) for label in domain.labels
-    )
-
-
-def _amounts(amounts: object, domain: CategoricalDomain) -> Floats:
-    labels = list(domain.labels)
-    if amounts is None:
-        return np.asarray(labels if _are_numbers(domain) else range(len(labels)), float)
-    array = np.asarray(amounts, float)
-    if array.shape != (len(labels),) or not np.isfinite(array).all():
-        raise InvalidInputError(f"amounts must be {len(labels)} finite numbers, one for each value")
-    return array
-
-
-def _eta(eta: float | None) -> float:
-    if eta is None:
-        return -math.inf
-    if isinstance(eta, bool) or not isinstance(eta, (int, float, np.number)) or not math.isfinite(eta):
-        raise InvalidParameterError(f"eta must be a finite number, got {eta!r}")
-    return float(eta)

@@ -21,10 +21,9 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.loglikelihood import Surrogate
 from ldpkit.estimation.estimate import Estimate
+from ldpkit.estimation.from_reports import check_reported, made_by
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
-from ldpkit.estimation.inversion import describe
 from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.categorical.likelihood import iterate
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -54,6 +53,8 @@ def update(
     >>> run.frequencies.round(4).tolist(), run.converged
     ([0.8328, 0.1672, 0.0], True)
     """
+    from ldpkit.estimation.bayes.kernels import iterate
+
     rules = rules or Rules(largest_change=1e-12)
     counts = np.asarray(counts)
     if not (counts.sum(axis=1) > 0).all():
@@ -148,8 +149,7 @@ def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
 
 def _oracle(tally: Tally) -> FrequencyOracle:
     oracle = frequency_oracle(tally.mechanism)
-    if tally.n == 0:
-        raise InvalidInputError("the tally is empty: there are no reports to estimate from")
+    check_reported(tally)
     return oracle
 
 
@@ -168,7 +168,7 @@ def _estimate(
         stderr=errors.stderr,
         n=tally.n,
         domain=oracle.domain,
-        made_by=describe(tally, method),
+        made_by=made_by(oracle, method),
         raw=made.frequencies,
         unbiased=oracle.unbiased(tally.counts, tally.n),
         noise=Noise.of(oracle, tally.n),

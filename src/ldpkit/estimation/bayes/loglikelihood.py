@@ -16,11 +16,66 @@ import numpy as np
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Bytes, Counts, Floats
 from ldpkit.estimation.evidence import Evidence, Part
-from ldpkit.mechanisms.categorical.likelihood import Expectation, byte_sums, expectation
 
 __all__ = ["Objective", "Likelihood", "Surrogate", "View"]
 
 _BLOCK = 1 << 16  # rows of one piece of work; fixed, so that results do not depend on the machine
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(float)
+_UNWEIGHTED = np.empty(0)
+
+
+class Expectation(NamedTuple):
+    """Sums over reports i with weights w_i, each in total and by the values they support.
+
+    d_i is 1 plus the terms of the values that report i supports.
+    """
+
+    total: float
+    """The sum of w_i / d_i."""
+    by_value: Floats
+    """The same, for each value over the reports that support it."""
+    total_squares: float
+    """The sum of w_i / d_i^2; zero where it was not asked for."""
+    squares_by_value: Floats
+    logs: float
+    """The sum of w_i log d_i."""
+
+
+def expectation(
+    supports: Bytes, weights: Floats | None, sums: Floats, size: int, *, squares: bool = False
+) -> Expectation:
+    """Return the sums that an EM step needs.
+
+    Parameters
+    ----------
+    supports : array, shape (n, ceil(size / 8))
+        Packed supports.
+    weights : array of n, or None
+        How much each row counts; None counts each once.
+    sums : array
+        The terms, as `byte_sums` of the kernels arranges them.
+    size : int
+        The number of values.
+    squares : bool
+        Whether to sum w_i / d_i^2 as well.
+
+    Examples
+    --------
+    >>> from ldpkit.estimation.bayes.kernels import byte_sums
+    >>> sums = byte_sums(np.array([1.0, 2.0]))
+    >>> found = expectation(np.array([[1], [2]], np.uint8), None, sums, 2)
+    >>> round(found.total, 6), found.by_value.round(6).tolist()         # 1/(1+1) + 1/(1+2)
+    (0.833333, [0.5, 0.333333])
+    """
+    from ldpkit.estimation.bayes.kernels import expectation as kernel
+
+    shares = np.zeros_like(sums)
+    squared = np.zeros_like(sums) if squares else np.empty((0, 256))
+    given = _UNWEIGHTED if weights is None else weights
+    total, total_squares, logs = kernel(supports, given, sums, shares, squared)
+    by_value = (shares @ _BITS).ravel()[:size]
+    squares_by_value = (squared @ _BITS).ravel()[:size] if squares else np.zeros(size)
+    return Expectation(total, by_value, total_squares, squares_by_value, logs)
 
 
 class View(NamedTuple):
@@ -124,6 +179,8 @@ class Likelihood:
         return View(base + slope / self.n, base, bend / self.n if curvature else None, logs)
 
     def _expectations(self, frequencies: Floats, squares: bool) -> list[tuple[float, Expectation]]:
+        from ldpkit.estimation.bayes.kernels import byte_sums
+
         sums = {excess: byte_sums(excess * frequencies) for excess, _, _ in self._blocks}
 
         def work(block: tuple[float, Bytes, Floats | None]) -> tuple[float, Expectation]:

@@ -14,6 +14,7 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.loglikelihood import Likelihood
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.evidence import Evidence
+from ldpkit.estimation.from_reports import made_by
 from ldpkit.estimation.homogeneity import one_population
 from ldpkit.estimation.intervals import CountRegion
 from ldpkit.estimation.noise import Noise
@@ -152,5 +153,5 @@ def _unbiased(evidence: Evidence) -> Floats:
 def _describe(evidence: Evidence) -> dict[str, Any]:
     oracles = evidence.oracles
     if len(oracles) == 1:
-        return {"mechanism": oracles[0].name, **oracles[0].parameters(), "method": "mle"}
+        return made_by(oracles[0], "mle")
     return {"mechanism": " + ".join(repr(oracle) for oracle in oracles), "method": "mle"}

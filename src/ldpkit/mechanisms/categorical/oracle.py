@@ -279,6 +279,13 @@ class FrequencyOracle(Mechanism):
             start += len(some)
         return packed
 
+    def count_packed(self, supports: Bytes) -> Counts:
+        """Return how many rows of `packed_supports` support each value."""
+        from ldpkit.mechanisms.kernels.columns import count_columns
+
+        counts: Counts = count_columns(supports)[: self.size]
+        return counts
+
     def simulate(self, counts: object, *, rng: RandomSource | None = None, repeats: int = 1) -> Counts:
         """Draw the support counts of whole collections without simulating a single user.
 

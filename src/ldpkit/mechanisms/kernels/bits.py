@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.mechanisms.kernels.compiled import compiled
+from ldpkit.core.compiled import compiled
 
 __all__ = ["count_ties", "randomise_again"]
 

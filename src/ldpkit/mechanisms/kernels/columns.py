@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.compiled import compiled
 from ldpkit.core.typing import Bytes, Counts
-from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_columns"]
 

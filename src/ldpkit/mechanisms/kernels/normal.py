@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.compiled import compiled
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["factorise", "normal_matrix", "solve_factored"]
 

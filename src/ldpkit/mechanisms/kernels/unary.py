@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ldpkit.core.compiled import compiled
 from ldpkit.core.typing import Bytes, Indices, Words
-from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["randomise"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.compiled import compiled
 from ldpkit.core.typing import Counts
-from ldpkit.mechanisms.kernels.compiled import compiled
 
 __all__ = ["count_values"]
 

@@ -43,6 +43,8 @@ class NumericMechanism(CellMechanism):
     domain_type = IntervalDomain
     domain: IntervalDomain
     default_estimator: ClassVar[str] = "mean"
+    surpassed_by: ClassVar[str | None] = None
+    """The name of a mechanism with a smaller variance for every value and epsilon, which a plan points to."""
 
     def __init__(self, domain: IntervalLike, epsilon: float, *, grid: int | None = None) -> None:
         self._settle(as_interval(domain), epsilon, grid)

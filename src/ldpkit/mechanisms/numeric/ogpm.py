@@ -252,6 +252,7 @@ class OGPMUnbiased(WindowMechanism):
     aliases = ("ogpm_u",)
     title = "Optimal piecewise mechanism, unbiased"
     capabilities = WindowMechanism.capabilities | {"unbiased"}
+    surpassed_by = "pm"
     citation = _ZHENG
 
     @property

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ldpkit.bench.numeric_data import NumericData, draw
-from ldpkit.bench.numeric_experiment import NumericExperiment, NumericRow, NumericSummary
+from ldpkit.bench.numeric_experiment import NumericExperiment, NumericRow
+from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.summary import Mean
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError
@@ -104,7 +105,7 @@ def best_claim(figure: str, title: str, summary: NumericSummary, data: str, epsi
 
 
 def _summary(experiment: NumericExperiment, metric: str) -> NumericSummary:
-    rows: list[NumericRow] = [row for made in experiment.run() for row in made]
+    rows: list[NumericRow] = [row for made in experiment.run() for row in made.rows]
     return NumericSummary(rows, metric)
 
 

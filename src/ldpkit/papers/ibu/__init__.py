@@ -29,7 +29,7 @@ from ldpkit.papers.ibu.paper import (
     TABLE_3,
     IbuTable,
 )
-from ldpkit.papers.ibu.study import Grid, IbuStudy
+from ldpkit.papers.ibu.study import IbuStudy, StudyGrid
 
 __all__ = ["run"]
 
@@ -45,7 +45,7 @@ def run(settings: Settings) -> Iterator[Claim]:
     """Yield the claims of both tables and all figures, the corrections, and the likelihood's contest."""
     runs = 2 if settings.quick else PAPER_RUNS
     for table in (TABLE_2, TABLE_3):
-        study = Grid(table.mechanisms, runs, settings.seed).run()
+        study = StudyGrid(table.mechanisms, runs, settings.seed).run()
         if settings.folder is not None:
             _write(study, table, settings.folder)
         yield from table_claims(study, table)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from ldpkit.core.typing import DomainLike
-from ldpkit.mechanisms.base import get
 from ldpkit.mechanisms.categorical.hashing import LocalHashing
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.lookup import get
 from ldpkit.papers.ibu.paper import LONGITUDINAL
 
 __all__ = ["Subject", "is_as_published", "published", "right"]

@@ -23,7 +23,7 @@ from ldpkit.estimation.consistency import batch_estimates
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.papers.ibu.chain import right
 from ldpkit.papers.ibu.paper import METRICS, ONE_TIME
-from ldpkit.papers.ibu.study import Grid, errors_of, threads
+from ldpkit.papers.ibu.study import StudyGrid, errors_of, threads
 
 __all__ = ["MECHANISMS", "RIVALS", "Contest", "Duel", "contest"]
 
@@ -72,13 +72,13 @@ class Contest:
 
     Parameters
     ----------
-    grid : Grid
+    grid : StudyGrid
         What was run, with a single n.
     errors : mapping
         For each estimator: metric, distribution, k, epsilon, mechanism, run.
     """
 
-    grid: Grid
+    grid: StudyGrid
     errors: Mapping[str, Floats]
 
     def duels(self, rival: str, metric: str) -> Iterator[Duel]:
@@ -123,7 +123,7 @@ def contest(
     >>> all(duel.is_no_worse for duel in result.duels("ibu_limit", "mse"))      # the same for GRR
     True
     """
-    grid = Grid(mechanisms, runs, seed, people=[n], sizes=sizes)
+    grid = StudyGrid(mechanisms, runs, seed, people=[n], sizes=sizes)
     lengths = (len(grid.distributions), len(sizes), len(grid.epsilons), len(mechanisms))
     errors = {name: np.empty((len(METRICS), *lengths, runs)) for name in (MLE, *RIVALS)}
 

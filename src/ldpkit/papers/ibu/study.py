@@ -36,7 +36,7 @@ from ldpkit.papers.ibu.paper import (
     SIZES,
 )
 
-__all__ = ["ESTIMATORS", "Grid", "IbuStudy", "errors_of", "threads"]
+__all__ = ["ESTIMATORS", "StudyGrid", "IbuStudy", "errors_of", "threads"]
 
 ESTIMATORS = ("published_mi", "published_ibu", "mi", "norm_sub", "ibu", "ibu_limit")
 """As the authors ran it, then with the right chains: inversion scaled (as they do) and
@@ -44,7 +44,7 @@ projected, the update to 10,000 iterations, and its limit."""
 
 
 @dataclass(frozen=True)
-class Grid:
+class StudyGrid:
     """What to run.
 
     Parameters
@@ -60,7 +60,7 @@ class Grid:
 
     Examples
     --------
-    >>> study = Grid(["grr"], 2, distributions=["uniform"], people=[1000], sizes=[2]).run()
+    >>> study = StudyGrid(["grr"], 2, distributions=["uniform"], people=[1000], sizes=[2]).run()
     >>> study.errors["mi"].shape                    # metric, distribution, n, k, epsilon, mechanism, run
     (2, 1, 1, 1, 3, 1, 2)
     """
@@ -103,7 +103,7 @@ class IbuStudy:
 
     Parameters
     ----------
-    grid : Grid
+    grid : StudyGrid
         What was run.
     errors : mapping
         For each estimator: metric, distribution, n, k, epsilon, mechanism, run.
@@ -111,7 +111,7 @@ class IbuStudy:
         Which runs of the published update ended at 10,000 iterations, not converged.
     """
 
-    grid: Grid
+    grid: StudyGrid
     errors: Mapping[str, Floats] = field(default_factory=dict)
     capped: np.ndarray[Any, np.dtype[np.bool_]] = field(init=False)
 

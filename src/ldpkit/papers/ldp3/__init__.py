@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ldpkit.bench.grid import NO_METHOD, Experiment, Row
+from ldpkit.bench.experiment import NO_METHOD, Experiment, Row
 from ldpkit.bench.summary import Mean, Summary
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.typing import Counts

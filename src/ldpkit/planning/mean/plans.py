@@ -15,6 +15,7 @@ from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.kinds import NUMERIC, Selection, numeric_class, select
 from ldpkit.planning.mean.mechanisms import TOLERANCE, mean_warnings
 from ldpkit.planning.mean.question import MeanQuestion, plan_mean, verify_mean
+from ldpkit.planning.mean.variance import surpassed
 from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan
 from ldpkit.planning.plans import ALL, Plans, listed
 from ldpkit.planning.verification import Verification
@@ -70,6 +71,9 @@ class MeanPlans(Plans):
             if len(best) > 1:
                 who = f"these {len(best)} tie, {', '.join(best)}: they need"
             told.append(f"{who} the smallest epsilon: {least:.4g}")
+        for name, epsilon in found.items():
+            if (worse := surpassed(name, epsilon)) is not None:
+                told.append(worse)
         return told
 
 

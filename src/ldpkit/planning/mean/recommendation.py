@@ -18,6 +18,7 @@ from ldpkit.planning.mean.mechanisms import (
     smallest_epsilon,
     tied_options,
 )
+from ldpkit.planning.mean.variance import surpassed
 
 __all__ = ["MeanRecommendation", "recommend_mean"]
 
@@ -124,7 +125,9 @@ class MeanRecommendation(Result):
             "Where values are concentrated and epsilon is large, AdaptiveMean (ldpkit mean -p auto) may do "
             "better."
         )
-        return [*([] if self.teaches else self._useless()), told, hint]
+        worse = filter(None, (surpassed(each.mechanism, best.epsilon) for each in self.options))
+        notes = [f"{sentence}." for sentence in worse]
+        return [*([] if self.teaches else self._useless()), told, *notes, hint]
 
     def _useless(self) -> list[str]:
         """Return that this collection is for nothing, and what would not be."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -11,10 +12,10 @@ from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.quadratic import variance_parabola
-from ldpkit.mechanisms.kinds import NUMERIC, select
+from ldpkit.mechanisms.kinds import NUMERIC, numeric_class, select
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Spread", "mean_error", "report_variance", "unbiased_mechanisms", "worst_value"]
+__all__ = ["Spread", "mean_error", "report_variance", "surpassed", "unbiased_mechanisms", "worst_value"]
 
 _CELLS = 128
 
@@ -69,6 +70,29 @@ def unbiased_mechanisms() -> list[str]:
     True
     """
     return select(NUMERIC, "unbiased", single_epsilon=True, without=("fitted",)).names
+
+
+@lru_cache(maxsize=64)
+def surpassed(name: str, epsilon: float) -> str | None:
+    """Return by how much another mechanism is better for every value, if the mechanism declares one.
+
+    Examples
+    --------
+    >>> print(surpassed("ogpm_unbiased", 1.0))
+    ogpm_unbiased has 3.8 times the variance of pm in the worst case and 4.5 times on average: use pm
+    >>> surpassed("pm", 1.0)
+    """
+    kind, unit = numeric_class(name), IntervalDomain(0, 1)
+    if kind.surpassed_by is None:
+        return None
+    values = (np.arange(64) + 0.5) / 64
+    worse, better = (each.make(unit, epsilon=epsilon) for each in (kind, numeric_class(kind.surpassed_by)))
+    worst = worse.worst_variance() / better.worst_variance()
+    mean = worse.variance(values).mean() / better.variance(values).mean()
+    return (
+        f"{name} has {worst:.1f} times the variance of {better.name} in the worst case and {mean:.1f} times "
+        f"on average: use {better.name}"
+    )
 
 
 def mean_error(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ldpkit.core.errors import InvalidInputError
 
-__all__ = ["KNOWN", "KnownFile", "KnownSet", "search_places"]
+__all__ = ["KNOWN", "KnownFile", "KnownSet", "find_file", "locate_file", "search_places"]
 
 VARIABLE = "LDPKIT_DATA"
 
@@ -81,24 +82,33 @@ class KnownSet:
 
     def find(self) -> tuple[KnownFile, Path] | None:
         """Return the first file that is on this machine, or None."""
-        for place in search_places().values():
-            for file in self.files:
-                if (place / file.name).is_file():
-                    return file, place / file.name
-        return None
+        return find_file(self.files)
 
     def locate(self) -> tuple[KnownFile, Path]:
         """Return the first file that is on this machine, or say where to get it."""
-        found = self.find()
-        if found is None:
-            names = " or ".join(file.name for file in self.files)
-            places = ", ".join(str(place) for place in search_places().values())
-            hint = "" if VARIABLE in search_places() else f"; {VARIABLE} can name another directory"
-            raise InvalidInputError(
-                f"the data set {self.name!r} is not here: looked for {names} in {places}{hint}. "
-                f"Get it from: {self.source}"
-            )
-        return found
+        return locate_file(self.name, self.files, self.source)
+
+
+def find_file(files: Sequence[KnownFile]) -> tuple[KnownFile, Path] | None:
+    """Return the first of some forms of a data set that is on this machine, or None."""
+    for place in search_places().values():
+        for file in files:
+            if (place / file.name).is_file():
+                return file, place / file.name
+    return None
+
+
+def locate_file(name: str, files: Sequence[KnownFile], source: str) -> tuple[KnownFile, Path]:
+    """Return the first of some forms of a data set that is on this machine, or say where to get it."""
+    found = find_file(files)
+    if found is None:
+        names = " or ".join(file.name for file in files)
+        places = ", ".join(str(place) for place in search_places().values())
+        hint = "" if VARIABLE in search_places() else f"; {VARIABLE} can name another directory"
+        raise InvalidInputError(
+            f"the data set {name!r} is not here: looked for {names} in {places}{hint}. Get it from: {source}"
+        )
+    return found
 
 
 def search_places() -> dict[str, Path]:

@@ -16,10 +16,11 @@ from ldpkit.files.readers import STANDARD_INPUT, column_names, read_cells, read_
 from ldpkit.simulation import populations
 from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
 from ldpkit.simulation.datasets.dataset import Dataset
+from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import DomainLike
-    from ldpkit.files.tables import Missing
+    from ldpkit.files.pieces import Missing
 
 __all__ = ["DEFAULT_DATA", "as_dataset", "load", "load_amounts"]
 
@@ -81,6 +82,11 @@ def load(
         if wanted in KNOWN:
             return _load_known(KNOWN[wanted], verify)
         return _load_population(str(name))
+    if wanted in KNOWN_NUMBERS:
+        raise InvalidParameterError(
+            f"{wanted} is a set of numbers, not of categories: 'ldpkit datasets prepare numbers {wanted}' "
+            "writes it to a file for 'ldpkit mean' and 'ldpkit density'"
+        )
     if isinstance(name, str) and not _is_path(name):
         raise UnknownNameError("data set or file", name, [*KNOWN, *populations.POPULATIONS])
     is_counts = kind == "counts" or count is not None

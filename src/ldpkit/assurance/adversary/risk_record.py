@@ -1,0 +1,116 @@
+"""What an adversary achieves, as one record."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from ldpkit.assurance.adversary.words import in_words
+from ldpkit.core.results import Result
+
+__all__ = ["Risk"]
+
+
+@dataclass(frozen=True)
+class Risk(Result):
+    """What the adversary achieves.
+
+    Parameters
+    ----------
+    mechanism, name : str
+        The mechanism, as it prints and as it is called.
+    epsilon : float
+        What all reports together cost, exactly.
+    reports : int
+        How many reports the adversary sees.
+    success : float
+        The attack success rate (ASR): how often the guess is right.
+    success_stderr : float
+        Its standard error; 0 if it is exact.
+    blind : float
+        How often the guess is right without any report.
+    squared_error, blind_squared_error : float or None
+        The mean squared distance of the guess from the value, with and without a report;
+        None where values are no numbers.
+    eta : float or None
+        Where the question is whether the value is at most eta:
+    precision, recall, f_score : float or None
+        of the guess, as an answer to that. Precision is None if it never says yes.
+    how : {"exact", "simulated"}
+        Where the numbers come from.
+    truthful, otherwise : float or None
+        How often a report supports the person's own value, and any other one.
+    """
+
+    mechanism: str
+    name: str
+    epsilon: float
+    reports: int
+    success: float
+    success_stderr: float
+    blind: float
+    squared_error: float | None
+    blind_squared_error: float | None
+    eta: float | None
+    precision: float | None
+    recall: float | None
+    f_score: float | None
+    how: Literal["exact", "simulated"]
+    truthful: float | None
+    otherwise: float | None
+
+    kind: ClassVar[str] = "risk"
+
+    @property
+    def gain(self) -> float:
+        """How many times as often the guess is right as without a report."""
+        return self.success / self.blind if self.blind else math.inf
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        what = "a report" if self.reports == 1 else f"{self.reports} reports"
+        return f"An adversary who guesses the value behind {what} of {self.mechanism}"
+
+    @property
+    def caption(self) -> str:
+        """What the columns mean."""
+        about = (
+            ""
+            if self.eta is None
+            else f"; precision, recall, f_score: of 'the value is at most {self.eta:g}'"
+        )
+        return (
+            "success: how often the guess is right; blind: without a report; "
+            f"epsilon: of all reports together{about}"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return the one record."""
+        row: dict[str, Any] = {
+            "mechanism": self.name,
+            "epsilon": self.epsilon,
+            "success": self.success,
+            "stderr": self.success_stderr,
+            "blind": self.blind,
+            "gain": self.gain,
+            "squared_error": self.squared_error,
+            "blind_squared_error": self.blind_squared_error,
+        }
+        if self.eta is not None:
+            row |= {"precision": self.precision, "recall": self.recall, "f_score": self.f_score}
+        return [row | {"reports": self.reports, "how": self.how}]
+
+    def about(self) -> dict[str, Any]:
+        """Return the mechanism, and how often its reports tell the truth."""
+        return {
+            "mechanism": self.mechanism,
+            "eta": self.eta,
+            "truthful": self.truthful,
+            "otherwise": self.otherwise,
+        }
+
+    def notes(self) -> list[str]:
+        """Return what the numbers mean, sentence by sentence."""
+        return in_words(self)
