@@ -7,15 +7,16 @@ elsewhere it is the share of the collections drawn whose interval holds the trut
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 import ldpkit
-from ldpkit.core.typing import Floats
+from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kinds import select
 
 __all__ = [
@@ -25,8 +26,10 @@ __all__ = [
     "Row",
     "cells",
     "control_cells",
+    "holders",
     "oracle_parameters",
     "row_of",
+    "summed_row",
     "upper_limit",
     "wald_ends",
 ]
@@ -37,7 +40,7 @@ EPSILONS = (0.1, 1.0, 4.0, 10.0)
 PEOPLE = (50, 1_000, 100_000)
 SIZES = (2, 16, 1_000)
 CASES = ("held", "rare", "absent")
-MEANS = ("duchi", "pm", "hm", "laplace", "truncated_sw", "truncated_pm", "aaa")
+MEANS = ("duchi", "pm", "hm", "laplace", "truncated_sw", "truncated_pm", "aaa", "ogpm", "ogpm_unbiased")
 SAME_MARGINS = (
     "sw",
     "staircase",
@@ -45,8 +48,14 @@ SAME_MARGINS = (
     "truncated_laplace",
     "compressed_pm",
     "compressed_sw",
+    "compressed_duchi",
+    "ogpm_at",
+    "ogpm_prior",
 )
+GROUP_SIZES = (2, 5)
 
+_HELD = 0.3  # of the people hold the value in question
+_WIDTHS = 24  # intervals whose width is looked at, where each takes long
 _SURE = 0.999  # of the upper limit of a coverage that was simulated
 
 
@@ -65,9 +74,10 @@ class Cell:
     k : int or None
         The number of values; None for numbers.
     case : str
-        Frequencies: the value in question is held by three of ten people, by one (rare)
-        or by nobody (absent). Numbers: all at a point, half at each `ends`, one of a
-        hundred at the high end (`rare`), or `skewed`.
+        Frequencies: the value in question is held by three of ten people, by one (rare),
+        by nobody (absent) or by everybody. Numbers: all at a point, half at each `ends`,
+        one of a hundred at the high end (`rare`), or `skewed`. Circles: all at a `point`,
+        `around` the end of the turn, or nearly without a direction (`faint`).
     about : {"people", "population"}
         Whose truth the interval has to hold.
     """
@@ -152,12 +162,36 @@ def cells(*, every: bool = False) -> Iterator[Cell]:
     yield from _numeric("quantile", "sw", ("skewed",), people=(1_000,))
     for name in ("pm", "laplace"):
         yield from _numeric("quantile", name, ("skewed",), people=PEOPLE[2:])
+    yield from _joint()
+    yield from _circles()
 
 
 def control_cells() -> Iterator[Cell]:
     """Yield the cells of the negative control, which have a Wald interval."""
     yield from _frequency("mi", ("grr", "oue"))
     yield from _numeric("mean", "pm", ("point",))
+    yield from _frequency("pairs", ("jrr",))
+    yield from _numeric("direction", "circular_ogpm", ("around",))
+
+
+def _joint() -> Iterator[Cell]:
+    """Yield the cells of reports that are made together: the laws of the other two do not depend on k."""
+    yield from _frequency("pairs", ("jrr",))
+    yield from _frequency("pairs", ("jrr positive",), sizes=SIZES[:2])
+    yield from _frequency("pairs", ("joint_sue", "joint_olh"), sizes=SIZES[1:2])
+    yield from _frequency("pairs", ("jrr",), sizes=SIZES[1:2], about="population")
+    corners: dict[str, Any] = {"epsilons": (1.0, 10.0), "people": PEOPLE[:2], "sizes": SIZES[1:2]}
+    yield from _frequency("pairs consistency", ("jrr",), **corners)
+    names = tuple(f"group_count {size}" for size in GROUP_SIZES)
+    yield from _frequency("groups", names, sizes=SIZES[:1])
+    yield from _frequency("groups", names, sizes=SIZES[:1], about="population")
+
+
+def _circles() -> Iterator[Cell]:
+    yield from _numeric("direction", "circular_ogpm", ("point", "around", "faint"))
+    for name in ("circular_sw", "von_mises", "purkayastha"):
+        yield from _numeric("direction", name, ("around",))
+    yield from _numeric("direction", "circular_ogpm", ("around",), about="population")
 
 
 def _oracles() -> tuple[str, ...]:
@@ -198,6 +232,11 @@ def _numeric(
                 yield Cell(estimator, name, epsilon, n, None, case, about)
 
 
+def holders(cell: Cell) -> int:
+    """Return how many people hold the value in question."""
+    return {"held": round(_HELD * cell.n), "rare": 1, "absent": 0, "everybody": cell.n}[cell.case]
+
+
 # --- what they show ---------------------------------------------------------------------------
 
 
@@ -208,6 +247,29 @@ def row_of(cell: Cell, method: str, truth: float, ends: Any, weights: Floats | N
     if weights is None:
         return Row(cell, method, len(low), float(held.mean()), float((high - low).mean()))
     return Row(cell, method, 0, float(weights @ held), float(weights @ (high - low)))
+
+
+def summed_row(
+    cell: Cell,
+    method: str,
+    truth: float,
+    counts: Counts,
+    chances: Floats,
+    ends: Callable[[int], tuple[float, float]],
+    runs: int = 0,
+) -> Row:
+    """Return the row of counts with their chances, of which both ends of the interval grow with the count."""
+    from bisect import bisect_left
+
+    likely = np.flatnonzero(chances > 1e-13)
+    counts, chances = counts[likely], chances[likely]
+    known = lru_cache(maxsize=None)(ends)
+    first = bisect_left(counts, True, key=lambda count: known(int(count))[1] >= truth - 1e-12)
+    last = bisect_left(counts, True, key=lambda count: known(int(count))[0] > truth + 1e-12)
+    middle = np.searchsorted(np.cumsum(chances), np.linspace(0.001, 0.999, _WIDTHS) * chances.sum())
+    some = np.unique(np.minimum(middle, len(counts) - 1))
+    widths = np.interp(counts, counts[some], [np.ptp(known(int(count))) for count in counts[some]])
+    return Row(cell, method, runs, float(chances[first:last].sum()), float(chances @ widths))
 
 
 def wald_ends(values: Floats, errors: Floats) -> Floats:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_cells import LEVEL, SIZES, Cell, Row, oracle_parameters, row_of, wald_ends
+from coverage_cells import LEVEL, SIZES, Cell, Row, holders, oracle_parameters, row_of, wald_ends
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
@@ -27,9 +27,8 @@ from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.lookup import get
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["FREQUENCIES"]
+__all__ = ["FREQUENCIES", "people_of"]
 
-_HELD = 0.3  # of the people hold the value in question
 _BLOCK = 256  # counts of which each has an interval of its own; of more, neighbours share the wider one
 
 
@@ -40,17 +39,13 @@ def _oracle(name: str, k: int, epsilon: float) -> FrequencyOracle:
     return made
 
 
-def _holders(cell: Cell) -> int:
-    return {"held": round(_HELD * cell.n), "rare": 1, "absent": 0}[cell.case]
-
-
-def _people(cell: Cell, n: int, holders: int) -> Counts:
+def people_of(cell: Cell, n: int, holding: int) -> Counts:
     """Return how many hold each value: value 0 is in question, the others follow Zipf's law."""
     size = cell.k or 2
     others = 1 / np.arange(1, size)
-    counts = np.floor((n - holders) * others / others.sum()).astype(np.int64)
-    counts[0] += n - holders - counts.sum()
-    return np.concatenate([[holders], counts])
+    counts = np.floor((n - holding) * others / others.sum()).astype(np.int64)
+    counts[0] += n - holding - counts.sum()
+    return np.concatenate([[holding], counts])
 
 
 def _extended(law: CountLaw, counts: Counts, values: Floats) -> Floats:
@@ -63,7 +58,7 @@ def _extended(law: CountLaw, counts: Counts, values: Floats) -> Floats:
 def _inversion(cell: Cell, runs: int, wald: bool) -> list[Row]:
     """Sum over the law of the count."""
     del runs
-    oracle, share = _oracle(cell.mechanism, cell.k or 2, cell.epsilon), _holders(cell) / cell.n
+    oracle, share = _oracle(cell.mechanism, cell.k or 2, cell.epsilon), holders(cell) / cell.n
     law = CountLaw([oracle.report_law], [cell.n], cell.about == "population")
     if wald:
         counts, chances = law.chances(share)
@@ -87,7 +82,7 @@ def _summed(
 
 def _drawn(cell: Cell, runs: int) -> tuple[FrequencyOracle, Counts]:
     oracle = _oracle(cell.mechanism, cell.k or 2, cell.epsilon)
-    return oracle, oracle.simulate(_people(cell, cell.n, _holders(cell)), rng=cell.rng, repeats=runs)
+    return oracle, oracle.simulate(people_of(cell, cell.n, holders(cell)), rng=cell.rng, repeats=runs)
 
 
 def _consistent(cell: Cell, runs: int, wald: bool) -> list[Row]:
@@ -105,12 +100,12 @@ def _consistent(cell: Cell, runs: int, wald: bool) -> list[Row]:
         _check_same(first, float(found[f"mi + {name}"][0]), law, counts[:1, 0])
     supported = counts.sum(axis=1) > 0  # IBU refuses counts that support nothing
     rows = [
-        row_of(cell, name, _holders(cell) / cell.n, _extended(law, counts[:, 0], values))
+        row_of(cell, name, holders(cell) / cell.n, _extended(law, counts[:, 0], values))
         for name, values in found.items()
     ]
     values = limit(counts[supported], oracle.p, oracle.q)[:, 0]
     ends = _extended(law, counts[supported, 0], values)
-    return [*rows, row_of(cell, "ibu_limit", _holders(cell) / cell.n, ends)]
+    return [*rows, row_of(cell, "ibu_limit", holders(cell) / cell.n, ends)]
 
 
 def _check_same(estimate: Any, value: float, law: CountLaw, count: Counts) -> None:
@@ -128,17 +123,17 @@ def _ibu(cell: Cell, runs: int, wald: bool) -> list[Row]:
     law, _ = count_law([Tally(oracle, cell.n, counts[0])], population=False)
     values = np.array([climb.frequencies[0] for climb in update(counts, oracle.p, oracle.q)])
     _check_same(Tally(oracle, cell.n, counts[0]).estimate("ibu"), float(values[0]), law, counts[:1, 0])
-    return [row_of(cell, "ibu", _holders(cell) / cell.n, _extended(law, counts[:, 0], values))]
+    return [row_of(cell, "ibu", holders(cell) / cell.n, _extended(law, counts[:, 0], values))]
 
 
 def _likelihood(cell: Cell, runs: int, wald: bool) -> list[Row]:
     """Go the public way, from people to reports to an interval."""
     del wald
     oracle, rng = _oracle(cell.mechanism, cell.k or 2, cell.epsilon), cell.rng
-    values = np.repeat(np.arange(oracle.size), _people(cell, cell.n, _holders(cell)))
+    values = np.repeat(np.arange(oracle.size), people_of(cell, cell.n, holders(cell)))
     made = (Evidence.of(oracle, oracle.privatize(values, rng=rng)).estimate("mle") for _ in range(runs))
     ends = [[end[0] for end in estimate.interval(LEVEL)] for estimate in made]
-    return [row_of(cell, "mle", _holders(cell) / cell.n, ends)]
+    return [row_of(cell, "mle", holders(cell) / cell.n, ends)]
 
 
 def _pooled_oracles(cell: Cell) -> list[FrequencyOracle]:
@@ -150,7 +145,7 @@ def _pooled_oracles(cell: Cell) -> list[FrequencyOracle]:
 def _pooled(cell: Cell, runs: int, wald: bool) -> list[Row]:
     """Draw people from the population and their reports; the region alone, without the value."""
     del wald
-    oracles, generator, share = _pooled_oracles(cell), cell.rng.generator(), _holders(cell) / cell.n
+    oracles, generator, share = _pooled_oracles(cell), cell.rng.generator(), holders(cell) / cell.n
     people = [cell.n // 2] * 2
     chances = [oracle.q + share * (oracle.p - oracle.q) for oracle in oracles]
     counts = [generator.binomial(people[0], chance, runs) for chance in chances]
@@ -162,8 +157,8 @@ def _pooled(cell: Cell, runs: int, wald: bool) -> list[Row]:
 def _pooled_likelihood(cell: Cell, runs: int, wald: bool) -> list[Row]:
     """Go the public way, with the homogeneity test and the maximum that the interval is extended to."""
     del wald
-    oracles, rng, share = _pooled_oracles(cell), cell.rng, _holders(cell) / cell.n
-    people, generator = _people(cell, cell.n, _holders(cell)) / cell.n, rng.generator()
+    oracles, rng, share = _pooled_oracles(cell), cell.rng, holders(cell) / cell.n
+    people, generator = people_of(cell, cell.n, holders(cell)) / cell.n, rng.generator()
     ends = []
     for _ in range(runs):
         drawn = [generator.choice(len(people), cell.n // 2, p=people) for _ in oracles]

@@ -13,6 +13,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quantile import quantile_bounds
+from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.lookup import get
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import NumericTally
@@ -27,7 +28,8 @@ _TABLES = 20  # first phases of the adaptive mean, each before a twentieth of th
 
 @lru_cache(maxsize=8)
 def _number_mechanism(name: str, epsilon: float) -> NumericMechanism:
-    made = get(name, (0, 1), epsilon=epsilon, **({"intervals": 16} if name == "aaa" else {}))
+    others = {each.name: each.example for each in MECHANISMS.get(name).declared if each.example is not None}
+    made = get(name, (0, 1), epsilon=epsilon, **({"intervals": 16} if name == "aaa" else others))
     assert isinstance(made, NumericMechanism)
     return made
 

@@ -1,12 +1,16 @@
 """The command line in a forked child, which has imported everything already.
 
-Most of a new process is imports: more than half a second of CPU before it does anything. A
+Most of a new process is imports: more than a second of CPU with Numba, SciPy and Matplotlib. A
 child is a process of its own all the same: plugins, files and exit codes stay with it.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
+import importlib.util
 import os
+import pkgutil
 import subprocess
 import sys
 import tempfile
@@ -14,15 +18,34 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import ldpkit
+
 __all__ = ["run_forked"]
+
+
+@functools.cache
+def _import_what_children_need() -> None:
+    """Import once, here, what each child would import again, and let Numba load its own parts."""
+    own = [module.name for module in pkgutil.walk_packages(ldpkit.__path__, "ldpkit.")]
+    others = (
+        "pydantic.type_adapter",
+        "rich.table",
+        "scipy.stats",
+        "matplotlib.backends.backend_agg",
+        "matplotlib.pyplot",
+    )
+    for name in (*own, *others):
+        if name != "ldpkit.__main__" and importlib.util.find_spec(name.partition(".")[0]):
+            importlib.import_module(name)
+    ldpkit.GRR(2, epsilon=1.0).privatize([0, 1])  # Numba loads most of itself when it first runs a kernel
+    gc.freeze()  # a collection in a child would copy every page of what it has in common with this process
 
 
 def run_forked(
     words: Sequence[object], folder: Path, environment: Mapping[str, str] | None = None, output: int = -1
 ) -> subprocess.CompletedProcess[str]:
     """Run `ldpkit` with some words in a folder; `output` is where its standard output goes, if not here."""
-    import numba  # noqa: F401
-
+    _import_what_children_need()
     from ldpkit.cli.main import main
 
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, warnings.catch_warnings():

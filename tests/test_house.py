@@ -7,6 +7,7 @@ inspects a constructor or compares a name treats a plugin worse than the house's
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 import tomllib
@@ -151,14 +152,16 @@ def _files() -> Iterator[tuple[str, Path]]:
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
 
 
-TREES = [(module, path, ast.parse(path.read_text())) for module, path in _files()]
+@functools.cache
+def _trees() -> list[tuple[str, Path, ast.Module]]:
+    return [(module, path, ast.parse(path.read_text())) for module, path in _files()]
 
 
 def _found(rule: Rule, *, within: tuple[str, ...] = (), but: tuple[str, ...] = ()) -> list[str]:
-    rooms = (module.removeprefix("ldpkit.").partition(".")[0] for module, _, _ in TREES)
+    rooms = (module.removeprefix("ldpkit.").partition(".")[0] for module, _, _ in _trees())
     return [
         f"{path}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)}"
-        for room, (module, path, tree) in zip(rooms, TREES, strict=True)
+        for room, (module, path, tree) in zip(rooms, _trees(), strict=True)
         if room not in but and (not within or room in within)
         for node in rule(tree, module)
     ]
@@ -178,19 +181,19 @@ def test_strings_respect_the_layers() -> None:
     hooks = "ldpkit.core.hooks"
     upward = [
         f"{path}: {ast.unparse(node)}"
-        for module, path, tree in TREES
+        for module, path, tree in _trees()
         if module != hooks
         for node in upward_strings(tree, module)
     ]
     assert not upward, "a call upward has a name in core/hooks.py"
     assert not [
-        f"{path}: {ast.unparse(node)}" for module, path, tree in TREES for node in roots(tree, module)
+        f"{path}: {ast.unparse(node)}" for module, path, tree in _trees() for node in roots(tree, module)
     ]
 
 
 def test_hooks_are_there_and_are_called_from_below() -> None:
     used: dict[str, set[str]] = {name: set() for name in HOOKS}
-    for module, _, tree in TREES:
+    for module, _, tree in _trees():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and _called(node) == "call_up":
                 named = node.args[0]

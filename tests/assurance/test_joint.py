@@ -150,7 +150,7 @@ def test_thresholds_of_the_thesis_would_turn_infinity_into_43():
 
 def test_an_infinite_guarantee_needs_a_stated_adversary():
     for epsilon in (None, math.inf):
-        with pytest.raises(InvalidParameterError, match="promises nothing to who knows a partner"):
+        with pytest.raises(InvalidParameterError, match="promises nothing against whoever knows a partner"):
             ldpkit.JRR(2, 1, epsilon)
     with pytest.raises(InvalidParameterError, match="by name needs an epsilon"):
         ldpkit.get("jrr", 2, epsilon_alone=1, adversary=STATED)
@@ -158,7 +158,7 @@ def test_an_infinite_guarantee_needs_a_stated_adversary():
         ldpkit.JRR(2, 1, 2, adversary=STATED)
     with pytest.raises(InvalidParameterError):
         ldpkit.get("jrr", 2, epsilon_alone=1)
-    with pytest.raises(InvalidParameterError, match="known to who made them"):
+    with pytest.raises(InvalidParameterError, match="known to whoever made them"):
         ldpkit.JRR(2, 1, adversary=STATED).privatize([0, 1] * 10, pairs=[[0, 1]])
     with pytest.raises(InvalidInputError, match="learn a value for certain"):
         ldpkit.JRR(2, 1, adversary=STATED).privatize([0, 1] * 5)  # five of ten are known
@@ -171,7 +171,7 @@ def test_the_statement_stays_with_files_tallies_and_estimates():
     again = ldpkit.Tally.from_bytes(tally.to_bytes())
     assert again.mechanism.adversary == STATED
     made_by = again.estimate().made_by
-    assert "NO epsilon towards who knows a partner" in made_by["promise"]
+    assert "NO epsilon towards whoever knows a partner" in made_by["promise"]
     assert "5 other people" in made_by["promise"]
     with pytest.raises(InvalidParameterError, match="not a stated adversary"):
         from_spec({**strongest.spec(), "parameters": {"epsilon_alone": 1.0, "adversary": "nobody"}})

@@ -13,8 +13,8 @@ def test_a_table_says_who_learns_what(run):
     result = run(*PAIRS)
     assert "infinite" in result.out
     assert "GroupCount(2, epsilon=1)" in result.out
-    assert "also the partner" in result.out
-    assert "a partner who knows the own report to be untrue learns the value for certain" in result.err
+    assert "including the partner" in result.out
+    assert "a partner who knows its own report to be untrue learns the value for certain" in result.err
 
 
 def test_json_and_a_figure(run, tmp_path):
@@ -47,7 +47,7 @@ def test_the_device_path_makes_no_promise_that_depends_on_the_reader(run, tmp_pa
         *("privatize", values, "-p", "jrr", "--domain", "no,yes", "--epsilon", 2, "-o", tmp_path / "reports"),
         *("--parameter", "epsilon_alone=1"),
     )
-    assert "also the partner" in told.err + told.out
+    assert "including the partner" in told.err + told.out
     refused = run(
         *("privatize", values, "-p", "jrr", "--domain", "no,yes", "-o", tmp_path / "more"),
         *("--parameter", "epsilon_alone=1", "--parameter", "adversary=known=1, pairing hidden"),

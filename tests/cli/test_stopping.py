@@ -120,10 +120,16 @@ def test_a_signal_while_the_command_is_loaded_shows_no_traceback(tmp_path, numbe
 
 
 def test_a_signal_that_python_drops_comes_again():
+    """It comes again while the hook that sends it still runs, too, as on a busy machine."""
     script = """
-import ctypes, os, signal, sys, time
+import ctypes, os, signal, sys, threading, time
 from ldpkit.core.stopping import Stopped, stop_at_signals, tidied
 stop_at_signals()
+class Late(threading.Thread):
+    def start(self):
+        super().start()
+        time.sleep(0.1)
+threading.Thread = Late
 callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))
 try:
     with tidied():

@@ -23,7 +23,7 @@ from ldpkit.mechanisms.channel import Channel
 from ldpkit.testing.circular import check_arcs, check_full_circle, check_one_point, check_turning
 from ldpkit.testing.epsilon import check_channel, check_epsilon
 from ldpkit.testing.moments import check_estimates, check_simulated_estimates, check_simulation_law
-from ldpkit.testing.sampler import check_sampler
+from ldpkit.testing.sampler import check_neighbours, check_sampler
 
 SIX = [ldpkit.GRR, ldpkit.SUE, ldpkit.OUE, ldpkit.BLH, ldpkit.OLH, ldpkit.SS]
 every_kind = pytest.mark.parametrize("kind", SIX)
@@ -31,6 +31,18 @@ every_kind = pytest.mark.parametrize("kind", SIX)
 
 def caught(match):
     return pytest.raises(ContractError, match=match)
+
+
+def test_reports_that_repeat_their_neighbours_noise_are_caught():
+    class Echo(ldpkit.GRR):
+        def _randomise(self, indices, source):
+            reports = super()._randomise(indices, source)
+            reports[1::2] = reports[: len(reports) // 2 * 2 : 2]
+            return reports
+
+    check_neighbours(ldpkit.GRR(4, 1.0))
+    with caught("neighbouring reports depend on each other"):
+        check_neighbours(Echo(4, 1.0))
 
 
 # --- the circle ------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.quantile import _ramps, quantile_bounds, quantiles
+from slow import slow
 
 seeded = ldpkit.random.seeded
 
@@ -47,7 +48,7 @@ def test_quantiles_are_covered(name, epsilon, n):
 
 
 @pytest.mark.parametrize(
-    ("name", "epsilon"), [("sw", 1.0), ("truncated_sw", 8.0), ("truncated_laplace", 10.0)]
+    ("name", "epsilon"), [("sw", 1.0), ("truncated_sw", 8.0), *slow(("truncated_laplace", 10.0))]
 )
 def test_ramps_bound_shares_for_every_value(name, epsilon):
     """Exactly, from the integers: between places too, the mean weight keeps the stated distances."""

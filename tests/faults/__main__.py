@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from faults import devices
+from faults.found import SIGNALS, Found
 from faults.scenarios import SCENARIOS
 from faults.trials import Bench
 
@@ -18,31 +22,49 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=500, help="kills and signals in all (default: 500)")
     parser.add_argument("--seed", type=int, default=0, help="for the moments of the kills")
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="scenarios at a time")
     options = parser.parse_args()
-    chosen = [each for each in SCENARIOS if options.only in each.name]
+    names = [name for name in (*(each.name for each in SCENARIOS), devices.NAME) if options.only in name]
     start = time.monotonic()
-    failures: list[str] = []
     totals: dict[str, int] = {}
+    failures = 0
     header = ("scenario", "seconds", "KILL", "TERM", "INT", "HUP", "early", "mid-write")
     header += ("full disk", "streams", "read-only", "races", "left", "failures")
     print("  ".join(f"{name:>9}" if place else f"{name:24}" for place, name in enumerate(header)))
-    with tempfile.TemporaryDirectory(prefix="ldpkit-faults-") as folder:
-        bench = Bench(Path(folder), options.seed)
-        for place, scenario in enumerate(chosen):
-            kills = (place + 1) * options.kills // len(chosen) - place * options.kills // len(chosen)
-            found = bench.run(scenario, kills)
+    with ProcessPoolExecutor(options.cores) as pool:
+        works = [
+            pool.submit(
+                _trials,
+                name,
+                (place + 1) * options.kills // len(names) - place * options.kills // len(names),
+                options.seed,
+            )
+            for place, name in enumerate(names)
+        ]
+        for name, work in zip(names, works, strict=True):
+            found = work.result()
             cells = {**found.counts, "failures": len(found.failures)}
-            line = [f"{scenario.name:24}", f"{found.seconds:9.2f}"]
-            line += [f"{cells.get(name, 0):9}" for name in header[2:]]
+            line = [f"{name:24}", f"{found.seconds:9.2f}"]
+            line += [f"{cells.get(column, 0):9}" for column in header[2:]]
             print("  ".join(line), flush=True)
-            failures += found.failures
-            for name, count in cells.items():
-                totals[name] = totals.get(name, 0) + count
+            failures += len(found.failures)
+            for column, count in cells.items():
+                totals[column] = totals.get(column, 0) + count
     line = [f"{'all':24}", " " * 9, *(f"{totals.get(name, 0):9}" for name in header[2:])]
     print("  ".join(line))
-    signals = sum(totals.get(name, 0) for name in ("KILL", "TERM", "INT", "HUP"))
-    print(f"{signals} kills and signals, {len(failures)} failures, {time.monotonic() - start:.0f} s")
+    signals = sum(totals.get(name, 0) for name in SIGNALS)
+    print(f"{signals} kills and signals, {failures} failures, {time.monotonic() - start:.0f} s")
     return 1 if failures else 0
 
 
-sys.exit(main())
+def _trials(name: str, kills: int, seed: int) -> Found:
+    """Run the trials of one scenario in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="ldpkit-faults-") as folder:
+        if name == devices.NAME:
+            return devices.run(Path(folder), kills, seed)
+        scenario = next(each for each in SCENARIOS if each.name == name)
+        return Bench(Path(folder), seed).run(scenario, kills)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

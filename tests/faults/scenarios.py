@@ -52,7 +52,7 @@ SCENARIOS = (
         (
             "privatize",
             "in/values.txt",
-            "-m",
+            "-p",
             "olh",
             "-e",
             "1",
@@ -69,7 +69,7 @@ SCENARIOS = (
     Scenario(
         "privatize numbers",
         (
-            *("privatize", "in/ages.txt", "--low", "0", "--high", "99", "-m", "pm", "-e", "1"),
+            *("privatize", "in/ages.txt", "--low", "0", "--high", "99", "-p", "pm", "-e", "1"),
             *("--seed", "1", "-o", "ages.ldp"),
         ),
         ("ages.ldp",),
@@ -141,10 +141,35 @@ SCENARIOS = (
     ),
     Scenario(
         "longitudinal --figure",
-        ("longitudinal", "--reports", "20", "--repeats", "50", "--figure", "attack.png"),
+        ("longitudinal", "--reports", "20", "--devices", "50", "--figure", "attack.png"),
         ("attack.png",),
     ),
-    # The memo of a device belongs here as soon as a command writes one.
+    Scenario(
+        "audit --report",
+        ("audit", "in/reports.ldp", "--reports", "20000", "--seed", "1", "--report", "audit.html"),
+        ("audit.html",),
+    ),
+    Scenario(
+        "risk --figure",
+        ("risk", "-p", "grr", "-e", "1", "--domain", "10", "--figure", "risk.svg"),
+        ("risk.svg",),
+    ),
+    Scenario(
+        "density --figure",
+        (
+            *("density", "in/ages.txt", "--low", "0", "--high", "99", "-e", "1", "--seed", "1"),
+            *("--figure", "ages.svg"),
+        ),
+        ("ages.svg",),
+    ),
+    Scenario(
+        "plan pairs --figure",
+        (
+            *("plan", "pairs", "--n", "2000", "--epsilon-alone", "1", "--known", "20"),
+            *("--figure", "pairs.png"),
+        ),
+        ("pairs.png",),
+    ),
 )
 
 
@@ -156,5 +181,5 @@ def make_inputs(folder: Path) -> list[tuple[str, ...]]:
     (folder / "clicks.dat").write_text(
         "".join(f"{number % 97} {number % 89} {number % 7}\n" for number in range(100_000))
     )
-    report = ("privatize", "in/values.txt", "-m", "grr", "-e", "1", "--domain", "16", "-o", "in/reports.ldp")
+    report = ("privatize", "in/values.txt", "-p", "grr", "-e", "1", "--domain", "16", "-o", "in/reports.ldp")
     return [report]

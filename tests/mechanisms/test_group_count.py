@@ -85,7 +85,7 @@ def test_estimates_carry_the_promise_and_cover():
         held += low[1] <= 0.25 <= high[1]
     assert held >= 50, "false alarm 1e-3 at a coverage of 0.95"
     assert estimate.n == 40
-    assert "also the other members" in estimate.made_by["promise"]
+    assert "including the other members" in estimate.made_by["promise"]
 
 
 def test_files_and_refusals():
@@ -100,3 +100,37 @@ def test_files_and_refusals():
             ldpkit.GroupCount(**bad, epsilon=1)
     with pytest.raises(InvalidParameterError, match="one of two values"):
         ldpkit.GroupCount(2, 1, domain=3)
+
+
+def test_the_law_of_a_group_is_the_hypergeometric_one():
+    from scipy.stats import hypergeom
+
+    from ldpkit.mechanisms.joint.group_count import _sum_of_a_group
+
+    for people, size in ((2, 2), (64, 64), (1000, 8)):
+        for ones in {0, 1, people // 3, people}:
+            expected = hypergeom.pmf(np.arange(size + 1), people, ones, size)
+            assert _sum_of_a_group(ones, people, size) == pytest.approx(expected, abs=1e-14)
+
+
+def test_very_many_groups_take_no_longer(monkeypatch):
+    """SciPy walks along its hypergeometric law, which takes minutes for 2**53 people."""
+    import scipy.stats
+
+    monkeypatch.setattr(scipy.stats, "hypergeom", None)
+    mechanism = ldpkit.GroupCount(2, epsilon=0.001)
+    estimate = ldpkit.Tally(mechanism, 1 << 53, [1 << 53, 0, 0]).estimate()
+    low, high = estimate.interval(0.95)
+    assert np.isfinite(estimate.stderr).all()
+    assert (low <= high).all()
+    with pytest.raises(InvalidInputError, match="fewer than 1,000,000,000 people"):
+        mechanism.simulate([10**9, 10**9])
+
+
+def test_what_reports_of_large_groups_count_for_is_solved_exactly():
+    mechanism = ldpkit.GroupCount(64, epsilon=0.5)
+    exact = [
+        sum(Fraction(w) * Fraction(x) for w, x in zip(row, mechanism.readings, strict=True))
+        for row in mechanism.weights
+    ]
+    assert [float(each / 2**64) for each in exact] == pytest.approx(range(65), abs=1e-9)

@@ -265,11 +265,3 @@ def test_intervals_cover_and_are_shorter_than_those_of_grr():
     tally = ldpkit.Tally(SAFE, 4000, [2700, 1300])
     plain = ldpkit.Tally(ldpkit.GRR(2, epsilon=1), 4000, [2700, 1300])
     assert np.ptp(tally.estimate().interval(), axis=0)[1] < np.ptp(plain.estimate().interval(), axis=0)[1]
-
-
-def test_the_law_for_many_is_that_for_few():
-    law = PairCountLaw(SAFE, 300, population=False)
-    summed = law.chances(0.3)[1]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ldpkit.estimation.pair_law._FEW", 10)
-        assert law.chances(0.3)[1] == pytest.approx(summed, abs=1e-8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import ldpkit
 from ldpkit.bench.numeric_data import draw
@@ -53,6 +54,7 @@ def test_both_phases_give_the_mean_with_its_error(oracle, consistency):
 
 
 def test_intervals_cover_and_simulation_has_the_law_of_real_runs():
+    """The squares of errors, in units of the stated ones, show more than a count of intervals does."""
     protocol = AdaptiveMean((0, 100), 4.0, bins=4, oracle="ss")
     people = VALUES[:1000]
     source = ldpkit.random.seeded(9)
@@ -62,6 +64,10 @@ def test_intervals_cover_and_simulation_has_the_law_of_real_runs():
     truth = people.mean()
     covered = sum(low <= truth <= high for low, high in (run.interval(0.95) for run in runs))
     assert covered >= 39, f"{covered} of 50 cover (fewer than 39: false-alarm rate 5e-6, seed fixed)"
+    squares, most = (((means - truth) / errors) ** 2).sum(), chi2.isf(1e-6, 50)
+    assert squares < most, f"errors are larger than stated: {squares:.0f} (false-alarm rate 1e-6, seed fixed)"
+    assert 4 * squares > most, "the negative control passes: errors stated at half their size are not seen"
+    assert chi2.sf(most / 4, 50) > 0.99, "the power against these"
     z = (means.mean() - truth) / (errors.mean() / np.sqrt(50))
     assert abs(z) < 6, f"the mean is biased, z-score {z:.1f} (false-alarm rate 2e-9, seed fixed)"
     simulated = protocol.simulate(people, rng=ldpkit.random.seeded(10), repeats=50)

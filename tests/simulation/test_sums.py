@@ -17,7 +17,7 @@ def draw(mechanism, values, counts, seed=3, runs=RUNS):
     return sample_means(mechanism, places, np.array(counts), repeats=runs, rng=ldpkit.random.seeded(seed))
 
 
-@pytest.mark.parametrize("name", ON_A_LINE)
+@pytest.mark.parametrize("name", ["duchi", "pm", "hm", "laplace", *slow("sw", "compressed_pm", "staircase")])
 @pytest.mark.parametrize("epsilon", [0.3, *slow(4.0)])
 def test_mean_and_variance_are_the_mechanisms_own(name, epsilon):
     mechanism = ldpkit.get(name, (0, 1), epsilon=epsilon)

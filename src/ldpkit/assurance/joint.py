@@ -86,8 +86,8 @@ def guarantee(mechanism: Mechanism, adversary: Adversary, n: int) -> Guarantee:
     >>> import ldpkit
     >>> oracle = ldpkit.JRR(2, epsilon_alone=1, epsilon=2)
     >>> print(guarantee(oracle, Adversary(), 10_000))
-    JRR(2, epsilon_alone=1, epsilon=2): epsilon exactly 1.000000 against a collector who knows no value, \
-not who is paired with whom, among 10,000 people
+    JRR(2, epsilon_alone=1, epsilon=2): epsilon exactly 1.000000 against a collector who knows nobody's \
+value, and not who is paired with whom, among 10,000 people
     >>> round(guarantee(oracle, Adversary(known=500), 10_000).epsilon, 6)
     1.039508
     >>> round(guarantee(oracle, Adversary(known=1, knows_grouping=True), 10_000).epsilon, 6)

@@ -17,14 +17,14 @@ import numpy as np
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.core.limits import check_request
 from ldpkit.core.typing import Floats
 from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS, load_known_numbers
 
 __all__ = ["DEFAULT_PEOPLE", "LAWS", "NumericData", "draw", "is_file", "load_numbers"]
 
 DEFAULT_PEOPLE = 10_000
-MOST_PEOPLE = 1 << 28
-"""Each of them is a number in memory: these fill two gigabytes."""
+_FOR_A_PERSON = 64  # bytes: the number, its report, and what a mechanism of two phases takes beside
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +98,7 @@ def draw(name: str, n: int = DEFAULT_PEOPLE) -> NumericData:
     """
     if name not in LAWS:
         raise UnknownNameError("distribution of numbers", name, [*LAWS, *KNOWN_NUMBERS])
-    if check_whole(n, "n") > MOST_PEOPLE:
-        raise InvalidParameterError(f"n must be at most {MOST_PEOPLE}, got {n}")
+    check_request(_FOR_A_PERSON * check_whole(n, "n"), f"a simulation of {n} people with numbers")
     shares = (np.arange(n) + 0.5) / n
     return NumericData(name, LAWS[name](shares), IntervalDomain(-1, 1))
 

@@ -9,7 +9,7 @@ from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.summary import Mean
 from ldpkit.core.tables import Table
 
-__all__ = ["TITLES", "as_markdown", "tabulate_numeric"]
+__all__ = ["TITLES", "tabulate_numeric"]
 
 TITLES = {
     "mse": "n times the mean squared error of the mean, on the scale of [-1, 1]",
@@ -63,20 +63,3 @@ def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> Tabl
         right=(False, False, *(True for _ in mechanisms)),
         caption=_CAPTION,
     )
-
-
-def as_markdown(summary: NumericSummary, people: Mapping[str, int]) -> str:
-    """Return the table of one metric for a page of the docs.
-
-    Examples
-    --------
-    >>> from ldpkit.bench.numeric_experiment import NumericRow
-    >>> rows = [NumericRow("x", 1.0, "pm", "mse", run, 0.02) for run in (0, 1)]
-    >>> print(as_markdown(NumericSummary(rows, "mse"), {"x": 100}))
-    | data | epsilon | pm |
-    | --- | --- | --- |
-    | x | 1 | 2.00* |
-    """
-    head = ["data", "epsilon", *summary.mechanisms()]
-    lines = [head, ["---"] * len(head), *_cells(summary, people)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from ldpkit.bench.experiment import NO_METHOD, Row
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Floats
 from ldpkit.planning.ties import EQUAL, difference_stderr, is_tie
 from ldpkit.simulation.metrics import metric_for
@@ -85,7 +86,11 @@ class Summary:
 
     def mean(self, protocol: str, method: str) -> Mean:
         """Return the mean of a protocol with a method."""
-        return Mean.of(self.values[protocol, method])
+        return self._means[protocol, method]
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, str], Mean]:
+        return {key: Mean.of(values) for key, values in self.values.items()}
 
     def average(self, protocol: str) -> Mean:
         """Return the mean over all post-processing methods ('avg with PP')."""
@@ -139,9 +144,10 @@ class Summary:
         """Return what stands behind a number: * at the best of its row, ~ at what ties with it."""
         if len(self.methods) < 2:
             return ""
-        if method == self.best_method(protocol):
+        best = self.best_method(protocol)
+        if method == best:
             return "*"
-        return "~" if method in self.tied_methods(protocol) else ""
+        return "~" if self._tie((protocol, best), (protocol, method)) else ""
 
     def wins(self, method: str) -> float:
         """Return in how many (protocol, repeat) runs a method was the best; equal ones share a run."""

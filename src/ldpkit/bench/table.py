@@ -11,7 +11,7 @@ from ldpkit.bench.summary import FEW, Mean, Summary
 from ldpkit.core.tables import Table
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["AVERAGE", "WITHOUT", "Scale", "caption_of", "tabulate"]
+__all__ = ["AVERAGE", "WITHOUT", "Scale", "tabulate"]
 
 WITHOUT, AVERAGE = "w/o PP", "avg with PP"
 
@@ -76,11 +76,11 @@ def tabulate(summary: Summary) -> Table:
         header=("protocol", *(heading for heading, _ in columns)),
         rows=tuple(rows),
         right=(False, *(True for _ in columns)),
-        caption=caption_of(summary),
+        caption=_caption(summary),
     )
 
 
-def caption_of(summary: Summary) -> str:
+def _caption(summary: Summary) -> str:
     """Return what the numbers and marks of a table are."""
     if summary.repeats == 1:
         return "one collection: without more of them, nobody knows how far luck goes; * best of its row"

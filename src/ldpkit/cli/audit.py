@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
-from ldpkit.cli.options import (
-    DomainOption,
-    EpsilonOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    PageOption,
-    ParameterOption,
-    PeriodOption,
-)
 from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
 from ldpkit.cli.printing import note, present, say, show_table
@@ -60,23 +48,23 @@ def audit(
     file: Annotated[
         Path | None, typer.Argument(help="A report file or a tally; or name a mechanism with -p.")
     ] = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
-    domain: DomainOption = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    parameter: ParameterOption = None,
+    mechanism: opt.MechanismOption = None,
+    epsilon: opt.EpsilonOption = None,
+    domain: opt.DomainOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    parameter: opt.ParameterOption = None,
     reports: Annotated[
         int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
     ] = 4_000_000,
-    report: PageOption = None,
+    report: opt.PageOption = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Makes the attack repeatable; secure randomness otherwise.", show_default=False),
     ] = None,
-    output: FormatOption = Format.table,
-    force: ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
+    force: opt.ForceOption = False,
 ) -> None:
     """Check that a mechanism or a report file keeps its promise.
 
@@ -129,9 +117,9 @@ def _of_file(file: Path, **options: object) -> tuple[Mechanism, Provenance]:
     return found.mechanism, found.provenance
 
 
-def _show(found: Audit, output: Format) -> None:
+def _show(found: Audit, output: opt.Format) -> None:
     """Print the checks, and under headings what a person should read beside them."""
-    if output is not Format.table:
+    if output is not opt.Format.table:
         present(found, output)
         return
     for table in found.tables():

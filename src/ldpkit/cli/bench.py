@@ -11,25 +11,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.bench_numeric import NumberOptions, SharedOptions, numbers_benchmark
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    DataOption,
-    EpsilonsOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    HighOption,
-    LowOption,
-    MechanismsOption,
-    Missing,
-    MissingOption,
-    OutputOption,
-    PageOption,
-    RepeatableSeedOption,
-)
 from ldpkit.cli.outputs import (
     check_ending,
     check_extra,
@@ -116,8 +100,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def bench(
-    epsilon: EpsilonsOption = None,
-    mechanism: MechanismsOption = None,
+    epsilon: opt.EpsilonsOption = None,
+    mechanism: opt.MechanismsOption = None,
     consistency: Annotated[
         list[str] | None,
         typer.Option(
@@ -132,9 +116,9 @@ def bench(
     threads: Annotated[
         int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
     ] = 0,
-    data: DataOption = None,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
+    data: opt.DataOption = None,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.", show_default="mae"),
@@ -154,20 +138,20 @@ def bench(
             show_default="ems",
         ),
     ] = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    clip: ClipOption = False,
-    seed: RepeatableSeedOption = 0,
-    output: OutputOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    clip: opt.ClipOption = False,
+    seed: opt.RepeatableSeedOption = 0,
+    output: opt.OutputOption = None,
     result_format: Annotated[
         ResultFormat, typer.Option("--format", help="What to print; parquet needs --output.")
     ] = ResultFormat.table,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUTPUT.run.")
     ] = False,
-    force: ForceOption = False,
-    report: PageOption = None,
-    figure: FigureOption = None,
+    force: opt.ForceOption = False,
+    report: opt.PageOption = None,
+    figure: opt.FigureOption = None,
     plugin: Annotated[
         list[Path] | None,
         typer.Option("--plugin", metavar="FILE", help="A Python file with mechanisms, methods or metrics."),
@@ -220,7 +204,7 @@ def _frequencies(
     shared: SharedOptions,
     data: str | None,
     column: str | None,
-    missing: Missing,
+    missing: opt.Missing,
     methods: list[str],
     engine: EngineName,
     threads: int,
@@ -315,9 +299,9 @@ def _print(found: Measured, result_format: ResultFormat, output: Path | None, hi
     if is_standard_output(output) and result_format is ResultFormat.table:
         result_format = ResultFormat.csv
     if result_format in (ResultFormat.csv, ResultFormat.json):
-        present(found, Format(result_format.value))
+        present(found, opt.Format(result_format.value))
         return
     say(f"{found.title}\n")
-    present(found, Format.table)
+    present(found, opt.Format.table)
     if hint:
         say(hint)

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import note_dropped
-from ldpkit.cli.options import (
-    ColumnOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    Missing,
-    MissingOption,
-    OutputOption,
-)
 from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.printing import note, show
@@ -90,7 +82,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(datasets, name="datasets")
 
 
-def list_by_default(context: typer.Context, output: FormatOption = Format.table) -> None:
+def list_by_default(context: typer.Context, output: opt.FormatOption = opt.Format.table) -> None:
     """List known data sets, look into one, or prepare your own.
 
     Nothing is downloaded: a known set is found in the directory that LDPKIT_DATA names,
@@ -100,7 +92,7 @@ def list_by_default(context: typer.Context, output: FormatOption = Format.table)
         list_known(output)
 
 
-def list_known(output: FormatOption = Format.table) -> None:
+def list_known(output: opt.FormatOption = opt.Format.table) -> None:
     """List the known public data sets and which of them are here."""
     from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, KnownNumbers, KnownSet
     from ldpkit.simulation.datasets.catalogue import search_places
@@ -115,7 +107,7 @@ def list_known(output: FormatOption = Format.table) -> None:
         size = known.k if isinstance(known, KnownSet) else None
         row: dict[str, Any] = {"name": known.name, "title": known.title, "n": known.n, "k": size}
         row |= {"range": None if isinstance(known, KnownSet) else known.range}
-        if output is Format.table:
+        if output is opt.Format.table:
             row |= {"found": f"yes, {origin[path.parent]}" if path else "no"}
         else:
             row |= {"found": path is not None, "path": str(path) if path else None, "source": known.source}
@@ -126,8 +118,8 @@ def list_known(output: FormatOption = Format.table) -> None:
 
 def show_one(
     name: Annotated[str, typer.Argument(help="A known set, a file, or a population such as zipf:k=8,n=100.")],
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
     top: Annotated[
         int,
         typer.Option(
@@ -135,7 +127,7 @@ def show_one(
         ),
     ] = 10,
     verify: Annotated[bool, typer.Option(help="Check the checksum of a known set.")] = True,
-    output: FormatOption = Format.table,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Show where a data set comes from and its most common values.
 
@@ -165,13 +157,13 @@ def show_one(
         }
         for index in np.argsort(-dataset.counts, kind="stable")[:top]
     ]
-    if output is Format.table:
+    if output is opt.Format.table:
         show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
     title = f"The {len(rows)} most common of {dataset.k} values"
     show(rows, output, kind="data set", title=title, about=facts)
 
 
-def _show_numbers(name: str, bins: int, output: Format, *, verify: bool) -> None:
+def _show_numbers(name: str, bins: int, output: opt.Format, *, verify: bool) -> None:
     """Show where a set of numbers comes from, and how many lie in each part of its range."""
     import numpy as np
 
@@ -198,17 +190,17 @@ def _show_numbers(name: str, bins: int, output: Format, *, verify: bool) -> None
         {"low": low, "high": high, "count": count, "frequency": count / numbers.n}
         for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
     ]
-    if output is Format.table:
+    if output is opt.Format.table:
         show([{"fact": fact, "what": value} for fact, value in facts.items() if fact != "domain"], output)
     show(rows, output, kind="number set", title=f"How many lie where, in {bins} parts", about=facts)
 
 
 def prepare_numbers(
     file: Annotated[str, typer.Argument(help="A known set of numbers, or a table; '-' is standard input.")],
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Write one column of numbers, as 'ldpkit mean' and 'ldpkit density' read it."""
     from ldpkit.cli.inputs import refuse_text
@@ -238,8 +230,8 @@ def prepare_transactions(
         str | None,
         typer.Option("--delimiter", help="Between items; else a comma if there is any, or white space."),
     ] = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Keep the most frequent items, and of each person the most frequent of these.
 
@@ -272,8 +264,8 @@ def prepare_grid(
     drop_outside: Annotated[
         bool, typer.Option("--drop-outside", help="Leave out points beyond the bounds, instead of refusing.")
     ] = False,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Put points on a grid; the value of a point is its cell, row * columns + column.
 
@@ -291,10 +283,10 @@ def prepare_grid(
 
 def prepare_values(
     file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input.")],
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    output: OutputOption = None,
-    force: ForceOption = False,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    output: opt.OutputOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Count the values of a file."""
     from ldpkit.simulation.datasets.loading import load
@@ -328,11 +320,11 @@ def _write(dataset: Dataset, output: Path | None, *, dropped: int = 0) -> None:
     ]
     left_out = f", {dropped:,} left out" if dropped else ""
     if output is None or is_standard_output(output):
-        show(rows, Format.csv)
+        show(rows, opt.Format.csv)
         wrote = ""
     else:
         text = io.StringIO()
-        show(rows, Format.csv, file=text)
+        show(rows, opt.Format.csv, file=text)
         write_text(output, text.getvalue())
         wrote = f": wrote {output}"
     note(f"{dataset.n:,} people, {dataset.k} values{left_out}{wrote}")

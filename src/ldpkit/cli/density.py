@@ -7,27 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import NumericInput, moved_in_words, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    EpsilonOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    Missing,
-    MissingOption,
-    NumberFiles,
-    PeriodOption,
-    SeedOption,
-    WrapOption,
-)
 from ldpkit.cli.outputs import check_figure
 from ldpkit.cli.parsing import parse_circle, parse_shares, refuse_options
 from ldpkit.cli.printing import note, present
@@ -58,12 +41,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def density(
-    files: NumberFiles,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    epsilon: EpsilonOption = None,
-    mechanism: MechanismOption = None,
+    files: opt.NumberFiles,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
     bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
     estimator: Annotated[str, typer.Option("--estimator", help="ems (smooth), em, or inversion.")] = "ems",
     quantile: Annotated[
@@ -77,14 +60,14 @@ def density(
         ),
     ] = None,
     level: Annotated[float, typer.Option(help="The coverage of their intervals.")] = 0.95,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    wrap: WrapOption = False,
-    missing: MissingOption = Missing.refuse,
-    seed: SeedOption = None,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    seed: opt.SeedOption = None,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
 
@@ -126,7 +109,7 @@ def density(
     else:
         found = _with_quantiles(tally, bins, estimator, shares, level)
         present(found, output)
-        if output is Format.csv:
+        if output is opt.Format.csv:
             for each in found.quantiles:
                 note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
         _save(figure, found, truth)

@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_memoized
-from ldpkit.cli.options import (
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    ParameterOption,
-    RepeatableSeedOption,
-    UsualDomainOption,
-)
 from ldpkit.cli.outputs import check_figure
 from ldpkit.cli.parsing import parse_domain, parse_parameters
 from ldpkit.cli.printing import note, show
@@ -50,7 +42,7 @@ def longitudinal(
     mechanism: Annotated[
         str, typer.Option("--mechanism", "-p", metavar="NAME", help="A longitudinal mechanism.")
     ] = "lgrr",
-    domain: UsualDomainOption = "16",
+    domain: opt.UsualDomainOption = "16",
     epsilon_inf: Annotated[float, typer.Option(help="For all reports of a value that never changes.")] = 2.0,
     epsilon_1: Annotated[
         float | None,
@@ -62,11 +54,11 @@ def longitudinal(
         typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
     ] = "0,3",
     devices: Annotated[int, typer.Option("--devices", help="How many devices to attack.")] = 4000,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    parameter: ParameterOption = None,
-    seed: RepeatableSeedOption = 0,
-    output: FormatOption = Format.table,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    parameter: opt.ParameterOption = None,
+    seed: opt.RepeatableSeedOption = 0,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Show what repeated reports cost, and attack them.
 

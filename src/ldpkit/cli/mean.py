@@ -6,28 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    EpsilonOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismOption,
-    Missing,
-    MissingOption,
-    NumberFiles,
-    PeriodOption,
-    PopulationOption,
-    SeedOption,
-    WrapOption,
-)
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import parse_circle, refuse_options
 from ldpkit.cli.printing import note, present
@@ -58,18 +40,18 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mean(
-    files: NumberFiles,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    epsilon: EpsilonOption = None,
-    mechanism: MechanismOption = None,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    wrap: WrapOption = False,
-    missing: MissingOption = Missing.refuse,
+    files: opt.NumberFiles,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
     level: Annotated[float, typer.Option(help="The coverage of the interval.")] = 0.95,
-    population: PopulationOption = False,
+    population: opt.PopulationOption = False,
     share: Annotated[
         float | None,
         typer.Option(
@@ -77,10 +59,10 @@ def mean(
         ),
     ] = None,
     bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
-    seed: SeedOption = None,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    seed: opt.SeedOption = None,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Estimate the mean of numbers, or the direction of angles.
 

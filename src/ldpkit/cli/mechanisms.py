@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.options import (
-    Format,
-    FormatOption,
-    UsualDomainOption,
-    UsualEpsilonOption,
-    UsualPeopleOption,
-)
+from ldpkit.cli import options as opt
 from ldpkit.cli.parsing import parse_domain
 from ldpkit.cli.printing import show
 from ldpkit.core.errors import UnknownNameError
@@ -42,9 +36,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def mechanisms(
-    epsilon: UsualEpsilonOption = 1.0,
-    domain: UsualDomainOption = "128",
-    n: UsualPeopleOption = 100_000,
+    epsilon: opt.UsualEpsilonOption = 1.0,
+    domain: opt.UsualDomainOption = "128",
+    n: opt.UsualPeopleOption = 100_000,
     kind: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +46,7 @@ def mechanisms(
             show_default=False,
         ),
     ] = None,
-    output: FormatOption = Format.table,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """List the mechanisms: exact epsilon, error, report length.
 
@@ -74,7 +68,7 @@ def mechanisms(
         for name, mechanism, its_kind in sorted(found, key=lambda each: (each[2], each[0]))
         if kind in (None, its_kind)
     ]
-    if output is Format.table:
+    if output is opt.Format.table:
         for row in rows:
             del row["aliases"], row["citation"], row["variance_times_n"]
             row["details"] = {name: f"{value:.4g}" for name, value in (row["details"] or {}).items()}

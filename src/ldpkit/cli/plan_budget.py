@@ -6,39 +6,12 @@ from typing import Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
+from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    ConsistencyOption,
-    DataOption,
-    EpsilonMaxOption,
-    EpsilonMinOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismsOption,
-    Missing,
-    MissingOption,
-    PeopleOption,
-    RepeatableSeedOption,
-)
 from ldpkit.cli.outputs import check_extra, check_figure
 from ldpkit.cli.parsing import parse_numbers, refuse_options
 from ldpkit.cli.plan_mean import MeanOptions
-from ldpkit.cli.plan_options import (
-    AtLeastOption,
-    AtMostOption,
-    MetricOption,
-    ProbabilityOption,
-    VerifyOption,
-    WithinOption,
-    check_bound,
-    conclude,
-)
 from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
@@ -73,19 +46,19 @@ def add_to(app: typer.Typer) -> None:
 
 
 def budget(
-    data: DataOption = None,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    mechanism: MechanismsOption = None,
-    metric: MetricOption = None,
-    at_most: AtMostOption = None,
-    at_least: AtLeastOption = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    within: WithinOption = None,
-    people: PeopleOption = None,
-    clip: ClipOption = False,
-    probability: ProbabilityOption = None,
+    data: opt.DataOption = None,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    mechanism: opt.MechanismsOption = None,
+    metric: plan_opt.MetricOption = None,
+    at_most: plan_opt.AtMostOption = None,
+    at_least: plan_opt.AtLeastOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    within: plan_opt.WithinOption = None,
+    people: opt.PeopleOption = None,
+    clip: opt.ClipOption = False,
+    probability: plan_opt.ProbabilityOption = None,
     search: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,9 +68,9 @@ def budget(
             show_default="sequential",
         ),
     ] = None,
-    consistency: ConsistencyOption = None,
-    eps_min: EpsilonMinOption = 0.001,
-    eps_max: EpsilonMaxOption = 20.0,
+    consistency: opt.ConsistencyOption = None,
+    eps_min: opt.EpsilonMinOption = 0.001,
+    eps_max: opt.EpsilonMaxOption = 20.0,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="How exactly to find epsilon.", show_default=False)
     ] = None,
@@ -105,11 +78,11 @@ def budget(
         list[str] | None,
         typer.Option("--parameter", metavar="NAME=VALUE", help="A parameter of the search. Repeatable."),
     ] = None,
-    verify: VerifyOption = False,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    seed: RepeatableSeedOption = 0,
-    output: FormatOption = Format.table,
+    verify: plan_opt.VerifyOption = False,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    seed: opt.RepeatableSeedOption = 0,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Find the smallest epsilon that gives a wanted accuracy.
 
@@ -142,7 +115,7 @@ def budget(
             tolerance=tolerance,
             parameter=parameter,
         )
-        conclude(about_mean.plan(verified=verify, seed=seed), output, figure)
+        plan_opt.conclude(about_mean.plan(verified=verify, seed=seed), output, figure)
         return
     from ldpkit.core.random import seeded
     from ldpkit.planning.frequencies.plans import budget as plan
@@ -150,7 +123,7 @@ def budget(
     searches = split(search or ["sequential"])
     if "bayes" in searches:
         check_extra("bayes_opt")
-    check_bound(at_most, at_least)
+    plan_opt.check_bound(at_most, at_least)
     if at_most is None and at_least is None:
         raise _no_bound(metric or "mae")
     people_asked = load_people(data or DEFAULT_DATA, column, missing)
@@ -170,7 +143,7 @@ def budget(
         rng=seeded(seed),
         watch=watched,
     )
-    conclude(found, output, figure)
+    plan_opt.conclude(found, output, figure)
 
 
 def _no_bound(metric: str) -> InvalidParameterError:

@@ -7,21 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.options import (
-    ColumnOption,
-    DataOption,
-    EpsilonMaxOption,
-    EpsilonMinOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    MechanismsOption,
-    Missing,
-    MissingOption,
-    RepeatableSeedOption,
-)
 from ldpkit.cli.outputs import check_extra, check_figure
 from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption, conclude
 from ldpkit.cli.progress import watched
@@ -79,16 +66,16 @@ def capacity(
             help="The outcome to bound: true or false positive (capacity exceeded), true or false negative."
         ),
     ],
-    data: DataOption = None,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
+    data: opt.DataOption = None,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
     at_most: AtMostOption = None,
     at_least: AtLeastOption = None,
-    mechanism: MechanismsOption = None,
+    mechanism: opt.MechanismsOption = None,
     search: Annotated[SearchName, typer.Option("--search", help="How to look.")] = SearchName.exact,
     runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
-    eps_min: EpsilonMinOption = 0.001,
-    eps_max: EpsilonMaxOption = 10.0,
+    eps_min: opt.EpsilonMinOption = 0.001,
+    eps_max: opt.EpsilonMaxOption = 10.0,
     precision: Annotated[float, typer.Option(help="Of epsilon; not for exact.")] = 0.01,
     delta: Annotated[float, typer.Option(help="How far capri_r goes back each time.")] = 0.05,
     outliers: Annotated[
@@ -99,10 +86,10 @@ def capacity(
         bool, typer.Option(help="Add what --outliers loses back to the estimated total.")
     ] = True,
     verify: VerifyOption = False,
-    seed: RepeatableSeedOption = 0,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    seed: opt.RepeatableSeedOption = 0,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
     old_place: Annotated[str | None, typer.Argument(hidden=True)] = None,
 ) -> None:
     """Find the smallest epsilon with which a total decides rightly.

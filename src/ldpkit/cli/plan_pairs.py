@@ -21,7 +21,7 @@ Examples:
 
 The plan shows randomised response, joint randomised response (the best under the limits, the choice
 of the thesis and the safe one) and the joint count of two, each with its epsilon towards the stated
-collector and towards anyone, also the partner.
+collector and towards anyone, including the partner.
 """
 
 
@@ -43,7 +43,7 @@ def pairs(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", "-e", help="What it may tell anyone, also the partner.", show_default=False
+            "--epsilon", "-e", help="What it may tell anyone, including the partner.", show_default=False
         ),
     ] = None,
     known: Annotated[int, typer.Option(help="How many people's values the collector knows.")] = 0,

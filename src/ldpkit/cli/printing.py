@@ -106,12 +106,11 @@ def _write_csv(rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
     on_screen = target.isatty()
     for number, some in enumerate(_parts(rows)):
         text = io.StringIO()
-        writer = csv.DictWriter(text, list(some[0]) if some else [], lineterminator="\n")
+        names = list(some[0]) if some else []
+        writer = csv.writer(text, lineterminator="\n")
         if number == 0:
-            writer.writeheader()
-        writer.writerows(
-            {name: csv_cell(flat(value), on_screen) for name, value in row.items()} for row in some
-        )
+            writer.writerow(names)
+        writer.writerows([csv_cell(flat(row[name]), on_screen) for name in names] for row in some)
         target.write(text.getvalue())
 
 

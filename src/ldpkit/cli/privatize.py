@@ -9,22 +9,8 @@ from typing import Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    DomainOption,
-    EpsilonOption,
-    ForceOption,
-    HighOption,
-    LowOption,
-    Missing,
-    MissingOption,
-    ParameterOption,
-    PeriodOption,
-    SeedOption,
-    WrapOption,
-)
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
@@ -84,22 +70,22 @@ def privatize(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The report file to write; - is standard output.")
     ],
-    epsilon: EpsilonOption = None,
-    domain: DomainOption = None,
+    epsilon: opt.EpsilonOption = None,
+    domain: opt.DomainOption = None,
     domain_from_data: Annotated[
         bool,
         typer.Option(
             "--domain-from-data", help="Take the domain from the values, which tells that they exist."
         ),
     ] = False,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    clip: ClipOption = False,
-    wrap: WrapOption = False,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    parameter: ParameterOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    parameter: opt.ParameterOption = None,
     bins: Annotated[
         int | None,
         typer.Option(min=1, help="Round numbers to this grid for a frequency oracle.", show_default=False),
@@ -112,8 +98,8 @@ def privatize(
     ids: IdsOption = None,
     secret_file: SecretFileOption = None,
     question: QuestionOption = None,
-    seed: SeedOption = None,
-    force: ForceOption = False,
+    seed: opt.SeedOption = None,
+    force: opt.ForceOption = False,
 ) -> None:
     """Randomise one value for each person into a report file.
 

@@ -6,34 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
+from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.options import (
-    ColumnOption,
-    DataOption,
-    DomainOption,
-    EpsilonOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismsOption,
-    Missing,
-    MissingOption,
-    PeopleOption,
-    RepeatableSeedOption,
-)
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import parse_domain, refuse_options
-from ldpkit.cli.plan_options import (
-    AtLeastOption,
-    AtMostOption,
-    MetricOption,
-    ProbabilityOption,
-    WithinOption,
-    check_bound,
-)
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
@@ -61,26 +38,26 @@ def add_to(app: typer.Typer) -> None:
 
 
 def recommend(
-    data: DataOption = None,
-    column: ColumnOption = None,
-    missing: MissingOption = Missing.refuse,
-    people: PeopleOption = None,
-    domain: DomainOption = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    epsilon: EpsilonOption = None,
-    metric: MetricOption = None,
-    at_most: AtMostOption = None,
-    at_least: AtLeastOption = None,
-    within: WithinOption = None,
-    probability: ProbabilityOption = None,
-    mechanism: MechanismsOption = None,
+    data: opt.DataOption = None,
+    column: opt.ColumnOption = None,
+    missing: opt.MissingOption = opt.Missing.refuse,
+    people: opt.PeopleOption = None,
+    domain: opt.DomainOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    epsilon: opt.EpsilonOption = None,
+    metric: plan_opt.MetricOption = None,
+    at_most: plan_opt.AtMostOption = None,
+    at_least: plan_opt.AtLeastOption = None,
+    within: plan_opt.WithinOption = None,
+    probability: plan_opt.ProbabilityOption = None,
+    mechanism: opt.MechanismsOption = None,
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
     top: Annotated[int, typer.Option(min=1, help="How many to show in a table.")] = 12,
-    seed: RepeatableSeedOption = 0,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    seed: opt.RepeatableSeedOption = 0,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Rank mechanisms and methods for your data, and say why.
 
@@ -110,7 +87,7 @@ def recommend(
     from ldpkit.core import random
     from ldpkit.planning.frequencies.recommend import recommend as rank
 
-    check_bound(at_most, at_least)
+    plan_opt.check_bound(at_most, at_least)
     bounded = at_most is not None or at_least is not None
     if (epsilon is None) == (not bounded):
         raise InvalidParameterError("give either --epsilon, or the accuracy with --at-most or --at-least")
@@ -126,12 +103,12 @@ def recommend(
         rng=random.seeded(seed),
         watch=watched,
     )
-    present(found, output, top=top if output is Format.table else None)
+    present(found, output, top=top if output is opt.Format.table else None)
     save_drawn(figure, found)
 
 
 def _people(
-    data: str | None, column: str | None, missing: Missing, people: int | None, domain: str | None
+    data: str | None, column: str | None, missing: opt.Missing, people: int | None, domain: str | None
 ) -> Dataset:
     """Return the people, or a population that stands in for them."""
     if data is None:

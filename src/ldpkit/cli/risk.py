@@ -7,29 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
 from ldpkit.cli.making import is_for_numbers, make_mechanism
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    DataOption,
-    DomainOption,
-    EpsilonsOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismsOption,
-    Missing,
-    MissingOption,
-    ParameterOption,
-    PeriodOption,
-    RepeatableSeedOption,
-    WrapOption,
-)
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import (
     parse_budgets,
@@ -74,12 +55,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def risk(
-    mechanism: MechanismsOption = None,
-    epsilon: EpsilonsOption = None,
-    domain: DomainOption = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
+    mechanism: opt.MechanismsOption = None,
+    epsilon: opt.EpsilonsOption = None,
+    domain: opt.DomainOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
     bins: Annotated[
         int | None,
         typer.Option(
@@ -90,11 +71,11 @@ def risk(
             show_default="16",
         ),
     ] = None,
-    data: DataOption = None,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    wrap: WrapOption = False,
-    missing: MissingOption = Missing.refuse,
+    data: opt.DataOption = None,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
     prior: Annotated[
         str | None,
         typer.Option(
@@ -111,11 +92,11 @@ def risk(
     devices: Annotated[
         int, typer.Option("--devices", help="People to attack, where it takes a simulation.")
     ] = 10_000,
-    parameter: ParameterOption = None,
-    seed: RepeatableSeedOption = 0,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    parameter: opt.ParameterOption = None,
+    seed: opt.RepeatableSeedOption = 0,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Show how often an adversary guesses a value from its report.
 
@@ -173,7 +154,7 @@ def risk(
 
 
 def _numbers(
-    data: str, column: str | None, interval: IntervalDomain, *, clip: bool, missing: Missing
+    data: str, column: str | None, interval: IntervalDomain, *, clip: bool, missing: opt.Missing
 ) -> Floats:
     found = read_numbers([Path(data)], column, interval.low, interval.high, clip=clip, missing=missing)
     if found is None:

@@ -18,25 +18,31 @@ __all__ = ["count_files", "count_numbers", "is_collected", "open_all", "open_col
 
 def is_collected(path: Path) -> bool:
     """Whether a file begins as report files or tallies do."""
+    from ldpkit.files import reportparts
+    from ldpkit.mechanisms import tally
+
+    return _start(path) in (reportparts.MAGIC, tally.MAGIC)
+
+
+def _start(path: Path) -> bytes:
+    """Return the first bytes of a file, by which formats are told; none if there is no file."""
     if not path.is_file():
-        return False
+        return b""
     with path.open("rb") as stream:
-        return stream.read(4) in (b"LDPR", b"LDPT")
+        return stream.read(4)
 
 
 def open_collected(path: Path) -> ReportFile | Tally:
-    """Return what a file holds: reports or, if it begins with LDPT, a tally."""
+    """Return what a file holds: reports or, if it begins as one, a tally."""
     from ldpkit.files.reportfile import ReportFile
-    from ldpkit.mechanisms.tally import Tally
+    from ldpkit.mechanisms.tally import MAGIC, Tally
 
-    if path.is_file():
-        with path.open("rb") as stream:
-            if stream.read(4) == b"LDPT":
-                try:
-                    return Tally.from_bytes(path.read_bytes())
-                except FileFormatError as error:
-                    raise FileFormatError(f"{str(path)!r}: {error}") from error
-    return ReportFile.open(path)
+    if _start(path) != MAGIC:
+        return ReportFile.open(path)
+    try:
+        return Tally.from_bytes(path.read_bytes())
+    except FileFormatError as error:
+        raise FileFormatError(f"{str(path)!r}: {error}") from error
 
 
 def refuse_twins(files: list[Path]) -> None:

@@ -4,6 +4,7 @@ What a file needs can be far larger than the file: a header of a hundred bytes n
 domain of 2**26 values, and packed text unpacks to a thousand times its length. The need
 is compared with a limit before memory is taken: 256 MiB, or 64 times the length of the
 file where that is more. `LDPKIT_MEMORY` in the environment raises it, for files one trusts.
+The same limit holds for what a few characters ask for, such as "gaussian:n=100000000".
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["VARIABLE", "allowed_memory", "check_memory"]
+__all__ = ["VARIABLE", "allowed_memory", "check_memory", "check_request"]
 
 VARIABLE = "LDPKIT_MEMORY"
 """The variable of the environment that raises the limit, such as 4G or 500M."""
@@ -59,6 +60,33 @@ may take 256: if you trust the file, set LDPKIT_MEMORY=3072M
         raise InvalidInputError(
             f"{what} takes {megabytes} MiB of memory, a file of {length} bytes may take {allowed >> 20}: "
             f"if you trust the file, set {VARIABLE}={megabytes}M"
+        )
+
+
+def check_request(needed: int, what: str) -> None:
+    """Refuse work that takes more memory than is allowed for, before any of it is taken.
+
+    Parameters
+    ----------
+    needed : int
+        The bytes that the work takes.
+    what : str
+        The work, for the message.
+
+    Examples
+    --------
+    >>> check_request(6 << 30, "a simulation of 100000000 people")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: a simulation of 100000000 people takes 6144 MiB of memory, \
+the limit is 256: ask for fewer, or set LDPKIT_MEMORY=6144M
+    """
+    allowed = _limit()
+    if needed > allowed:
+        megabytes = -(-needed >> 20)
+        raise InvalidParameterError(
+            f"{what} takes {megabytes} MiB of memory, the limit is {allowed >> 20}: "
+            f"ask for fewer, or set {VARIABLE}={megabytes}M"
         )
 
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType
 
@@ -19,6 +20,7 @@ __all__ = ["Stopped", "stop_at_signals", "tidied"]
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 _AGAIN = 0.01  # seconds until a signal is sent again
 _open_blocks = 0
+_arrived = True  # whether a signal that was dropped has come to where it is an exception
 
 
 class Stopped(BaseException):
@@ -68,10 +70,28 @@ def _send_again(dropped: sys.UnraisableHookArgs) -> None:
         return
     import threading
 
-    threading.Timer(_AGAIN, os.kill, (os.getpid(), dropped.exc_value.number)).start()
+    global _arrived
+    _arrived = False
+    threading.Thread(target=_send_until_it_arrives, args=(dropped.exc_value.number,), daemon=True).start()
 
 
-def _stop(number: int, _: FrameType | None) -> None:
+def _send_until_it_arrives(number: int) -> None:
+    while not _arrived:
+        time.sleep(_AGAIN)
+        os.kill(os.getpid(), number)
+
+
+def _is_sending(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code is not _send_again.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    global _arrived
+    if _is_sending(frame):  # an exception would be dropped there once more
+        return
+    _arrived = True
     stopped = Stopped(number)
     if _open_blocks:
         raise stopped

@@ -98,6 +98,9 @@ class Table:
         return "\n".join([*above, *lines, *below])
 
 
+_PLAIN = (float, int, str)
+
+
 def cell_text(value: Any) -> str:
     r"""Return a value as short text that cannot steer a terminal, as a label could.
 
@@ -120,6 +123,8 @@ def flat(value: Any) -> Any:
     >>> flat({"low": 0, "high": 1}), flat([1, 2]), flat(3)
     ('low=0, high=1', '1, 2', 3)
     """
+    if type(value) in _PLAIN:  # nearly all are, of a million rows
+        return value
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={item}" for name, item in value.items())
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value

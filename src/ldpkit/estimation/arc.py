@@ -22,7 +22,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.circular_density import circular_mechanism
+from ldpkit.estimation.from_reports import circular_mechanism
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
 from ldpkit.mechanisms.tally import Tally

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldpkit.core.checks import check_whole
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
@@ -19,7 +19,7 @@ from ldpkit.estimation.from_reports import FromReports, made_by
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["ALGORITHMS", "FINE", "BinnedDensity", "Deconvolved", "deconvolved", "other_kind"]
+__all__ = ["ALGORITHMS", "FINE", "BinnedDensity", "Deconvolved", "deconvolved"]
 
 ALGORITHMS = ("ems", "em", "inversion")
 """How a density can be estimated."""
@@ -167,11 +167,3 @@ def deconvolved(
     domain, made = mechanism.domain, made_by(mechanism, algorithm)
     edges = np.linspace(domain.low, domain.high, size + 1)
     return Deconvolved(edges, masses, tally.n, domain, made, covariance, mechanism, tally.provenance)
-
-
-def other_kind(tally: Tally, kind: str) -> InvalidInputError:
-    """Return the refusal of a tally of another kind of mechanism."""
-    return InvalidInputError(
-        f"this needs reports of a {kind} mechanism, got {tally.mechanism!r}: "
-        f'estimate with "{tally.mechanism.default_estimator}"'
-    )

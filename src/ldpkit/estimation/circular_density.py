@@ -15,14 +15,13 @@ import numpy as np
 
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.binned_density import BinnedDensity, deconvolved, other_kind
+from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import check_reported
+from ldpkit.estimation.from_reports import circular_mechanism
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.kinds import is_circular
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
-__all__ = ["CircularDensity", "circular_density", "circular_mechanism", "circular_transition"]
+__all__ = ["CircularDensity", "circular_density", "circular_transition"]
 
 _ALL_PLACES = 16  # up to so many places in a bin, each is looked at
 
@@ -99,15 +98,6 @@ def circular_density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -
     mechanism = circular_mechanism(tally)
     matrix = partial(circular_transition, mechanism)
     return CircularDensity(*deconvolved(tally, matrix, bins, algorithm, around=True))
-
-
-def circular_mechanism(tally: Tally) -> CircularMechanism:
-    """Return the mechanism of a tally from which directions can be estimated, or say why not."""
-    mechanism = tally.mechanism
-    if not is_circular(mechanism):
-        raise other_kind(tally, "circular")
-    check_reported(tally)
-    return mechanism
 
 
 @lru_cache(maxsize=16)

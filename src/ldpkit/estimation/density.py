@@ -23,13 +23,12 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.binned_density import BinnedDensity, deconvolved, other_kind
+from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import check_reported
+from ldpkit.estimation.from_reports import numeric_mechanism
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
@@ -38,7 +37,6 @@ __all__ = [
     "Quantile",
     "check_tells_more",
     "density",
-    "numeric_mechanism",
     "transition",
 ]
 
@@ -252,15 +250,6 @@ def _room(domain: IntervalDomain, low: float, high: float) -> str:
     unit = 10.0 ** math.floor(math.log10(room))
     below, above = unit * math.floor((low - room) / unit), unit * math.ceil((high + room) / unit)
     return f"{max(below, domain.low):g} to {min(above, domain.high):g}"
-
-
-def numeric_mechanism(tally: Tally) -> NumericMechanism:
-    """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
-    mechanism = tally.mechanism
-    if not is_numeric(mechanism):
-        raise other_kind(tally, "numeric")
-    check_reported(tally)
-    return mechanism
 
 
 def check_tells_more(mechanism: NumericMechanism) -> None:

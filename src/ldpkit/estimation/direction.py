@@ -14,8 +14,8 @@ from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.arc import Arc, DirectionMargin
-from ldpkit.estimation.circular_density import CircularDensity, circular_density, circular_mechanism
-from ldpkit.estimation.from_reports import FromReports, made_by
+from ldpkit.estimation.circular_density import CircularDensity, circular_density
+from ldpkit.estimation.from_reports import FromReports, circular_mechanism, made_by
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 

@@ -11,9 +11,12 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import Result
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+from ldpkit.mechanisms.kinds import is_circular, is_numeric
+from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["FromReports", "check_reported", "made_by"]
+__all__ = ["FromReports", "check_reported", "circular_mechanism", "made_by", "numeric_mechanism"]
 
 
 def made_by(mechanism: Mechanism, method: str) -> dict[str, Any]:
@@ -26,6 +29,32 @@ def check_reported(tally: Tally) -> None:
     """Refuse a tally without reports."""
     if tally.n == 0:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
+
+
+def numeric_mechanism(tally: Tally) -> NumericMechanism:
+    """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
+    mechanism = tally.mechanism
+    if not is_numeric(mechanism):
+        raise _other_kind(tally, "numeric")
+    check_reported(tally)
+    return mechanism
+
+
+def circular_mechanism(tally: Tally) -> CircularMechanism:
+    """Return the mechanism of a tally from which directions can be estimated, or say why not."""
+    mechanism = tally.mechanism
+    if not is_circular(mechanism):
+        raise _other_kind(tally, "circular")
+    check_reported(tally)
+    return mechanism
+
+
+def _other_kind(tally: Tally, kind: str) -> InvalidInputError:
+    """Return the refusal of a tally of another kind of mechanism."""
+    return InvalidInputError(
+        f"this needs reports of a {kind} mechanism, got {tally.mechanism!r}: "
+        f'estimate with "{tally.mechanism.default_estimator}"'
+    )
 
 
 class FromReports(Result):

@@ -1,7 +1,7 @@
 """The estimate from joint reports of groups, and its intervals.
 
 Intervals come from a test of every share, with a sum of the reports as its statistic:
-what each report counts for, rounded to eighths, so that the law of the sum is exact.
+what each report counts for, rounded to steps, so that the law of the sum is exact.
 """
 
 from __future__ import annotations
@@ -18,17 +18,25 @@ from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.from_reports import check_reported, made_by
 from ldpkit.estimation.noise import Noise
-from ldpkit.estimation.pair_law import MOST, Complex, first_that, normal_tails, pairs_characteristic
+from ldpkit.estimation.pair_law import (
+    COUNTABLE,
+    MOST,
+    Complex,
+    first_that,
+    holding_pairs,
+    normal_tails,
+    pairs_characteristic,
+)
 from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.kinds import is_group
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["GroupRegion", "group_estimate"]
 
-_STEPS = 8  # of the statistic in one person
+_STEPS = 8  # of the statistic in one person, at most
+_RANGE = 32  # steps between two reports, at most: where few are so far apart, sums soon are normal
 _WINDOW, _MARGIN = 12, 40  # deviations, and steps, to each side of the mean
 _ROUNDING = 1e-12
-_COARSEST = 2.0  # steps of the largest reading
 _FINEST = 30  # halvings of a share in a population
 
 
@@ -44,29 +52,27 @@ class GroupRegion:
     counts: Counts
 
     @cached_property
-    def _scale(self) -> float:
-        """How many steps of the statistic a person is: any rounding is a statistic with a law of its own."""
-        likely = 2 * _WINDOW * float(np.abs(self.mechanism.readings).max()) * math.sqrt(self.counts.sum())
-        return min(_STEPS, MOST / max(likely, 1.0))
-
-    @cached_property
     def _worth(self) -> Counts:
-        return np.rint(self._scale * self.mechanism.readings).astype(np.int64)
-
-    @property
-    def _is_normal(self) -> bool:
-        """Whether so many groups report that a statistic in steps would be too coarse, and needs none."""
-        return self._scale * float(np.abs(self.mechanism.readings).max()) < _COARSEST
+        """What each report adds to the statistic: any rounding is a statistic with a law of its own."""
+        readings = self.mechanism.readings
+        scale = min(_STEPS, max(_RANGE, self.mechanism.size) / float(np.ptp(readings)))
+        steps = np.rint(scale * readings).astype(np.int64)
+        steps -= steps.min()
+        return np.asarray(steps // np.gcd.reduce(steps))  # the two ends of a pair are as far from its middle
 
     @cached_property
     def _chances(self) -> Floats:
         """The probability of each report, a row for each sum."""
         return np.asarray(np.array(self.mechanism.weights, float) / WORD)
 
+    def statistic(self, counts: Counts) -> Counts:
+        """Return what is tested, of counts or of rows of them: the ends of the interval grow with it."""
+        return np.asarray(counts @ self._worth)
+
     def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
         """Return for each value an interval that misses the truth with probability `error` at most."""
         groups = int(self.counts.sum())
-        seen = int(self.counts @ self._worth)
+        seen = int(self.statistic(self.counts))
         steps = 1 << _FINEST if population else groups * self.mechanism.size
         least = first_that(lambda k: self._tails(k / steps, seen, population)[1] > error / 2, steps)
         past = first_that(lambda k: self._tails(k / steps, seen, population)[0] <= error / 2, steps + 1)
@@ -79,29 +85,42 @@ class GroupRegion:
         from scipy.stats import binom
 
         size, groups = self.mechanism.size, int(self.counts.sum())
-        totals = binom.pmf(np.arange(size + 1), size, share)
-        chances = totals @ self._chances
-        mean = float(chances @ self._worth)
-        spread = float(chances @ (self._worth - mean) ** 2)
-        if self._is_normal:
-            exact = chances @ self.mechanism.readings
-            people, slope = groups * size, float(groups * size)
-            variance = self.mechanism.variance(share, people, population=population) * slope**2
-            return normal_tails(float(self.counts @ self.mechanism.readings), groups * float(exact), variance)
-        window = 1 << math.ceil(math.log2(2 * (_WINDOW * math.sqrt(groups * spread) + _MARGIN * _STEPS)))
-        start = math.floor(groups * mean) - window // 2
-        turns = np.multiply.outer(self._worth, np.arange(window // 2 + 1)) % window
-        waves = np.exp(2j * np.pi * turns / window)
-        if population or size > 2:
-            law: Complex = (chances @ waves) ** groups
+        chances = binom.pmf(np.arange(size + 1), size, share) @ self._chances
+        independent = population or size > 2
+        if independent:
+            mean = groups * float(chances @ self._worth)
+            variance = groups * float(chances @ (self._worth - mean / groups) ** 2)
         else:
-            none, one, two = self._chances @ waves
+            mean, variance = self._moments(groups, round(share * 2 * groups))
+        likely = 2 * _WINDOW * math.sqrt(variance)
+        if likely > MOST:
+            return normal_tails(seen, mean, variance, float(np.ptp(self._worth)))
+        if groups > COUNTABLE:
+            return 1.0, 1.0
+        window = 1 << math.ceil(math.log2(likely + 2 * _MARGIN * _STEPS))
+        start = math.floor(mean) - window // 2
+        waves = np.exp(2j * np.pi * np.arange(window) / window)
+        order = np.arange(window // 2 + 1)
+        reports = waves[np.multiply.outer(self._worth, order) % window]
+        if independent:
+            law: Complex = (chances @ reports) ** groups
+        else:
+            none, one, two = self._chances @ reports
             law = pairs_characteristic([two, one, none], groups, round(share * 2 * groups))
-        shift = np.exp(-2j * np.pi * ((start * np.arange(window // 2 + 1)) % window) / window)
+        shift = waves[-(start % window) * order % window]
         probabilities = np.clip(np.fft.irfft(np.conj(law * shift), window), 0, 1)
         places = start + np.arange(window)
         below, above = probabilities[places <= seen].sum(), probabilities[places >= seen].sum()
         return float(below) + _ROUNDING, float(above) + _ROUNDING
+
+    def _moments(self, pairs: int, holders: int) -> tuple[float, float]:
+        """Return the mean and the variance of the statistic of pairs with so many holders among them."""
+        means = self._chances @ self._worth
+        spreads = self._chances @ self._worth**2 - means**2
+        two, scatter = holding_pairs(pairs, holders)
+        types = np.array([pairs - holders + two, holders - 2 * two, two])
+        bend = means[0] - 2 * means[1] + means[2]
+        return float(types @ means), float(types @ spreads + scatter * bend**2)
 
 
 @ESTIMATORS.register("groups")

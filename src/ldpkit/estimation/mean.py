@@ -21,8 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.density import numeric_mechanism
-from ldpkit.estimation.from_reports import made_by
+from ldpkit.estimation.from_reports import made_by, numeric_mechanism
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,

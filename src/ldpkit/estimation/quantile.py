@@ -26,7 +26,8 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import FINE
-from ldpkit.estimation.density import Density, Quantile, check_tells_more, density, numeric_mechanism
+from ldpkit.estimation.density import Density, Quantile, check_tells_more, density
+from ldpkit.estimation.from_reports import numeric_mechanism
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism

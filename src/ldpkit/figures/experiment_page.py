@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
 
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.summary import Summary
-from ldpkit.bench.table import AVERAGE, WITHOUT, Scale, caption_of
+from ldpkit.bench.table import tabulate
 from ldpkit.core.numbertext import number_text
 from ldpkit.figures.canvas import new_figure
 from ldpkit.figures.experiment import curves, heat_map, truth_against_estimate
@@ -19,7 +18,6 @@ __all__ = ["benchmark_page"]
 _STYLE = """table { font-size: .85rem }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
-td.best { font-weight: 700 } td.best, td.tie { background: #7a73 } tr.won td { opacity: .7 }
 svg { background: white }"""
 
 
@@ -68,29 +66,11 @@ def _facts(found: Benchmark) -> str:
 
 
 def _table(summary: Summary) -> str:
-    scale = Scale.of(summary)
-    methods = [*summary.methods]
-    heads = ["protocol", *(WITHOUT if method == "none" else method for method in methods), AVERAGE]
-    lines = [_row("th", heads)]
-    for protocol in summary.protocols:
-        cells = [f"<td>{html.escape(protocol)}</td>"]
-        for method in methods:
-            mark = summary.mark(protocol, method)
-            kind = {"*": ' class="best"', "~": ' class="tie"'}.get(mark, "")
-            cells.append(f"<td{kind}>{scale.text(summary.mean(protocol, method), mark)}</td>")
-        average = scale.text(summary.average(protocol)) if summary.post_processing else ""
-        lines.append("<tr>" + "".join(cells) + f"<td>{average}</td></tr>")
-    runs = len(summary.protocols) * summary.repeats
-    won = ["won", *(f"{summary.wins(method) / runs:.0%}" for method in methods), ""]
-    lines.append('<tr class="won">' + "".join(f"<td>{cell}</td>" for cell in won) + "</tr>")
+    table = tabulate(summary)
     return (
-        f"<p>epsilon = {summary.epsilon:g}{scale.unit}; {html.escape(caption_of(summary))}.</p>"
-        f'<div class="scroll"><table>{"".join(lines)}</table></div>'
+        f"<p>{html.escape(table.title)}; {html.escape(table.caption)}.</p>"
+        f'<div class="scroll">{table.to_html()}</div>'
     )
-
-
-def _row(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _heat_map(summary: Summary) -> str:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_pairs"]
 
-_FARTHEST = 8.0  # epsilon towards a partner, beyond which the line leaves the picture
+_FARTHEST = (
+    8.0  # epsilon towards a partner, beyond which the line leaves the picture, if it starts well before
+)
 _POINTS = 80
 
 
@@ -31,23 +33,29 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
     question = plan.question
     alone = question.epsilon_alone
     base = plan["rr"].variance
-    spent = np.linspace(alone, _FARTHEST, _POINTS + 1)[1:]
+    farthest = max(_FARTHEST, 2 * alone)
+    spent = np.linspace(alone, farthest, _POINTS + 1)[1:]
     tables = [PairTable.of_epsilons(2, alone, float(each)) for each in spent]
     ratios = [question.variance(table) / base for table in tables]
     axes.plot(
-        [alone, *spent], [1.0, *ratios], color="C0", label=f"pairs (JRR), each report epsilon {alone:g}"
+        [alone, *spent],
+        [1.0, *ratios],
+        color="C0",
+        label=f"correlated answers of pairs (JRR); on its own each has epsilon {alone:g}",
     )
     for wanted in (2.0, 4.0):
-        if alone < wanted < _FARTHEST:
+        if alone < wanted < farthest:
             table = PairTable.of_epsilons(2, alone, wanted)
             ratio = question.variance(table) / base
             axes.plot(wanted, ratio, "o", color="C0", markersize=4)
-            axes.annotate(f"rho {float(table.rho):.2f}", (wanted, ratio), (4, 6), textcoords="offset points")
+            axes.annotate(
+                f"correlation {float(table.rho):.2f}", (wanted, ratio), (4, 6), textcoords="offset points"
+            )
     thesis = plan["thesis"]
     axes.axhline(thesis.ratio, color="C3", linestyle=":", linewidth=1.2)
     axes.annotate(
-        f"the thesis' choice, rho {thesis.rho:.2f}: a partner can learn the value (epsilon infinite)",
-        (_FARTHEST, thesis.ratio),
+        f"strongest correlation, {thesis.rho:.2f}: a partner can learn the value (epsilon infinite)",
+        (farthest, thesis.ratio),
         (-4, -12),
         textcoords="offset points",
         ha="right",
@@ -60,15 +68,25 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
         [each / plain[0] for each in plain],
         "--",
         color="C1",
-        label="everybody alone (RR) at the epsilon on the axis: always less noise",
+        label="no pairs: randomised response (RR) at the epsilon on the axis",
     )
     axes.plot(alone, 1.0, "s", color="black", label=f"RR at epsilon {alone:g}")
-    axes.plot(alone, plan["group"].ratio, "D", color="C2", label=f"joint count of two at epsilon {alone:g}")
-    axes.set_xlim(0, _FARTHEST)
+    axes.plot(
+        alone,
+        plan["group"].ratio,
+        "D",
+        color="C2",
+        label=f"one joint count from each pair (GroupCount), epsilon {alone:g}",
+    )
+    axes.set_xlim(0, farthest)
     axes.set_ylim(0, max(1.1, *ratios) + 0.02)
-    axes.set_xlabel("epsilon towards a partner who knows everything but the value: less is more private")
-    axes.set_ylabel(f"variance, over that of RR at epsilon {alone:g}")
+    axes.set_xlabel(
+        "epsilon towards a partner who knows everything but your value (farther left is more private)"
+    )
+    axes.set_ylabel(f"variance, over that of RR at epsilon {alone:g} (lower is better)")
     low, high = question.range
     spread = f"{low:,} ones" if low == high else f"{low:,} to {high:,} ones, the worst of them"
-    axes.set_title(f"What pairs gain, and what they tell the partner ({question.n:,} people, {spread})")
+    axes.set_title(
+        f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}"
+    )
     axes.legend(fontsize=8)

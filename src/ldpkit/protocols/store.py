@@ -136,6 +136,11 @@ class DeviceStore:
             raise self._refusal(error) from error
         except UnicodeDecodeError:  # SQLite quotes a damaged schema in its complaint
             raise self.damaged() from None
+        except MemoryError:  # SQLite also says so of a damaged length, and takes no memory then
+            raise LdpkitError(
+                f"the store {str(self.path)!r} cannot be read: memory ran out, or a length in the file is "
+                "damaged. If it fails again with memory to spare, restore it from a copy of the device"
+            ) from None
 
     def _connect(self) -> sqlite3.Connection:
         import sqlite3

@@ -24,6 +24,7 @@ from ldpkit.core import random
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import check_request
 from ldpkit.core.parameters import Parameter
 from ldpkit.core.registry import Registry
 
@@ -46,6 +47,7 @@ __all__ = [
     "zipf",
 ]
 
+_FOR_A_VALUE = 48  # bytes: weights, shares, counts and their order
 LARGEST_N = 1 << 50
 """Beyond, a 64-bit float no longer tells one person from the next."""
 
@@ -87,6 +89,7 @@ class Population:
     def probabilities(self, k: int, **parameters: float) -> Floats:
         """Return the probability of each of the k values."""
         size = len(CategoricalDomain(check_whole(k, "k", least=2)))  # which also knows how many are too many
+        check_request(_FOR_A_VALUE * size, f"the population {self.name} of {size} values")
         for name, value in parameters.items():
             self._check_parameter(name, value)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):

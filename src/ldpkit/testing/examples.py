@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core import random
+from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS
@@ -44,7 +45,7 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     >>> example("ogpm_prior"), example("circular_sw")
     (OGPMPrior((-2, 6), epsilon=1, width=0.3), CircularSW(CircleDomain(24, low=-6), epsilon=1))
     """
-    kind = MECHANISMS.get(name)
+    kind, epsilon = MECHANISMS.get(name), check_epsilon(epsilon)
     if domain is None:
         domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else _SMALL
     if kind.can("joint"):

@@ -109,9 +109,9 @@ def check_neighbours(mechanism: Any) -> None:
     """The noise of one report says nothing about that of the next: supports of pairs multiply."""
     (each,) = cases(mechanism, (4, 1.0))
     reports = each.first_reports(np.zeros(3000, int), rng=seeded(22))
-    held = np.array([each.tally(reports[place : place + 1]).counts[0] for place in range(len(reports))])
-    table, p = np.bincount(2 * held[:-1:2] + held[1::2], minlength=4), each.p
-    surprise = fits(table, [(1 - p) ** 2, (1 - p) * p, p * (1 - p), p * p])
+    held = [each.tally(reports[place : place + 2]).counts[0] for place in range(0, len(reports), 2)]
+    p = each.p
+    surprise = fits(np.bincount(held, minlength=3), [(1 - p) ** 2, 2 * p * (1 - p), p * p])
     require(
         surprise > FALSE_ALARM,
         f"{each!r}: neighbouring reports depend on each other, p-value {surprise:.2g} ({SAID})",

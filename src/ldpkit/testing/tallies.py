@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.errors import FileFormatError, FrozenError, InvalidInputError, MismatchError
+from ldpkit.files import reportparts
 from ldpkit.mechanisms.tally import MAGIC, Tally
 from ldpkit.testing.examples import good_values, relatives, small
 from ldpkit.testing.expect import refuses, require
@@ -117,7 +118,7 @@ def check_forged_tallies(mechanism: Any) -> None:
     )
     forged = [
         _sealed(good, counts, version=2),
-        _sealed(good, counts, magic=b"LDPR"),
+        _sealed(good, counts, magic=reportparts.MAGIC),
         _sealed(good, counts[:-8]),
         _sealed(good, counts + bytes(8)),
         _sealed(good, counts[:-1]),

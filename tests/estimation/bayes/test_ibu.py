@@ -129,6 +129,30 @@ def test_the_start_matters_only_before_convergence():
     assert np.abs(late[0] - late[1]).max() < 1e-8
 
 
+def test_values_that_were_observed_equally_often_go_through_it_as_one(monkeypatch):
+    from ldpkit.estimation.bayes import kernels
+
+    lengths, run = [], kernels._iterate
+
+    def watched(work, *rest):
+        lengths.append(work.shape[1])
+        return run(work, *rest)
+
+    monkeypatch.setattr(kernels, "_iterate", watched)
+    counts = np.zeros(1 << 20, np.int64)
+    counts[:3] = 5, 2, 2
+    [made] = update(counts[None, :], 0.5, 0.25, rules=Rules(max_iterations=100))
+    assert lengths == [3]
+    [alone] = update(np.array([[5, 2, 2, 0]]), 0.5, 0.25, rules=Rules(max_iterations=100))
+    assert made.frequencies[0] > made.frequencies[1] == made.frequencies[2] > made.frequencies[3]
+    assert alone.frequencies[1] == alone.frequencies[2]
+    assert made.frequencies.sum() == pytest.approx(1)
+    start = np.array([1, 2, 3, 4]) / 10  # equal counts that begin apart stay apart
+    [apart] = update(np.array([[5, 2, 2, 0]]), 0.5, 0.25, rules=Rules(max_iterations=1), start=start)
+    assert lengths[1:] == [3, 4]
+    assert apart.frequencies[1] < apart.frequencies[2]
+
+
 def test_a_batch_runs_row_by_row():
     oracle = ldpkit.OUE(7, epsilon=1)
     counts = oracle.simulate([100] * 7, rng=ldpkit.random.seeded(3), repeats=5)

@@ -142,6 +142,10 @@ def _stores() -> Iterator[Finding]:
     whole = stores.whole()
     at = whole.index(b"\3\3\3\3\3")
     yield Finding("one bit of a record", "stores", b"D" + whole[:at] + b"\2" + whole[at + 1 :])
+    at = whole.index(b"tablekeptkept") - 10  # the length of that record
+    yield Finding(
+        "a length that is not there", "stores", b"D" + whole[:at] + b"\xff" * 6 + b"\x7f" + whole[at + 7 :]
+    )
     yield Finding("a store of one byte", "stores", b"DS")
     yield Finding("a store of no byte", "stores", b"D")
     yield Finding("a memo of 50,000 brackets", "stores", b"D" + b'{"a":' + b"[" * 50_000)

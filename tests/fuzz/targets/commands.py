@@ -20,9 +20,9 @@ from fuzz.targets import reports, tables, tallies
 from ldpkit.cli.app import run
 from ldpkit.core.errors import LdpkitError
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "READING", "VALUES"]
 
-_READING = (
+READING = (
     ["inspect", "FILE"],
     ["estimate", "FILE"],
     ["estimate", "FILE", "--consistency", "norm_sub", "--format", "json"],
@@ -30,11 +30,18 @@ _READING = (
     ["estimate", "FILE", "--save-tally", "out.tally", "--force"],
     ["mean", "FILE"],
     ["mean", "FILE", "--format", "csv"],
+    ["estimate", "FILE", "--estimator", "ibu"],
+    ["density", "FILE", "--format", "json"],
+    ["audit", "FILE", "--reports", "1000", "--seed", "1"],
 )
-_VALUES = (
-    ["privatize", "FILE", "--domain", "4", "-m", "grr", "-e", "1", "-o", "out.ldp", "--force"],
-    ["privatize", "FILE", "--domain", "a,b", "-m", "olh", "-e", "1", "-o", "out.ldp", "--force"],
-    ["privatize", "FILE", "--low", "0", "--high", "9", "-m", "pm", "-e", "1", "-o", "out.ldp", "--force"],
+VALUES = (
+    ["privatize", "FILE", "--domain", "4", "-p", "grr", "-e", "1", "-o", "out.ldp", "--force"],
+    ["privatize", "FILE", "--domain", "a,b", "-p", "olh", "-e", "1", "-o", "out.ldp", "--force"],
+    ["privatize", "FILE", "--low", "0", "--high", "9", "-p", "pm", "-e", "1", "-o", "out.ldp", "--force"],
+    ["mean", "FILE", "--low", "0", "--high", "9", "-p", "hm", "-e", "1"],
+    ["density", "FILE", "--low", "0", "--high", "9", "-p", "sw", "-e", "1"],
+    ["bench", "-d", "FILE", "-p", "grr", "-e", "1", "-r", "2", "--format", "json"],
+    ["risk", "-d", "FILE", "-p", "grr", "-e", "1"],
     ["datasets", "prepare", "values", "FILE"],
     ["datasets", "prepare", "transactions", "FILE", "--top", "2"],
 )
@@ -45,8 +52,8 @@ _SEPARATOR = b"\n"
 def _seeds() -> tuple[bytes, ...]:
     files = [*reports.REPORTS.seeds()[::5], *tallies.TALLIES.seeds()[::5]]
     texts = [each.partition(b"\n")[2] for each in (*tables.TEXTS.seeds(), *tables.COUNTS.seeds())]
-    made = [json.dumps(words).encode() + _SEPARATOR + data for data in files for words in _READING[::2]]
-    return (*made, *(json.dumps(words).encode() + _SEPARATOR + data for data in texts for words in _VALUES))
+    made = [json.dumps(words).encode() + _SEPARATOR + data for data in files for words in READING[::2]]
+    return (*made, *(json.dumps(words).encode() + _SEPARATOR + data for data in texts for words in VALUES))
 
 
 def _mutate(rng: random.Random, data: bytes) -> bytes:
@@ -58,7 +65,7 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
         return rng.choice(_seeds())
     kind = rng.randrange(10)
     if kind == 0:
-        words = list(rng.choice((*_READING, *_VALUES)))
+        words = list(rng.choice((*READING, *VALUES)))
     elif kind == 1:
         words[rng.randrange(len(words))] = rng.choice(HOSTILE_TEXTS)
     elif kind == 2:
@@ -89,7 +96,7 @@ def _check(data: bytes, folder: Path) -> None:
         words = [str(word) for word in json.loads(first)]
     except (ValueError, TypeError, RecursionError):
         raise LdpkitError("not a command") from None
-    refused_if(words[:1] not in [[each[0]] for each in (*_READING, *_VALUES)], "another command")
+    refused_if(words[:1] not in [[each[0]] for each in (*READING, *VALUES)], "another command")
     # What a command reads and writes by name must be in the folder, or this would be no test.
     refused_if(
         any(word.startswith(("/", "-", ".", "@")) and len(word) > 2 and word[1] != "-" for word in words), ""

@@ -13,6 +13,7 @@ from fuzz.mutate import change_json
 from fuzz.target import Target, refused_if, require
 from fuzz.targets.examples import examples, specs
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.results import ENVELOPE
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.mechanisms.base import from_spec
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
@@ -38,6 +39,9 @@ def check_estimate(tally: Tally, estimator: str | None, consistency: str | None)
         low, high = estimate.interval(0.95)
         require(np.all(np.asarray(low) <= np.asarray(high)), "an interval has its ends the wrong way round")
     repr(estimate)
+    told = json.loads(estimate.to_json(top=3))
+    require(list(told) == list(ENVELOPE) and told["rows"], "a result is not told in its envelope")
+    estimate._repr_html_()
 
 
 def _seeds() -> list[bytes]:

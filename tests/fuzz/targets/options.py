@@ -23,7 +23,14 @@ from ldpkit.bench.results import format_of
 from ldpkit.cli.datasets import _corners
 from ldpkit.cli.longitudinal import _whole_numbers
 from ldpkit.cli.making import is_for_numbers, make_numeric, make_oracle
-from ldpkit.cli.parsing import parse_domain, parse_interval, parse_numbers, parse_parameters
+from ldpkit.cli.parsing import (
+    parse_budgets,
+    parse_domain,
+    parse_interval,
+    parse_numbers,
+    parse_parameters,
+    parse_shares,
+)
 from ldpkit.cli.repeatable import split
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
@@ -112,6 +119,15 @@ def _epsilons(text: str, folder: Path) -> None:
         check_epsilon(number)
 
 
+def _budgets(text: str, folder: Path) -> None:
+    for number in parse_budgets([text]):
+        check_epsilon(number)
+
+
+def _shares(text: str, folder: Path) -> None:
+    require(np.isfinite(parse_shares([text], "a share")).all(), "shares are not finite")
+
+
 def _memory(text: str, folder: Path) -> None:
     refused_if("\0" in text, "no variable can hold a NUL")
     before = os.environ.get(VARIABLE)
@@ -169,6 +185,8 @@ _OPTIONS: dict[str, tuple[Callable[[str, Path], None], tuple[str, ...]]] = {
     "constraint": (_constraint, ("mae at-most=0.1", "kendall_tau at-least=0.5")),
     "metric": (_metric, (*METRICS, "topk_precision@2")),
     "epsilons": (_epsilons, ("1", "0.5,1 2", "1e0")),
+    "budgets": (_budgets, ("1", "0.5,1 2", "1e0")),
+    "shares": (_shares, ("0.5", "0.25,0.75")),
     "bounds": (lambda text, _: require(len(_corners(text)) == 4, "four corners"), ("0,0,1,1", "-1.5,2,3,4")),
     "changes": (lambda text, _: require(_whole_numbers(text) is not None, "numbers"), ("0,3", "1")),
     "memory": (_memory, ("500M", "4G", "12", " 3t ")),

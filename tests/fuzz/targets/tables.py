@@ -22,10 +22,12 @@ from fuzz.target import Target, refused_if, require
 from ldpkit.files.readers import (
     ColumnStream,
     column_names,
+    read_cells,
     read_column,
     read_counts,
     read_points,
     read_transactions,
+    row_count,
 )
 from ldpkit.protocols.labels import person_keys
 from ldpkit.simulation.datasets import load
@@ -89,6 +91,13 @@ def _stream(path: Path, asked: dict[str, Any]) -> None:
     require(sum(map(len, pieces)) == len(read_column(path, asked.get("column"))), "a stream loses values")
 
 
+def _cells(path: Path, asked: dict[str, Any]) -> None:
+    """Cells that may be missing, and how many rows there are."""
+    kept = read_cells(path, asked.get("column"), missing="drop")
+    rows = row_count(path)
+    require(rows is None or len(kept.cells) <= rows, "there are more cells than rows")
+
+
 def _counts(path: Path, asked: dict[str, Any]) -> None:
     labels, counts = read_counts(path, asked.get("column"), asked.get("count"))
     require(len(labels) == len(counts) == len(set(labels)), "labels of counts are there twice")
@@ -116,6 +125,7 @@ _READERS: dict[str, Callable[[Path, dict[str, Any]], None]] = {
     "column": _column,
     "stream": _stream,
     "names": lambda path, _: require(set(map(type, column_names(path))) <= {str}, "a name is no text"),
+    "cells": _cells,
     "counts": _counts,
     "points": _points,
     "transactions": _transactions,

@@ -153,7 +153,7 @@ def distance(sums, law, own, others):
 @pytest.mark.parametrize(("own", "others"), [(1, 0), (1, 3), *slow((0, 1), (2, 1))])
 def test_simulated_sums_have_the_law_of_added_reports(own, others):
     """Dvoretzky, Kiefer, Wolfowitz, Massart: a gap above the limit has the stated probability at most."""
-    mechanism, draws = SHE(2, 2.0), 100_000
+    mechanism, draws = SHE(2, 2.0), 50_000
     limit = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * draws))
     sums = mechanism.simulate([own, others], rng=ldpkit.random.seeded(2), repeats=draws)[:, 0]
     gap = distance(sums, mechanism.law, own, others)

@@ -80,7 +80,8 @@ def _likelihoods(mechanism: NumericMechanism | CircularMechanism, points: Floats
     laws = [mechanism.law(int(place)) for place in mechanism.domain.encode(points, steps=mechanism.grid)]
     if mechanism.atom_points:
         yield np.array([law.atom_masses for law in laws])
-    edges = np.unique(np.concatenate([law.edges for law in laws]))
+    edges = np.sort(np.concatenate([law.edges for law in laws]), kind="stable")  # merges sorted runs
+    edges = edges[np.diff(edges, append=edges[-1:] + 1) > 0]
     for start in range(0, len(edges) - 1, _SEGMENTS):
         some = edges[start : start + _SEGMENTS + 1]
         inside = some[:-1] + 0.5

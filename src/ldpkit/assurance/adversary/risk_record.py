@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from ldpkit.assurance.adversary.words import in_words
 from ldpkit.core.results import Result
 
 __all__ = ["Risk"]
@@ -112,6 +113,4 @@ class Risk(Result):
 
     def notes(self) -> list[str]:
         """Return what the numbers mean, sentence by sentence."""
-        from ldpkit.assurance.adversary.words import in_words
-
         return in_words(self)

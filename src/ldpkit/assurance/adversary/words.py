@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.core.numbertext import number_text, percent_text
+
+if TYPE_CHECKING:
+    from ldpkit.assurance.adversary.risk_record import Risk
 
 __all__ = ["guess_in_words", "in_words", "suspicion", "suspicion_in_words"]
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.interval import GRID
-from ldpkit.core.domains.reals import NARROWEST, WIDEST, as_numbers, check_end, refuse_infinite
+from ldpkit.core.domains.reals import NARROWEST, WIDEST, RealDomain, as_numbers, check_end, refuse_infinite
 from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CircleDomain", "CircleLike", "WrappedWarning", "as_circle"]
 
-_CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
 _TURNS = 1 << 20  # so far from the circle, a floating-point number still knows its place to a millionth
 
 
@@ -34,7 +32,7 @@ class WrappedWarning(UserWarning):
     """Values outside a turn of a circle were wrapped around it, as the user asked."""
 
 
-class CircleDomain(Domain):
+class CircleDomain(RealDomain):
     """The numbers from low to low + period, the two ends being one point.
 
     Parameters
@@ -61,6 +59,7 @@ remove it, or give wrap=True to take it round the circle
     __slots__ = ("_low", "_period")
     _low: float
     _period: float
+    remedy = "remove it, or give wrap=True to take it round the circle"
 
     def __init__(self, period: float, low: float = 0.0) -> None:
         turn, start = check_end(period, "period"), check_end(low, "low")
@@ -98,13 +97,6 @@ remove it, or give wrap=True to take it round the circle
     def width(self) -> float:
         """The period, by the name that intervals have for it."""
         return self._period
-
-    def check(self, values: Values) -> Floats:
-        """Return numbers of the turn as an array, or refuse them."""
-        numbers = as_numbers(values)
-        if not (numbers.min() >= self._low and numbers.max() <= self.high):  # not a number is neither
-            self._refuse(numbers)
-        return numbers
 
     def wrap(self, values: Values) -> tuple[Floats, int]:
         """Return finite numbers taken round the circle into the turn, and how many lay outside.
@@ -164,13 +156,7 @@ remove it, or give wrap=True to take it round the circle
         The numbers may be the caller's, which another thread can change after the check.
         Places are taken modulo `steps`, so no place can lie beyond.
         """
-        places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
-        with np.errstate(invalid="ignore"):
-            for start in range(0, len(numbers), _CHUNK):
-                scaled = numbers[start : start + _CHUNK] - self._low
-                scaled *= steps / self._period
-                places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
-        found = places.view(np.uint32)
+        found = self._nearest(numbers, steps)
         if steps & (steps - 1):
             found %= np.uint32(steps)
         else:
@@ -199,16 +185,6 @@ remove it, or give wrap=True to take it round the circle
         turn = (angle / (2 * math.pi)) % 1.0
         return self._low + self._period * (turn if turn < 1 else 0.0)  # a tiny negative angle rounds to 1
 
-    def _refuse(self, numbers: Floats) -> None:
-        inside = (numbers >= self._low) & (numbers <= self.high)
-        position = int(np.argmin(inside))
-        if not math.isfinite(numbers[position]):
-            refuse_infinite(numbers, position)
-        raise OutOfDomainError(
-            f"value {numbers[position].item()!r} at position {position} is not in {self}: "
-            "remove it, or give wrap=True to take it round the circle"
-        )
-
     def to_json(self) -> dict[str, float]:
         """Return the JSON form: the period and where the turn begins."""
         return {"period": self._period, "low": self._low}
@@ -223,18 +199,9 @@ remove it, or give wrap=True to take it round the circle
         return cls(form["period"], form["low"])
 
     @property
-    def size(self) -> None:
-        """None: numbers are not counted."""
-        return None
-
-    @property
     def short(self) -> str:
         """The domain in the `repr` of a mechanism: the period, if the turn begins at 0."""
         return f"{self._period:g}" if self._low == 0 else repr(self)
-
-    def values(self, places: Any) -> Any:
-        """Return the numbers themselves."""
-        return places
 
     def examples(self, most: int, source: RandomSource) -> list[float]:
         """Return numbers to try: the quarters of the turn and some at random."""
@@ -242,14 +209,6 @@ remove it, or give wrap=True to take it round the circle
         return [
             float(self._low + share * self._period) for share in np.unique([0.0, 0.25, 0.5, 0.75, *inner])
         ]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CircleDomain):
-            return NotImplemented
-        return self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash(("circle", self._low, self._period))
 
     def __str__(self) -> str:
         return f"the turn from {self._low:.15g} to {self.high:.15g}"

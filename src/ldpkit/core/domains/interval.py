@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.domains.base import Domain
-from ldpkit.core.domains.reals import NARROWEST, WIDEST, as_numbers, check_end, refuse_infinite
+from ldpkit.core.domains.reals import NARROWEST, WIDEST, RealDomain, as_numbers, check_end, refuse_infinite
 from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
@@ -28,14 +27,12 @@ __all__ = ["GRID", "ClippedWarning", "IntervalDomain", "IntervalLike", "as_inter
 GRID = 1 << 20
 """The steps between low and high on which values stand: a value moves by less than a millionth."""
 
-_CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
-
 
 class ClippedWarning(UserWarning):
     """Values outside an interval were moved to its ends, as the user asked."""
 
 
-class IntervalDomain(Domain):
+class IntervalDomain(RealDomain):
     """The numbers from low to high, both ends included.
 
     Parameters
@@ -61,6 +58,8 @@ remove it, widen the interval, or give clip=True to move such values to the near
     __slots__ = ("_high", "_low")
     _low: float
     _high: float
+    described = "the interval "
+    remedy = "remove it, widen the interval, or give clip=True to move such values to the nearest end"
 
     def __init__(self, low: float, high: float) -> None:
         ends = [check_end(low, "low"), check_end(high, "high")]
@@ -94,13 +93,6 @@ remove it, widen the interval, or give clip=True to move such values to the near
     def width(self) -> float:
         """The distance between the ends."""
         return self._high - self._low
-
-    def check(self, values: Values) -> Floats:
-        """Return numbers of the interval as an array, or refuse them."""
-        numbers = as_numbers(values)
-        if not (numbers.min() >= self._low and numbers.max() <= self._high):  # not a number is neither
-            self._refuse(numbers)
-        return numbers
 
     def clip(self, values: Values) -> tuple[Floats, int]:
         """Return finite numbers moved into the interval, and how many had to be moved.
@@ -150,13 +142,7 @@ remove it, widen the interval, or give clip=True to move such values to the near
         The numbers may be the caller's, which another thread can change after the check;
         the places are tested once more, because kernels find their way by them.
         """
-        places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
-        with np.errstate(invalid="ignore"):
-            for start in range(0, len(numbers), _CHUNK):
-                scaled = numbers[start : start + _CHUNK] - self._low
-                scaled *= steps / self.width
-                places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
-        found = places.view(np.uint32)
+        found = self._nearest(numbers, steps)
         if len(found) and found.max() > steps:
             raise OutOfDomainError(
                 f"values changed while they were read, to some outside the interval {self}: "
@@ -168,16 +154,6 @@ remove it, widen the interval, or give clip=True to move such values to the near
         """Return the numbers that places on the grid stand for; exact at both ends."""
         share = np.asarray(places, np.float64) / steps
         return self._low * (1 - share) + self._high * share
-
-    def _refuse(self, numbers: Floats) -> None:
-        inside = (numbers >= self._low) & (numbers <= self._high)
-        position = int(np.argmin(inside))
-        if not math.isfinite(numbers[position]):
-            refuse_infinite(numbers, position)
-        raise OutOfDomainError(
-            f"value {numbers[position].item()!r} at position {position} is not in the interval {self}: "
-            "remove it, widen the interval, or give clip=True to move such values to the nearest end"
-        )
 
     def to_json(self) -> list[float]:
         """Return the JSON form: the two ends."""
@@ -193,32 +169,15 @@ remove it, widen the interval, or give clip=True to move such values to the near
         return cls(*form)
 
     @property
-    def size(self) -> None:
-        """None: numbers are not counted."""
-        return None
-
-    @property
     def short(self) -> str:
         """The domain in the `repr` of a mechanism."""
         return f"({self._low:g}, {self._high:g})"
-
-    def values(self, places: Any) -> Any:
-        """Return the numbers themselves."""
-        return places
 
     def examples(self, most: int, source: RandomSource) -> list[float]:
         """Return numbers to try: both ends, the quarters between them and some at random."""
         inner = np.sort(source.generator().random(most // 4))
         shares = np.unique([0.0, 0.25, 0.5, 0.75, 1.0, *inner])
         return [float(self._low + share * self.width) for share in shares]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, IntervalDomain):
-            return NotImplemented
-        return self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash((self._low, self._high))
 
     def __str__(self) -> str:
         return f"[{self._low:.15g}, {self._high:.15g}]"

@@ -51,14 +51,13 @@ class UnaryEncoding(FrequencyOracle):
         check_enumerable(1 << min(self.size, 60), repr(self))
         bits = (np.arange(1 << self.size)[:, None] >> np.arange(self.size)) & 1
         p, q = self.support_probabilities
-        rows = []
-        for value in range(self.size):
-            row = []
-            for report in bits.tolist():
-                ones = sum(report) - report[value]
-                own = p if report[value] else 1 - p
-                row.append(own * q**ones * (1 - q) ** (self.size - 1 - ones))
-            rows.append(row)
+        others = [q**ones * (1 - q) ** (self.size - 1 - ones) for ones in range(self.size)]
+        chances = [[own * chance for chance in others] for own in (1 - p, p)]  # by the own bit and the others
+        ones = bits.sum(axis=1)
+        rows = [
+            [chances[own][other] for own, other in zip(bit.tolist(), (ones - bit).tolist(), strict=True)]
+            for bit in bits.T
+        ]
         return Channel(np.packbits(bits.astype(np.uint8), axis=1, bitorder="little"), rows)
 
     @property

@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-import abc
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-
-from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleLike
 from ldpkit.core.parameters import EPSILON, Parameter
-from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
 from ldpkit.mechanisms.cells.widths import POWER, most_informative_width, optimal_width
-from ldpkit.mechanisms.cells.window import Window
+from ldpkit.mechanisms.cells.windowed import Windowed
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
 
 __all__ = ["CircularOGPM", "CircularSW", "CircularWindow"]
 
 
-class CircularWindow(CircularMechanism):
+class CircularWindow(Windowed, CircularMechanism):
     """A circular mechanism that is a window and nothing else."""
 
-    @property
-    @abc.abstractmethod
-    def width_ratio(self) -> Fraction:
-        """The ideal width of the window, as a part of the circle."""
-
-    @cached_property
-    def window(self) -> Window:
-        """The sampler's integers."""
-        return Window(self.grid, self.width_ratio, self.epsilon, stand="wrap")
+    stand = "wrap"
 
     def details(self) -> dict[str, float]:
         return {"width": self.window.width / self.cells * self.domain.period}
-
-    def law(self, place: int) -> Law:
-        return self.window.law(place)
-
-    def exact_epsilon(self) -> float:
-        return self.window.epsilon()
-
-    def _randomise(self, places: Indices, source: RandomSource) -> Reports:
-        reports = np.empty(len(places), self.report_dtype)
-        self.window.draw(source.words(len(places)), places, reports)
-        return reports
 
 
 @register

@@ -59,10 +59,10 @@ class Adversary:
     @property
     def words(self) -> str:
         """The adversary in a phrase."""
-        known = {0: "no value", 1: "one other person's value"}.get(
+        known = {0: "nobody's value", 1: "one other person's value"}.get(
             self.known, f"the values of {self.known:,} other people"
         )
-        pairing = "who is paired with whom" if self.knows_grouping else "not who is paired with whom"
+        pairing = "and who is paired with whom" if self.knows_grouping else "and not who is paired with whom"
         share = "" if self.share is None else f", and that a share of {self.share:g} are ones"
         return f"a collector who knows {known}, {pairing}{share}"
 

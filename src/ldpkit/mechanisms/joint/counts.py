@@ -7,9 +7,9 @@ import numpy as np
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Counts
 
-__all__ = ["pairs_of_equals"]
+__all__ = ["MOST_PEOPLE", "pairs_of_equals"]
 
-_MOST_PEOPLE = 10**9  # NumPy draws hypergeometric numbers of fewer
+MOST_PEOPLE = 10**9  # NumPy draws hypergeometric numbers of fewer
 _MOST_VALUES = 512
 
 
@@ -31,9 +31,9 @@ def pairs_of_equals(counts: Counts, repeats: int, generator: np.random.Generator
     (True, True)
     """
     n, k = int(counts.sum()), len(counts)
-    if n >= _MOST_PEOPLE or k > _MOST_VALUES:
+    if n >= MOST_PEOPLE or k > _MOST_VALUES:
         raise InvalidInputError(
-            f"pairs are simulated of fewer than {_MOST_PEOPLE:,} people and at most {_MOST_VALUES} values, "
+            f"pairs are simulated of fewer than {MOST_PEOPLE:,} people and at most {_MOST_VALUES} values, "
             f"got {n:,} and {k}: privatize and tally instead"
         )
     left = np.tile(counts, (repeats, 1))

@@ -35,7 +35,7 @@ class JRR(PairedOracle, GRR):
 
     Everybody's report is that of GRR. Two partners share a random word, and one integer,
     the weight of 'both untruthful', sets how they are correlated. A partner who knows
-    the own report to be untrue learns that the other one is rather true: that is what
+    its own report to be untrue learns that the other one is rather true: that is what
     `epsilon` bounds, and `epsilon_alone` does not.
 
     Utility: with negative correlation the variance is less than that of GRR at
@@ -56,8 +56,9 @@ class JRR(PairedOracle, GRR):
     >>> ldpkit.JRR(2, epsilon_alone=1)
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: jrr without an epsilon towards anyone promises nothing to who \
-knows a partner: give epsilon=, or say with adversary=Adversary(...) whom the guarantee is stated against
+    ldpkit.core.errors.InvalidParameterError: jrr without an epsilon towards anyone promises nothing against \
+whoever knows a partner: give epsilon=, or say with adversary=Adversary(...) whom the guarantee is stated \
+against
     """
 
     name = "jrr"

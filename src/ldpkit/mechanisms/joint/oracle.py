@@ -36,7 +36,7 @@ EPSILON_ALONE = replace(
     EPSILON, name="epsilon_alone", help="what one report on its own may cost, less than epsilon"
 )
 EPSILON_TOWARDS_ANYONE = replace(
-    EPSILON, help="what it may cost towards anyone, also a partner who knows all but the value"
+    EPSILON, help="what it may cost towards anyone, including a partner who knows all but the value"
 )
 CORRELATION = Parameter(
     "correlation",
@@ -57,7 +57,7 @@ class PairedOracle(FrequencyOracle):
     epsilon_alone : float
         The epsilon of one report on its own.
     epsilon : float, optional
-        The epsilon towards anyone, also who knows the pairing and the partner's value.
+        The epsilon towards anyone, including whoever knows the pairing and the partner's value.
         It must exceed `epsilon_alone`; their distance is what the correlation costs.
     correlation : {"negative", "positive"}
         Negative lowers the variance unless a share is one half.
@@ -85,8 +85,9 @@ class PairedOracle(FrequencyOracle):
         stated = epsilon is not None and not (isinstance(epsilon, float) and math.isinf(epsilon))
         if adversary is None and not stated:
             raise InvalidParameterError(
-                f"{self.name} without an epsilon towards anyone promises nothing to who knows a partner: "
-                "give epsilon=, or say with adversary=Adversary(...) whom the guarantee is stated against"
+                f"{self.name} without an epsilon towards anyone promises nothing against whoever knows a "
+                "partner: give epsilon=, or say with adversary=Adversary(...) whom the guarantee is stated "
+                "against"
             )
         if adversary is not None and (stated or not isinstance(adversary, Adversary)):
             raise InvalidParameterError(
@@ -159,7 +160,7 @@ class PairedOracle(FrequencyOracle):
         return {**super().details(), "rho": float(self.table.rho)}
 
     def exact_epsilon(self) -> float:
-        """Return the realised epsilon towards anyone, also the partner, rounded up; it may be infinite."""
+        """Return the realised epsilon towards anyone, including the partner, rounded up; perhaps infinite."""
         return self.table.epsilon()
 
     def exact_epsilon_alone(self) -> float:
@@ -172,9 +173,11 @@ class PairedOracle(FrequencyOracle):
     def promise(self) -> str:
         alone = f"{self.exact_epsilon_alone()!r} for one report on its own"
         if self.adversary is None:
-            return f"exact epsilon {self.exact_epsilon()!r} towards anyone, also the partner, and {alone}"
+            return (
+                f"exact epsilon {self.exact_epsilon()!r} towards anyone, including the partner, and {alone}"
+            )
         return (
-            f"NO epsilon towards who knows a partner (exact epsilon inf); {alone}, "
+            f"NO epsilon towards whoever knows a partner (exact epsilon inf); {alone}, "
             f"and stated only against {self.adversary.words}"
         )
 
@@ -205,7 +208,7 @@ class PairedOracle(FrequencyOracle):
         return self.exact_epsilon(), False
 
     def _known_share(self, share: float) -> tuple[float, bool]:
-        """Return the epsilon towards who knows the partner's report and how common its value is."""
+        """Return the epsilon towards whoever knows the partner's report and how common its value is."""
         return self.exact_epsilon(), False
 
     # --- reports ---------------------------------------------------------------------------
@@ -237,7 +240,7 @@ class PairedOracle(FrequencyOracle):
         order = check_pairs(pairs, len(indices))
         if self.adversary is not None:
             raise InvalidParameterError(
-                "fixed pairs are known to who made them: give an epsilon towards anyone"
+                "fixed pairs are known to whoever made them: give an epsilon towards anyone"
             )
         alone = np.setdiff1d(np.arange(len(indices), dtype=np.uint32), order)
         reports = np.empty((len(indices), *self._shape), self._base)

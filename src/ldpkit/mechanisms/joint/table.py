@@ -164,12 +164,12 @@ class PairTable:
         return log_ratio_up(self.truthful, self.q)
 
     def epsilon(self) -> float:
-        """Return the epsilon towards who knows the partner and whether its report is true, rounded up."""
+        """Return the epsilon towards whoever knows the partner and whether its report is true, rounded up."""
         worst = self.worst_ratio()
         return math.inf if worst is None else log_up(worst)
 
     def worst_ratio(self) -> Fraction | None:
-        """Return how much likelier a report can be under one value than another, to who knows the partner."""
+        """Return how much likelier one value can make a report than another, to whoever knows the partner."""
         ratios = [
             (self.size - 1) * first / second if first and second else None
             for first, second in ((self.neither, self.one), (self.one, self.both))
@@ -178,7 +178,7 @@ class PairTable:
         return max(found) if len(found) == len(ratios) else None
 
     def epsilon_given(self, *chances: Fraction) -> float:
-        """Return the epsilon towards who holds the partner to be truthful with one of some probabilities."""
+        """Return the epsilon towards whoever thinks the partner truthful with one of some probabilities."""
         worst = 0.0
         for chance in chances:
             truthful = self.neither / self.truthful * chance + self.one / self.untruthful * (1 - chance)

@@ -34,22 +34,16 @@ def hash_and_respond(words, a, b, constants, slots, half, buckets, keep, width, 
         out[i] = piece_or_value(words[i], (cell * buckets) >> half, keep, width, inverse, last)
 
 
-@compiled()
-def _find_ranges(a, b, edges, slots, multiplier, offset, width):
-    for i in range(a.shape[0]):
-        slot = np.int64(slots[i])
-        multiplier[i] = a[i]
-        offset[i] = b[i] - edges[slot]
-        width[i] = edges[slot + 1] - edges[slot]
-
-
 def _ranges(a, b, edges, slots):
     """Return a, b and width such that a report supports v if (a c(v) + b mod a word) < width.
 
-    The bucket of report i begins at edges[slots[i]] and ends before the edge behind it.
+    The bucket of report i begins at edges[slots[i]] and ends before the edge behind it. This is not
+    compiled: it costs little beside the counting, and reports come in too many forms.
     """
     ranges = np.empty((3, len(a)), edges.dtype)
-    _find_ranges(a, b, edges, slots, *ranges)
+    ranges[0] = a
+    np.subtract(b, edges[slots], out=ranges[1])
+    ranges[2] = np.diff(edges)[slots]
     return ranges
 
 

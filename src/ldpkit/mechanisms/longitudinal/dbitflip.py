@@ -157,7 +157,8 @@ class DBitFlip(MemoizedOracle):
         reports = np.repeat(coins, len(bits))
         reports["bits"] = np.packbits(bits.astype(np.uint8), axis=1, bitorder="little")
         states = self.states(np.repeat(coins, self.size), values).tolist()
-        return Channel(reports, [self._row(state, bits.tolist()) for state in states])
+        rows = {state: self._row(state, bits.tolist()) for state in set(states)}
+        return Channel(reports, [rows[state] for state in states])
 
     def _row(self, state: int, bits: list[list[int]]) -> list[Fraction]:
         p, q = self.bit_probabilities

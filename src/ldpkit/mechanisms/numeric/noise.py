@@ -69,8 +69,9 @@ class BlockNoise:
         low, high = exp_bounds(self.target)
         first = WORD * (1 - 1 / low) / high
         blocks = [_even_above(first)]
-        for _ in range(math.ceil(_REACH / self.target)):
-            blocks.append(_even_above(blocks[-1] / low))
+        above, below = low.as_integer_ratio()
+        for _ in range(math.ceil(_REACH / self.target)):  # the same as blocks[-1] / low, in integers
+            blocks.append(2 * max(1, -(-blocks[-1] * below // (2 * above))))
         blocks.append(_even_above(blocks[-1] / (low - 1)))
         return [WORD - sum(blocks), *blocks]
 

@@ -8,7 +8,7 @@ from ldpkit.core.exact import exp_bounds
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.law import Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.numeric.window import Truncated, WindowMechanism
+from ldpkit.mechanisms.numeric.window import Compressed, Truncated, WindowMechanism
 
 __all__ = ["PM", "CompressedPM", "TruncatedPM", "piecewise_ratio"]
 
@@ -23,8 +23,16 @@ def piecewise_ratio(mechanism: NumericMechanism) -> Fraction:
     return 1 / exp_bounds(Fraction(mechanism.epsilon) / 2)[0]
 
 
+class _Piecewise(WindowMechanism):
+    """The width that all of them have."""
+
+    @property
+    def width_ratio(self) -> Fraction:
+        return piecewise_ratio(self)
+
+
 @register
-class PM(WindowMechanism):
+class PM(_Piecewise):
     """The piecewise mechanism: an unbiased report within a bounded range.
 
     On [-1, 1] the report lies in [-C, C], C = (e^(eps/2)+1) / (e^(eps/2)-1), and in a
@@ -51,16 +59,12 @@ class PM(WindowMechanism):
     citation = _WANG
 
     @property
-    def width_ratio(self) -> Fraction:
-        return piecewise_ratio(self)
-
-    @property
     def placement(self) -> Placement:
         return self.window.unbiased
 
 
 @register
-class TruncatedPM(Truncated):
+class TruncatedPM(Truncated, _Piecewise):
     """The piecewise mechanism (T-PM) whose reports outside the domain are moved to its nearest end.
 
     Utility: a smaller error of a single report than PM's, at the price of bias.
@@ -74,16 +78,12 @@ class TruncatedPM(Truncated):
     citation = _ZHENG
 
     @property
-    def width_ratio(self) -> Fraction:
-        return piecewise_ratio(self)
-
-    @property
     def inner_placement(self) -> Placement:
         return self.window.unbiased
 
 
 @register
-class CompressedPM(WindowMechanism):
+class CompressedPM(Compressed, _Piecewise):
     """The piecewise mechanism (PM-C) whose range is compressed to the domain.
 
     Utility: a smaller error of a single report than PM's, at the price of bias towards
@@ -96,11 +96,3 @@ class CompressedPM(WindowMechanism):
     aliases = ("pm_c",)
     title = "Piecewise mechanism, compressed"
     citation = _ZHENG
-
-    @property
-    def width_ratio(self) -> Fraction:
-        return piecewise_ratio(self)
-
-    @property
-    def placement(self) -> Placement:
-        return Fraction(0), Fraction(1, self.cells)

@@ -8,7 +8,7 @@ from ldpkit.core.exact import exp_bounds
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.law import Placement
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.numeric.window import Truncated, WindowMechanism
+from ldpkit.mechanisms.numeric.window import Compressed, Truncated, WindowMechanism
 
 __all__ = ["SW", "CompressedSW", "TruncatedSW", "wave_ratio"]
 
@@ -26,8 +26,16 @@ def wave_ratio(mechanism: NumericMechanism) -> Fraction:
     return (epsilon * power - power + 1) / (power * (power - 1 - epsilon))
 
 
+class _Wave(WindowMechanism):
+    """The width that all of them have."""
+
+    @property
+    def width_ratio(self) -> Fraction:
+        return wave_ratio(self)
+
+
 @register
-class SW(WindowMechanism):
+class SW(_Wave):
     """The square wave mechanism: made for the distribution of values.
 
     On [0, 1] the report lies in [-b, 1+b], and is e^eps times as likely within b of the
@@ -52,16 +60,12 @@ class SW(WindowMechanism):
     citation = _LI
 
     @property
-    def width_ratio(self) -> Fraction:
-        return wave_ratio(self)
-
-    @property
     def placement(self) -> Placement:
         return Fraction(-self.window.width, 2 * self.grid), Fraction(1, self.grid)
 
 
 @register
-class TruncatedSW(Truncated):
+class TruncatedSW(Truncated, _Wave):
     """The square wave (T-SW) whose reports outside the domain are moved to its nearest end.
 
     Utility: a somewhat smaller error of a single report than that of SW.
@@ -75,16 +79,12 @@ class TruncatedSW(Truncated):
     citation = _ZHENG
 
     @property
-    def width_ratio(self) -> Fraction:
-        return wave_ratio(self)
-
-    @property
     def inner_placement(self) -> Placement:
         return Fraction(-self.window.width, 2 * self.grid), Fraction(1, self.grid)
 
 
 @register
-class CompressedSW(WindowMechanism):
+class CompressedSW(Compressed, _Wave):
     """The square wave (SW-C) whose range is compressed to the domain.
 
     The wave is at [x, x+2b] / (1+2b): it moves with the value, it is not clamped around it.
@@ -98,11 +98,3 @@ class CompressedSW(WindowMechanism):
     aliases = ("sw_c",)
     title = "Square wave, compressed"
     citation = _ZHENG
-
-    @property
-    def width_ratio(self) -> Fraction:
-        return wave_ratio(self)
-
-    @property
-    def placement(self) -> Placement:
-        return Fraction(0), Fraction(1, self.cells)

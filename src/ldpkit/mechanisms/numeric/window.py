@@ -13,26 +13,16 @@ from ldpkit.core.exact import log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports
 from ldpkit.mechanisms.cells.law import Law, Placement
-from ldpkit.mechanisms.cells.window import Window
+from ldpkit.mechanisms.cells.windowed import Windowed
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Clamped", "Truncated", "WindowMechanism"]
+__all__ = ["Clamped", "Compressed", "Truncated", "WindowMechanism"]
 
 
-class WindowMechanism(NumericMechanism):
-    """A mechanism that is a window and nothing else."""
+class WindowMechanism(Windowed, NumericMechanism):
+    """A numeric mechanism that is a window and nothing else."""
 
     capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear"}
-
-    @property
-    @abc.abstractmethod
-    def width_ratio(self) -> Fraction:
-        """The ideal width of the window, in units of the grid of values."""
-
-    @cached_property
-    def window(self) -> Window:
-        """The sampler's integers."""
-        return Window(self.grid, self.width_ratio, self.epsilon)
 
     @property
     def cells(self) -> int:
@@ -44,19 +34,16 @@ class WindowMechanism(NumericMechanism):
         slope = step * self.window.gain * self.grid
         return origin + step * self.cells / 2 - slope / 2, slope
 
-    def law(self, place: int) -> Law:
-        return self.window.law(place)
 
-    def exact_epsilon(self) -> float:
-        return self.window.epsilon()
+class Compressed(WindowMechanism):
+    """A window whose range is the domain."""
 
-    def _randomise(self, places: Indices, source: RandomSource) -> Reports:
-        reports = np.empty(len(places), self.report_dtype)
-        self.window.draw(source.words(len(places)), places, reports)
-        return reports
+    @property
+    def placement(self) -> Placement:
+        return Fraction(0), Fraction(1, self.cells)
 
 
-class Clamped(WindowMechanism):
+class Clamped(Compressed):
     """A window of the cells nearest to the value, on the domain itself: nothing leaves it.
 
     Near an end the window cannot be centred on the value, and all values within half its
@@ -65,14 +52,7 @@ class Clamped(WindowMechanism):
 
     capabilities = NumericMechanism.capabilities
 
-    @cached_property
-    def window(self) -> Window:
-        """The sampler's integers."""
-        return Window(self.grid, self.width_ratio, self.epsilon, stand="clamp")
-
-    @property
-    def placement(self) -> Placement:
-        return Fraction(0), Fraction(1, self.cells)
+    stand = "clamp"
 
     @property
     def line(self) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ldpkit.papers import Claim, Settings, reproduction
 from ldpkit.papers.jrr.errors import example_claims, real_claims, synthetic_claims
-from ldpkit.papers.jrr.groups import group_claims
 from ldpkit.papers.jrr.privacy import privacy_claims, trade_claims
+from ldpkit.papers.jrr.study import study_claims
 
 __all__ = ["run"]
 
@@ -28,4 +28,4 @@ def run(settings: Settings) -> Iterator[Claim]:
     yield from real_claims(settings)
     yield from synthetic_claims(settings)
     yield from trade_claims(settings)
-    yield from group_claims(settings)
+    yield from study_claims(settings)

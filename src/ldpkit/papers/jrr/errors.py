@@ -8,33 +8,23 @@ from fractions import Fraction
 
 import numpy as np
 
-from ldpkit.core.random import RandomSource, seeded
-from ldpkit.core.typing import Floats
+from ldpkit.core.random import seeded
 from ldpkit.mechanisms.categorical.grr import GRR
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.joint.jrr import JRR
 from ldpkit.mechanisms.joint.table import PairTable
-from ldpkit.papers import Claim, Settings, Verdict, compare
+from ldpkit.papers import Claim, Settings, Verdict, compare, write_csv
+from ldpkit.papers.jrr.error_figures import draw_real, draw_shares, draw_synthetic
+from ldpkit.papers.jrr.runs import RUNS, Run, measure
 from ldpkit.papers.jrr.thesis import TABLE_4_3, choice, in_words
 
-__all__ = ["are", "example_claims", "real_claims", "synthetic_claims"]
+__all__ = ["example_claims", "real_claims", "synthetic_claims"]
 
-RUNS = 1000
 EPSILONS = (0.01, 0.1, 1.0)
+SYNTHETIC_EPSILONS = tuple(float(each) for each in np.geomspace(0.01, 1, 9))
+PEOPLE = (10_000, 40_000, 80_000, 2_000_000)
+SHARES = (0.01, 0.1, 0.3, 0.5, 1.0)
 _SE = math.sqrt(2 / RUNS)  # of a variance, over itself
-
-
-def are(estimates: Floats, n: int, ones: int) -> Floats:
-    """Return the average relative error of each run; there is none if nobody or everybody is a one."""
-    if not 0 < ones < n:
-        raise ZeroDivisionError(f"the relative error of a count of zero is undefined: {ones} ones of {n}")
-    return np.asarray(np.abs(estimates - ones) * (1 / ones + 1 / (n - ones)) / 2)
-
-
-def counts(oracle: FrequencyOracle, n: int, ones: int, source: RandomSource) -> Floats:
-    """Return the estimated number of ones of 1,000 collections, drawn from their exact law."""
-    return oracle.unbiased(oracle.simulate([n - ones, ones], rng=source, repeats=RUNS), n)[:, 1] * n
 
 
 def example_claims(settings: Settings) -> Iterator[Claim]:
@@ -67,31 +57,29 @@ def example_claims(settings: Settings) -> Iterator[Claim]:
 def real_claims(settings: Settings) -> Iterator[Claim]:
     """Yield figures 4.3 and 4.4 on the four data sets of table 4.3."""
     source = seeded(settings.seed).derive("jrr real data")
-    curves = {}
-    for name, (n, ones) in TABLE_4_3.items():
-        for epsilon in EPSILONS:
-            oracle, rr = choice(epsilon), GRR(2, epsilon=epsilon)
-            wanted = oracle.variance(ones / n, n) / rr.variance(ones / n, n)
-            ours, plain = (counts(each, n, ones, source) for each in (oracle, rr))
-            curves[name, epsilon] = np.sort(are(ours, n, ones)), np.sort(are(plain, n, ones))
-            found = float(((ours - ones) ** 2).mean() / (n**2 * rr.variance(ones / n, n)))
-            agrees = compare(wanted, found, wanted * _SE, most=4)
-            yield Claim(
-                f"figure 4.3, {name}, epsilon {epsilon:g}: MSE of JRR over RR",
-                "below 1",
-                round(found, 6),
-                round(wanted * _SE, 6),
-                Verdict.REPRODUCED if agrees and wanted < 1 else Verdict.NOT_REPRODUCED,
-                f"by Theorem 4 {wanted:.6f}; {in_words(oracle, n)}",
-            )
-    jrr, rr_errors = curves["Kosarak", 0.1]
-    for who, printed, errors in (("JRR", 0.7, jrr), ("RR", 1.45, rr_errors)):
-        found = float(np.quantile(errors, 0.8))
-        agrees = compare(printed, found, 0.03 * printed, rounding=0.05)
+    runs = {
+        (name, epsilon): measure(name, n, ones, epsilon, source)
+        for name, (n, ones) in TABLE_4_3.items()
+        for epsilon in EPSILONS
+    }
+    for (name, epsilon), run in runs.items():
+        wanted, found = run.theorem_4 / run.rr_variance, run.mse[0] / run.rr_variance
+        agrees = compare(wanted, found, wanted * _SE, most=4)
+        yield Claim(
+            f"figure 4.3, {name}, epsilon {epsilon:g}: MSE of JRR over RR",
+            "below 1",
+            round(found, 6),
+            round(wanted * _SE, 6),
+            Verdict.REPRODUCED if agrees and wanted < 1 else Verdict.NOT_REPRODUCED,
+            f"by Theorem 4 {wanted:.6f}; {in_words(choice(epsilon), run.n)}",
+        )
+    for who, printed, errors in zip(("JRR", "RR"), (0.7, 1.45), runs["Kosarak", 0.1].are, strict=True):
+        quantile = float(np.quantile(errors, 0.8))
+        agrees = compare(printed, quantile, 0.03 * printed, rounding=0.05)
         yield Claim(
             f"figure 4.4, Kosarak, epsilon 0.1: 80th percentile of the ARE of {who}",
             printed,
-            round(found, 4),
+            round(quantile, 4),
             round(0.03 * printed, 4),
             Verdict.REPRODUCED if agrees else Verdict.NOT_REPRODUCED,
             "read off a curve",
@@ -110,16 +98,24 @@ def real_claims(settings: Settings) -> Iterator[Claim]:
             Verdict.NO_DATA,
             note,
         )
-    _draw_real(settings, curves)
+    if settings.folder is not None:
+        write_csv([run.row() for run in runs.values()], settings.folder / "errors-real.csv")
+        draw_real(settings.folder, runs)
 
 
 def synthetic_claims(settings: Settings) -> Iterator[Claim]:
-    """Yield figures 4.5, 4.6 and B.1 on synthetic data."""
+    """Yield figures 4.5, 4.6 and B.1 on synthetic data, up to two million people."""
     source = seeded(settings.seed).derive("jrr synthetic data")
-    for epsilon, printed in ((0.01, 0.01), (0.1, 0.10)):
-        oracle, rr, n = choice(epsilon), GRR(2, epsilon=epsilon), 10_000
-        wanted = oracle.variance(1.0, n) / rr.variance(1.0, n)
-        found = float(((counts(oracle, n, n, source) - n) ** 2).mean() / (n**2 * rr.variance(1.0, n)))
+    epsilons = EPSILONS if settings.quick else SYNTHETIC_EPSILONS
+    runs = {
+        (n, share, epsilon): measure(f"n1/n={share:g}", n, round(n * share), epsilon, source)
+        for n in PEOPLE
+        for share in SHARES
+        for epsilon in epsilons
+    }
+    for epsilon, printed in zip((epsilons[0], epsilons[len(epsilons) // 2]), (0.01, 0.10), strict=True):
+        run = runs[10_000, 1.0, epsilon]
+        wanted, found = run.theorem_4 / run.rr_variance, run.mse[0] / run.rr_variance
         yield Claim(
             f"figure 4.5, all ones, epsilon {epsilon:g}: MSE of JRR over RR",
             printed,
@@ -128,34 +124,38 @@ def synthetic_claims(settings: Settings) -> Iterator[Claim]:
             Verdict.REPRODUCED
             if compare(printed, found, wanted * _SE, rounding=printed / 10)
             else Verdict.NOT_REPRODUCED,
-            f"by Theorem 4 {wanted:.6f}; {in_words(oracle, n)}; the ARE of a count of zero is undefined",
+            f"by Theorem 4 {wanted:.6f}; {in_words(choice(epsilon), run.n)}; the ARE of a count of zero is "
+            "undefined",
         )
+    yield _all_agree(list(runs.values()))
     for n, printed in ((10_000, 0.211), (40_000, 0.203), (80_000, 0.202)):
-        ones = n // 100
         oracle, rr = choice(0.01), GRR(2, epsilon=0.01)
         least = math.sqrt(oracle.variance(0.01, n) / rr.variance(0.01, n))
-        ours, plain = (are(counts(each, n, ones, source), n, ones).mean() for each in (oracle, rr))
+        ratios = [
+            float(first.mean() / second.mean())
+            for first, second in (runs[n, 0.01, epsilon].are for epsilon in epsilons)
+        ]
         yield Claim(
             f"figure 4.6, n={n:,}, 1% ones: ARE of JRR over RR, average over epsilon",
             printed,
             round(least, 4),
             0.0,
             Verdict.CORRECTED if least > printed + 0.0005 else Verdict.REPRODUCED,
-            f"cannot be: Theorem 4 allows no less than this at epsilon 0.01, and more above; simulated "
-            f"there {ours / plain:.3f}",
+            "cannot be: Theorem 4 allows no less than this at epsilon 0.01, and more above; simulated "
+            f"{ratios[0]:.3f} there, {sum(ratios) / len(ratios):.3f} on average over {len(ratios)} epsilons",
         )
     n = 2_000_000
-    oracle, rr = choice(1.0), GRR(2, epsilon=1)
-    wanted = oracle.variance(0.005, n) * n**2
-    found = float(((counts(oracle, n, n // 200, source) - n // 200) ** 2).mean())
+    run = measure("n1/n=0.005", n, n // 200, 1.0, source)
+    wanted, found = run.theorem_4 / run.rr_variance, run.mse[0] / run.rr_variance
     yield Claim(
         f"n={n:,}, 0.5% ones, 1,000 collections: MSE of JRR over RR",
         "below 1",
-        round(found / (rr.variance(0.005, n) * n**2), 6),
-        round(wanted * _SE / (rr.variance(0.005, n) * n**2), 6),
+        round(found, 6),
+        round(wanted * _SE, 6),
         Verdict.REPRODUCED if compare(wanted, found, wanted * _SE, most=4) else Verdict.NOT_REPRODUCED,
-        in_words(oracle, n),
+        in_words(choice(1.0), n),
     )
+    oracle, rr = choice(1.0), GRR(2, epsilon=1)
     shares = np.arange(0, 10_001) / 10_000
     worse = oracle.variance(shares, 10_000) > rr.variance(shares, 10_000)
     yield Claim(
@@ -166,61 +166,22 @@ def synthetic_claims(settings: Settings) -> Iterator[Claim]:
         Verdict.REPRODUCED if abs(worse.mean() - 0.01) <= 2e-4 else Verdict.NOT_REPRODUCED,
         "1/sqrt(n); there a positive correlation helps instead",
     )
-    _draw_synthetic(settings)
+    if settings.folder is not None:
+        write_csv([each.row() for each in [*runs.values(), run]], settings.folder / "errors-synthetic.csv")
+        draw_synthetic(settings.folder, runs)
+        draw_shares(settings.folder)
 
 
-def _draw_real(settings: Settings, curves: dict[tuple[str, float], tuple[Floats, Floats]]) -> None:
-    if settings.folder is None:
-        return
-    from ldpkit.figures.canvas import new_figure, save_figure
-
-    figure = new_figure(11, 7)
-    for axes, name in zip(figure.subplots(2, 2).flat, TABLE_4_3, strict=True):
-        for place, epsilon in enumerate(EPSILONS):
-            jrr, rr = curves[name, epsilon]
-            levels = np.linspace(0, 100, len(jrr))
-            axes.plot(jrr, levels, color=f"C{place}", label=f"JRR, epsilon {epsilon:g} alone")
-            axes.plot(rr, levels, "--", color=f"C{place}", label=f"RR, epsilon {epsilon:g}")
-        axes.set_xscale("log")
-        axes.set_title(name)
-        axes.set_xlabel("average relative error")
-        axes.set_ylabel("per cent of runs below")
-    axes.legend(fontsize=7)
-    figure.suptitle(
-        "Figure 4.4. JRR here has no epsilon towards a partner: who knows one can learn the value"
+def _all_agree(runs: list[Run]) -> Claim:
+    """Return whether the simulated errors of every setting are those of Theorem 4."""
+    worst = max(abs(run.mse[0] / run.theorem_4 - 1) / _SE for run in runs)
+    return Claim(
+        f"figure 4.5, all {len(runs)} settings: simulated MSE against Theorem 4, largest distance in "
+        "standard errors",
+        None,
+        round(worst, 2),
+        None,
+        Verdict.REPRODUCED if worst < 5 else Verdict.NOT_REPRODUCED,
+        f"n = {', '.join(f'{n:,}' for n in PEOPLE)}; n1/n = {', '.join(f'{each:g}' for each in SHARES)}; "
+        f"{RUNS:,} runs each; errors-synthetic.csv has all, with the ARE and its percentiles",
     )
-    save_figure(figure, settings.folder / "figure-4.4.png")
-
-
-def _draw_synthetic(settings: Settings) -> None:
-    if settings.folder is None:
-        return
-    from ldpkit.figures.canvas import new_figure, save_figure
-
-    figure = new_figure(11, 4.5)
-    left, right = figure.subplots(1, 2)
-    epsilons = np.geomspace(0.01, 1, 25)
-    for place, share in enumerate((0.01, 0.1, 0.3, 1.0)):
-        pairs = [choice(float(each)).variance(share, 10_000) * 1e8 for each in epsilons]
-        alone = [GRR(2, epsilon=float(each)).variance(share, 10_000) * 1e8 for each in epsilons]
-        left.plot(epsilons, pairs, color=f"C{place}", label=f"JRR, n1/n = {share:g}")
-    left.plot(epsilons, alone, "--", color="black", label="RR, any n1/n")
-    left.set_xscale("log")
-    left.set_yscale("log")
-    left.set_xlabel("epsilon of one report alone (towards a partner: infinite)")
-    left.set_ylabel("MSE of the count, n = 10,000")
-    left.set_title("Figure 4.5, by Theorem 4")
-    left.legend(fontsize=8)
-    shares = np.linspace(0, 1, 401)
-    for n in (20, 100, 10_000):
-        right.plot(
-            shares,
-            choice(1.0, 1).variance(shares, n) / GRR(2, epsilon=1).variance(0.5, n),
-            label=f"n = {n:,}",
-        )
-    right.axhline(1, color="black", linewidth=0.8)
-    right.set_xlabel("share of ones")
-    right.set_ylabel("variance of JRR over RR, epsilon 1 alone")
-    right.set_title("Figure B.1")
-    right.legend(fontsize=8)
-    save_figure(figure, settings.folder / "figure-4.5-and-B.1.png")

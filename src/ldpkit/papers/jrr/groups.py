@@ -1,99 +1,208 @@
-"""Larger groups, and the shuffle model: what the thesis leaves open, as a study."""
+"""Groups of three and more, which the thesis leaves open: what they gain, and what a member learns.
+
+Members are exchangeable, so a group is the law of how many of them are untruthful. Each
+report on its own is that of randomised response, whatever the law.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ldpkit.papers import Claim, Settings, Verdict
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.mechanisms.joint.table import log_ratio_up
 
-__all__ = ["group_claims", "least_correlation", "shuffled_delta", "third_order"]
+__all__ = ["GroupLaw", "best_at_equal_epsilon", "least_variance", "strongest"]
+
+SIZES = (2, 3, 4, 5, 6, 8, 12, 16)  # beyond, the program's probabilities are too small to be trusted
+_TRUTH = 40  # probabilities of the truth that are tried for the best
 
 
-def least_correlation(size: int, p: float) -> float:
-    """Return the least correlation that all pairs of an exchangeable group can have.
+@dataclass(frozen=True)
+class GroupLaw:
+    """How many members of a group are untruthful, any of them with the same probability.
 
-    The number of untruthful members then is as constant as it can be: the two whole
-    numbers around its mean.
+    Parameters
+    ----------
+    weights : tuple of Fraction
+        The probability of 0, 1, ... untruthful members.
 
     Examples
     --------
-    >>> [round(least_correlation(size, 0.75), 4) for size in (2, 3, 4, 5)]
-    [-0.3333, -0.3333, -0.3333, -0.2]
+    >>> pair = GroupLaw((Fraction(1, 2), Fraction(1, 2), Fraction(0)))
+    >>> pair.untruthful, pair.correlation, pair.learned(1)
+    (Fraction(1, 4), Fraction(-1, 3), inf)
     """
-    mean = size * (1 - p)
-    part = mean - math.floor(mean)
-    return (part * (1 - part) - size * p * (1 - p)) / (size * (size - 1) * p * (1 - p))
+
+    weights: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.weights) < 3 or sum(self.weights) != 1 or min(self.weights) < 0:
+            raise InvalidParameterError("a group of two or more has probabilities that add up to one")
+
+    @property
+    def size(self) -> int:
+        """The number of members."""
+        return len(self.weights) - 1
+
+    @cached_property
+    def untruthful(self) -> Fraction:
+        """The probability that one member is untruthful."""
+        return self._all_of(1)
+
+    def _all_of(self, members: int) -> Fraction:
+        """Return the probability that some given members are all untruthful."""
+        return self._pattern(members, members)
+
+    def _pattern(self, members: int, untruthful: int) -> Fraction:
+        """Return the probability that, of some given members, exactly some given ones are untruthful."""
+        rest = self.size - members
+        return sum(
+            (
+                self.weights[untruthful + more]
+                * math.comb(rest, more)
+                / Fraction(math.comb(self.size, untruthful + more))
+                for more in range(rest + 1)
+            ),
+            Fraction(0),
+        )
+
+    @property
+    def correlation(self) -> Fraction:
+        """The correlation of the truthfulness of any two members."""
+        u = self.untruthful
+        return (self._all_of(2) - u**2) / (u * (1 - u))
+
+    @property
+    def third_order(self) -> float:
+        """The third-order correlation: the mean product of three members' standardised truthfulness."""
+        if self.size < 3:
+            raise InvalidParameterError("two members have no third-order correlation")
+        u = self.untruthful
+        # Of untruthfulness it is E[abc] - 3 u E[ab] + 2 u^3; truthfulness has the other sign.
+        moment = self._all_of(3) - 3 * u * self._all_of(2) + 2 * u**3
+        return -float(moment) / math.pow(u * (1 - u), 1.5)
+
+    def learned(self, known: int) -> float:
+        """Return the exact epsilon towards whoever knows of so many other members whether they lied."""
+        if not 0 <= known < self.size:
+            raise InvalidParameterError(
+                f"of {self.size} members up to {self.size - 1} others are known, got {known}"
+            )
+        ratios = [
+            (self._pattern(known + 1, count), self._pattern(known + 1, count + 1))
+            for count in range(known + 1)
+        ]
+        return max(log_ratio_up(truth, lie) for truth, lie in ratios if truth or lie)
+
+    def ratio(self, share: float, n: int, epsilon: float) -> float:
+        """Return the variance of a count among n people in random groups, over that of RR at `epsilon`."""
+        u, rho = float(self.untruthful), float(self.correlation)
+        together = rho * (self.size - 1) / (n - 1) * (n * (2 * share - 1) ** 2 - 1)
+        own = u * (1 - u) / (1 - 2 * u) ** 2 * (1 + together)
+        return own * (math.exp(epsilon) - 1) ** 2 / math.exp(epsilon)
 
 
-def third_order(p: float) -> float:
-    """Return the third-order correlation of a group of whom at most one is untruthful.
+def strongest(size: int, untruthful: Fraction) -> GroupLaw:
+    """Return the law of the least correlation: the number of untruthful members is as constant as can be.
 
     Examples
     --------
-    >>> round(third_order(0.75), 4)
+    >>> [round(float(strongest(size, Fraction(1, 4)).correlation), 4) for size in (2, 3, 4, 5)]
+    [-0.3333, -0.3333, -0.3333, -0.2]
+    >>> round(strongest(3, Fraction(1, 4)).third_order, 4)
     -0.3849
     """
-    q = 1 - p
-    return -2 * q**3 / math.pow(p * q, 1.5)
+    mean = size * untruthful
+    low = math.floor(mean)
+    weights = [Fraction(0)] * (size + 1)
+    weights[low] = 1 - (mean - low)
+    if mean > low:
+        weights[low + 1] = mean - low
+    return GroupLaw(tuple(weights))
 
 
-def shuffled_delta(n: int, alone: float, epsilon: float) -> float:
-    """Return the exact delta of n shuffled reports of RR, where all others hold a zero and that is known.
+def least_variance(size: int, alone: float, epsilon: float) -> GroupLaw | None:
+    """Return the law of the least correlation that keeps an epsilon towards all other members together.
 
-    Shuffled bits are their sum, so this is the distance between two laws of a sum.
+    A linear program; the law is then mended to exact fractions, so `learned` tells its true epsilon.
 
     Examples
     --------
-    >>> shuffled_delta(1000, 1.0, 1.0) < 1e-12, 0 < shuffled_delta(1000, 1.0, 0.1) < 0.1
-    (True, True)
+    >>> pair = least_variance(2, 1.0, 2.0)
+    >>> round(float(pair.correlation), 6), round(pair.learned(1), 6)
+    (-0.204824, 2.0)
     """
-    from scipy.stats import binom
+    from scipy.optimize import linprog
 
-    p = 1 / (1 + math.exp(-alone))
-    counts = np.arange(n + 1)
-    others = binom.pmf(counts, n - 1, 1 - p)
-    before = np.concatenate([[0.0], others[:-1]])
-    one, zero = p * before + (1 - p) * others, (1 - p) * before + p * others
-    excess = max(np.clip(x - math.exp(epsilon) * y, 0, None).sum() for x, y in ((one, zero), (zero, one)))
-    return float(excess) if excess > 1e-300 else 0.0
-
-
-def group_claims(settings: Settings) -> Iterator[Claim]:
-    """Yield what larger groups reach at epsilon 1, and shuffled RR beside it."""
-    p = math.e / (1 + math.e)
-    for size in (2, 3, 4, 6):
-        rho = least_correlation(size, p)
-        factor = 1 + (size - 1) * rho
-        at_most_one = size * (1 - p) <= 1
-        note = (
-            "no two are ever untruthful: a member who is knows everybody's value"
-            if at_most_one
-            else "members who know how many lie learn as much of the last as they know of the rest"
-        )
-        yield Claim(
-            f"4.5, groups of {size}, epsilon 1 alone: variance over RR if all hold the same",
-            "further improves",
-            round(factor, 6),
-            0.0,
-            Verdict.REPRODUCED if factor <= 1 + least_correlation(2, p) else Verdict.NOT_REPRODUCED,
-            f"least correlation {rho:.6f}, third order {third_order(p):.6f}; epsilon infinite within: {note}"
-            if at_most_one
-            else f"least correlation {rho:.6f}; {note}",
-        )
-    n = 10_000
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if shuffled_delta(n, 1.0, middle) > 1e-6 else (low, middle)
-    yield Claim(
-        f"4.5, shuffled RR, n={n:,}, epsilon 1 before the shuffler: epsilon at delta 1e-6",
-        "not compared",
-        round(high, 4),
-        0.0,
-        Verdict.NO_DATA,
-        "the same reports and error as RR, with a trusted shuffler and delta > 0, all others known; JRR "
-        "needs no shuffler, has no delta, and towards a partner is infinite",
+    factor, lies = math.exp(epsilon), np.arange(size + 1)
+    u = 1 / (1 + math.exp(alone))
+    # One pattern with `count` lies must be at most e^epsilon as likely as one with a lie more, and less.
+    rows = np.zeros((2 * size, size + 1))
+    for count in range(size):
+        step = (size - count) / (count + 1)
+        rows[2 * count, count : count + 2] = step, -factor
+        rows[2 * count + 1, count : count + 2] = -factor * step, 1
+    found = linprog(
+        (lies - size * u) ** 2,
+        A_ub=rows,
+        b_ub=np.zeros(len(rows)),
+        A_eq=np.array([np.ones(size + 1), lies]),
+        b_eq=[1, size * u],
+        bounds=(0, 1),
     )
+    if found.status != 0:
+        return None
+    parts = [Fraction(max(0.0, float(each))) for each in found.x]
+    total = sum(parts)
+    return GroupLaw(tuple(each / total for each in parts))
+
+
+def best_at_equal_epsilon(size: int, epsilon: float) -> tuple[float, GroupLaw]:
+    """Return the least variance over that of RR at the same epsilon, if all hold the same value.
+
+    Every epsilon of a report on its own up to `epsilon` is tried; `epsilon` holds towards
+    all other members together.
+
+    Examples
+    --------
+    >>> [round(best_at_equal_epsilon(size, 1.0)[0], 2) for size in (2, 16)]
+    [1.0, 0.93]
+    """
+    found = []
+    for alone in np.linspace(0.3, 1 - 1e-6, _TRUTH) * epsilon:
+        law = least_variance(size, float(alone), epsilon)
+        if law is not None and law.learned(size - 1) <= epsilon + 1e-6:
+            found.append((law.ratio(0.0, 10**9, epsilon), law))
+    return min(found, key=lambda each: each[0])
+
+
+def rows(
+    sizes: Sequence[int] = SIZES, epsilon: float = 1.0, towards: float = 2.0
+) -> Iterator[dict[str, Any]]:
+    """Yield for every size what the strongest, the capped and the equal-epsilon group reach."""
+    from ldpkit.mechanisms.joint.group_count import GroupCount
+
+    u = Fraction(1 / (1 + math.exp(epsilon)))
+    base = math.exp(epsilon) / (math.exp(epsilon) - 1) ** 2
+    for size in sizes:
+        law, capped = strongest(size, u), least_variance(size, epsilon, towards)
+        assert capped is not None
+        equal, _ = best_at_equal_epsilon(size, epsilon)
+        yield {
+            "size": size,
+            "correlation": float(law.correlation),
+            "third_order": law.third_order if size > 2 else None,
+            "variance": law.ratio(0.0, 10**9, epsilon),
+            "one_member": law.learned(1),
+            "all_members": law.learned(size - 1),
+            f"variance_at_{towards:g}": capped.ratio(0.0, 10**9, epsilon),
+            "variance_equal_epsilon": equal,
+            "group_count": float(GroupCount(size, epsilon).group_variances()[0]) / size / base,
+        }

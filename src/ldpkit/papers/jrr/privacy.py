@@ -14,10 +14,11 @@ from ldpkit.mechanisms.joint.jrr import JRR
 from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.papers import Claim, Settings, Verdict
+from ldpkit.papers.jrr.region_figures import draw_choices, draw_region
 from ldpkit.papers.jrr.thesis import TABLE_4_3, choice, theorem_3
 from ldpkit.planning.pairs.plans import pairs
 from ldpkit.planning.pairs.question import PairQuestion
-from ldpkit.planning.pairs.search import best_table, gain_ends, hidden_constraint
+from ldpkit.planning.pairs.search import best_table, gain_ends
 
 __all__ = ["privacy_claims", "trade_claims"]
 
@@ -88,7 +89,9 @@ def _optimum(settings: Settings) -> Iterator[Claim]:
             Verdict.REPRODUCED if abs(ends - int(printed[:-1]) / 100) < 0.005 else Verdict.CORRECTED,
             "the variance is symmetric in n1/n, so the two cannot differ; Theorem 3 would say 9.3%",
         )
-    _draw_region(settings)
+    if settings.folder is not None:
+        draw_region(settings.folder, quick=settings.quick)
+        draw_choices(settings.folder, quick=settings.quick)
 
 
 def trade_claims(settings: Settings) -> Iterator[Claim]:
@@ -115,34 +118,3 @@ def trade_claims(settings: Settings) -> Iterator[Claim]:
         n, ones = TABLE_4_3["Kosarak"]
         plan = pairs(n, 1.0, ones=(ones, ones), gain=False)
         save_figure(plan.figure(), settings.folder / "price-of-pairs.png")
-
-
-def _draw_region(settings: Settings) -> None:
-    if settings.folder is None:
-        return
-    from ldpkit.figures.canvas import new_figure, save_figure
-
-    figure = new_figure(10, 4.5)
-    question = PairQuestion(10_000, 1.0, ones=(100, 100))
-    grid, rhos = np.linspace(0.55, 0.8, 36), np.linspace(-0.8, 0, 41)
-    for axes, known in zip(figure.subplots(1, 2), (0, 500), strict=True):
-        variance = np.full((len(rhos), len(grid)), np.nan)
-        exact, thesis = np.full_like(variance, np.nan), np.full_like(variance, np.nan)
-        for i, rho in enumerate(rhos):
-            for j, p in enumerate(grid):
-                both = (1 - p) ** 2 + rho * p * (1 - p)
-                if both >= 0:
-                    table = PairTable(2, Fraction(p), Fraction(both))
-                    variance[i, j] = math.log10(question.variance(table) * 1e8)
-                    exact[i, j] = min(hidden_constraint(10_000, known)(p, both), 50)
-                    thesis[i, j] = min(theorem_3(10_000, known)(p, both), 50)
-        shown = axes.pcolormesh(grid, rhos, variance, cmap="Blues", shading="nearest")
-        axes.contour(grid, rhos, exact, [1.0], colors="black")
-        axes.contour(grid, rhos, thesis, [1.0], colors="C3", linestyles="dashed")
-        axes.plot(math.e / (1 + math.e), 0, "o", color="hotpink")
-        axes.set_title(f"m = {known}: black exact, red by Theorem 3")
-        axes.set_xlabel("p")
-        axes.set_ylabel("rho")
-    figure.colorbar(shown, ax=axes, label="log10 of the variance of the count")
-    figure.suptitle("Figure 4.1: epsilon 1 with a hidden pairing, left of the lines; towards a partner more")
-    save_figure(figure, settings.folder / "figure-4.1.png")

@@ -8,7 +8,7 @@ from ldpkit.assurance.joint import Adversary, guarantee
 from ldpkit.mechanisms.joint.jrr import JRR
 from ldpkit.planning.pairs.search import Constraint
 
-__all__ = ["COLLUDERS", "TABLE_4_3", "choice", "in_words", "theorem_3"]
+__all__ = ["COLLUDERS", "TABLE_4_3", "choice", "hidden", "in_words", "theorem_3"]
 
 COLLUDERS = 5
 TABLE_4_3 = {
@@ -23,6 +23,17 @@ TABLE_4_3 = {
 def choice(epsilon: float, known: int = COLLUDERS) -> JRR:
     """Return the mechanism that the thesis recommends: the smallest rho, and no epsilon towards a partner."""
     return JRR(2, epsilon, adversary=Adversary(known=known))
+
+
+def hidden(epsilon: float, n: int) -> float:
+    """Return the exact epsilon of that choice with a hidden pairing and five people known.
+
+    Examples
+    --------
+    >>> round(hidden(1.0, 20_000), 6)
+    1.000342
+    """
+    return guarantee(choice(epsilon), Adversary(known=COLLUDERS), n).epsilon
 
 
 def theorem_3(n: int, m: int) -> Constraint:

@@ -29,7 +29,7 @@ class PairChoice:
     epsilon_stated: float
     """Towards the stated adversary, exactly."""
     epsilon_partner: float
-    """Towards anyone, also the partner."""
+    """Towards anyone, including the partner."""
     p: float | None
     rho: float | None
     variance: float
@@ -71,7 +71,7 @@ class PairPlan(Result):
         limit = "no limit" if self.question.epsilon is None else f"at most {self.question.epsilon:g}"
         return (
             f"epsilon stated: against {self.question.adversary.words}, at most "
-            f"{self.question.epsilon_alone:g}; towards anyone, also the partner: {limit}; "
+            f"{self.question.epsilon_alone:g}; towards anyone, including the partner: {limit}; "
             f"variance: the worst for {low:,} to {high:,} ones, over that of randomised response"
         )
 
@@ -203,14 +203,14 @@ def _pairs(question: PairQuestion, name: str, table: PairTable, base: float) -> 
         how = f"JRR(2, epsilon_alone={alone:.6g}, adversary={question.adversary})"
         said = "infinite" if math.isinf(stated) else f"exactly {stated:.6f}"
         statement = (
-            f"{name}: a partner who knows the own report to be untrue learns the value for certain; "
+            f"{name}: a partner who knows its own report to be untrue learns the value for certain; "
             f"epsilon {said} holds only against {question.adversary.words}"
         )
     else:
         how = f"JRR(2, epsilon_alone={alone:.6g}, epsilon={partner:.6g})"
         statement = (
-            f"{name}: epsilon {partner:.6f} towards anyone, also the partner; exactly {stated:.6f} against "
-            f"{question.adversary.words}"
+            f"{name}: epsilon {partner:.6f} towards anyone, including the partner; exactly {stated:.6f} "
+            f"against {question.adversary.words}"
         )
     limit = math.inf if question.epsilon is None else question.epsilon
     return PairChoice(

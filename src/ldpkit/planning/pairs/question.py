@@ -29,7 +29,7 @@ class PairQuestion:
     epsilon_alone : float
         What a report may tell a collector who knows the values of `known` people and not the pairing.
     epsilon : float or None
-        What it may tell anyone, also the partner; None sets no limit.
+        What it may tell anyone, including the partner; None sets no limit.
     known : int
         How many people's values are known.
     ones : pair of int or None

@@ -1,7 +1,7 @@
 """Ways to draw the coins of a pair without cryptography, each honest about what it shows to whom.
 
 *Open coins*: both partners see both coins. *Dealer*: a helper draws them and sends each
-partner its own. In both, everybody then flips the own report once more with a secret
+partner its own. In both, everybody then flips its own report once more with a secret
 local coin, so that no partner and no dealer learns more than a stated cap, whatever else
 they know and whoever they talk to.
 """

@@ -1,7 +1,7 @@
 """Do intervals cover? Actual against nominal coverage of every estimator that prints a level.
 
-    python benchmarks/coverage.py [--quick] [-o results.csv] [--figure coverage.png]
-    python benchmarks/coverage.py --wald    # negative control: intervals of +- 1.96 standard errors fail
+    python benchmarks/bench_coverage.py [--quick] [-o results.csv] [--figure coverage.png]
+    python benchmarks/bench_coverage.py --wald    # negative control: +- 1.96 standard errors must fail
 
 The exit code is 1 if in any cell the 99.9% upper confidence limit of the coverage lies below 95%.
 """
@@ -13,7 +13,6 @@ import csv
 import json
 import multiprocessing
 import random
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -22,13 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from coverage_cells import LEVEL, RUNS, Cell, Row, cells, control_cells
+from coverage_circles import CIRCLES
 from coverage_frequencies import FREQUENCIES
+from coverage_joint import JOINT
 from coverage_numbers import NUMBERS
 from timing import print_table
 
 __all__ = ["main", "measure", "worst"]
 
 QUICK_RUNS = 200
+ESTIMATORS = {**FREQUENCIES, **JOINT, **NUMBERS, **CIRCLES}
 COLOURS = {0.1: "#0072B2", 1.0: "#E69F00", 4.0: "#009E73", 10.0: "#CC79A7"}  # Okabe and Ito
 MARKERS = {50: "o", 1_000: "s", 100_000: "^"}
 
@@ -45,7 +47,7 @@ def measure(cell: Cell, runs: int = RUNS, *, wald: bool = False) -> list[Row]:
     wald : bool
         True takes the value +- 1.96 standard errors instead: the negative control.
     """
-    return {**FREQUENCIES, **NUMBERS}[cell.estimator](cell, runs, wald)
+    return ESTIMATORS[cell.estimator](cell, runs, wald)
 
 
 def worst(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -84,7 +86,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs, and no large n or k")
     parser.add_argument("--all", action="store_true", help="mechanisms too that share the code of others")
     parser.add_argument("--wald", action="store_true", help="the negative control, which must fail")
-    parser.add_argument("--only", default="", help="only this estimator, such as mean")
+    parser.add_argument("--only", default="", help="only these estimators, such as mean or pairs,groups")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=600, help="stop after so long, with what there is")
     parser.add_argument("-o", "--output", type=Path, help="a .csv or .json file for all rows")
@@ -97,9 +99,9 @@ def main() -> int:
         parser.error(f"--figure ends in .png, .svg or .pdf, got {asked.figure}")
     chosen = list(control_cells() if asked.wald else cells(every=asked.all))
     if asked.only:
-        chosen = [cell for cell in chosen if cell.estimator == asked.only]
+        chosen = [cell for cell in chosen if cell.estimator in asked.only.split(",")]
         if not chosen:
-            parser.error(f"no cell of {asked.only!r}: choose from {', '.join({**FREQUENCIES, **NUMBERS})}")
+            parser.error(f"no cell of {asked.only!r}: choose from {', '.join(ESTIMATORS)}")
     if asked.quick:
         chosen = [cell for cell in chosen if cell.n <= 1_000 and (cell.k or 0) <= 16 and cell.epsilon >= 1]
     runs = QUICK_RUNS if asked.quick else RUNS
@@ -149,8 +151,8 @@ def _run(
     # What is summed comes first; then in any order, so that a run that is stopped has cells of every kind.
     order = list(range(len(tasks)))
     random.Random(1).shuffle(order)
-    order.sort(key=lambda place: tasks[place][0].estimator != "mi")
-    with ProcessPoolExecutor(processes, context, _hide_own_name) as pool:
+    order.sort(key=lambda place: tasks[place][0].estimator not in ("mi", "pairs"))
+    with ProcessPoolExecutor(processes, context) as pool:
         waiting = {pool.submit(_work, tasks[place], runs, wald): place for place in order}
         console = Console(stderr=True)
         finished = as_completed(waiting, timeout=most_seconds)
@@ -173,11 +175,6 @@ def _work(task: list[Cell], runs: int, wald: bool) -> tuple[list[Row], float]:
     return [row for cell in task for row in measure(cell, runs, wald=wald)], time.process_time() - start
 
 
-def _hide_own_name() -> None:
-    """Keep Numba from taking this file, which stands beside the script, for the package `coverage`."""
-    sys.modules.setdefault("coverage", None)  # type: ignore[arg-type]
-
-
 def _write(rows: Sequence[Row], path: Path) -> None:
     records = [row.to_dict() for row in rows]
     if path.suffix == ".json":
@@ -198,7 +195,8 @@ def _panels(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
     """Yield a title and its rows; consistency methods are one panel."""
     titles: dict[str, list[Row]] = {}
     for row in rows:
-        title = "mi + consistency" if row.method.startswith("mi +") else _title(row)
+        first, plus, _ = row.method.partition(" +")
+        title = f"{first} + consistency" if plus else _title(row)
         titles.setdefault(title, []).append(row)
     yield from titles.items()
 

@@ -1,0 +1,34 @@
+"""The commands of `script/faults` and `script/fuzz` are ones that ldpkit knows: else nothing is tested."""
+
+from __future__ import annotations
+
+import pytest
+from typer.main import get_command
+
+from faults.scenarios import SCENARIOS
+from fuzz.targets.commands import READING, VALUES
+from ldpkit.cli.app import make_app
+from ldpkit.cli.retired import refuse_retired
+
+COMMANDS = [*(each.words + each.overwrite for each in SCENARIOS), *map(tuple, READING), *map(tuple, VALUES)]
+
+
+def parse(words):
+    """Read a command as the command line does, and run nothing."""
+    refuse_retired(words[0], words[1:])
+    command, rest = get_command(make_app(words)), list(words)
+    while hasattr(command, "commands"):
+        command = command.commands[rest.pop(0)]
+    return command.make_context(words[0], rest)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_the_command_is_known(words):
+    parse(words)
+
+
+def test_an_old_spelling_is_seen():
+    with pytest.raises(Exception, match="-m is now called -p"):
+        parse(("privatize", "FILE", "-m", "grr", "-o", "out.ldp"))
+    with pytest.raises(Exception, match="--nonsense"):
+        parse(("privatize", "FILE", "--nonsense"))
