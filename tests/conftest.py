@@ -6,6 +6,7 @@ contract suite runs over what it registers as over ldpkit's own mechanisms.
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import hypothesis
@@ -45,6 +46,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("slow")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # what is imported and collected by now lives as long as the tests: looking at it is no use
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from fuzz.harness import Failure, Harness, Result, keep
 from fuzz.targets import TARGETS
 from fuzz.worker import replay
 
-_SLICE = 60.0  # seconds that a process should have, or its start would take most of them
+_SLICE = 240.0  # seconds that a process should have, or its start takes most of them on a busy machine
 _PATIENCE = 180.0  # seconds beyond its time after which a process hangs
 _COLUMNS = ("target", "inputs", "refused", "accepted", "CPU s", "slowest s", "memory MB", "failures")
 

@@ -192,7 +192,7 @@ def test_shuffles_are_uniform():
         order = random_order(4, source).tolist()
         partners[order[order.index(0) ^ 1]] += 1
     assert surprise(partners[1:], [1 / 3] * 3) > FALSE_ALARM
-    assert surprise(np.bincount(uniform_choices(6000, 5, source)), [0.2] * 5) > FALSE_ALARM
+    assert surprise(np.bincount(uniform_choices(6000, 5, source).astype(int)), [0.2] * 5) > FALSE_ALARM
 
 
 def test_fixed_pairs():

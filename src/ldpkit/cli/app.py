@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from ldpkit import __version__
+from ldpkit.cli.groups import Group
 from ldpkit.cli.parsing import decimal_comma
 from ldpkit.cli.retired import refuse_retired
 from ldpkit.cli.safetext import visible
@@ -37,7 +37,7 @@ COMMANDS = (
 """The commands in the order of --help; each is a module of this room."""
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """The commands in their order; Typer lists groups such as `plan` last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -63,7 +63,6 @@ def make_app(words: Sequence[str] = ()) -> typer.Typer:
         rich_markup_mode=None,  # plain help wraps as it should
         help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
         epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -158,9 +157,6 @@ def _run_command(words: list[str]) -> int:
     try:
         code = get_command(make_app(words)).main(words, prog_name="ldpkit", standalone_mode=False)
     except _UsageError as error:
-        if "\n\n" in error.format_message():  # the help of a group that was called without a command
-            print(error.format_message())
-            return 2
         raise InvalidParameterError(_in_one_line(error, words)) from None
     return code if isinstance(code, int) else 0
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import options as opt
+from ldpkit.cli.groups import Group
 from ldpkit.cli.inputs import note_dropped
 from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
 from ldpkit.cli.parsing import refuse_options
@@ -66,8 +67,8 @@ Example:
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     prepare = typer.Typer(
+        cls=Group,
         help="Make a table of counts, or a column of numbers, from raw data.",
-        no_args_is_help=True,
         rich_markup_mode=None,
     )
     prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)

@@ -6,18 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.options import (
-    EpsilonsOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    MechanismsOption,
-    PeriodOption,
-    PowerOption,
-)
+from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import parse_budgets, parse_circle, parse_interval
 from ldpkit.cli.printing import present
@@ -42,18 +31,18 @@ def add_to(app: typer.Typer) -> None:
 
 
 def error(
-    mechanism: MechanismsOption = None,
-    epsilon: EpsilonsOption = None,
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    power: PowerOption = 1.0,
+    mechanism: opt.MechanismsOption = None,
+    epsilon: opt.EpsilonsOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    power: opt.PowerOption = 1.0,
     points: Annotated[
         int, typer.Option("--points", min=3, max=10_001, help="How many values of the domain are looked at.")
     ] = 257,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Compare the error of one report among mechanisms.
 

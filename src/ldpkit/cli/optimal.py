@@ -8,21 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import moved_in_words, read_numbers
-from ldpkit.cli.options import (
-    ClipOption,
-    ColumnOption,
-    FigureOption,
-    ForceOption,
-    Format,
-    FormatOption,
-    HighOption,
-    LowOption,
-    Missing,
-    MissingOption,
-    PeriodOption,
-    PowerOption,
-)
 from ldpkit.cli.outputs import check_figure, check_outputs, is_standard_output, save_drawn, write_text
 from ldpkit.cli.parsing import parse_circle, parse_interval, refuse_options
 from ldpkit.cli.printing import note, present
@@ -56,10 +43,10 @@ def add_to(app: typer.Typer) -> None:
 
 def optimal(
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy budget.")],
-    low: LowOption = None,
-    high: HighOption = None,
-    period: PeriodOption = None,
-    power: PowerOption = 1.0,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    power: opt.PowerOption = 1.0,
     prior: Annotated[
         Path | None,
         typer.Option(
@@ -67,9 +54,9 @@ def optimal(
             show_default=False,
         ),
     ] = None,
-    column: ColumnOption = None,
-    clip: ClipOption = False,
-    missing: MissingOption = Missing.refuse,
+    column: opt.ColumnOption = None,
+    clip: opt.ClipOption = False,
+    missing: opt.MissingOption = opt.Missing.refuse,
     intervals: Annotated[
         int | None,
         typer.Option(
@@ -102,9 +89,9 @@ def optimal(
             "--output", "-o", help="Write the mechanism, for 'privatize -p @FILE'.", show_default=False
         ),
     ] = None,
-    figure: FigureOption = None,
-    force: ForceOption = False,
-    shown: FormatOption = Format.table,
+    figure: opt.FigureOption = None,
+    force: opt.ForceOption = False,
+    shown: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Find the mechanism with the least error of all.
 
@@ -176,7 +163,7 @@ def _pieces(
 
 
 def _prior(
-    file: Path, column: str | None, interval: IntervalDomain, *, clip: bool, missing: Missing
+    file: Path, column: str | None, interval: IntervalDomain, *, clip: bool, missing: opt.Missing
 ) -> Floats:
     """Return the public numbers of a file."""
     found = read_numbers([file], column, interval.low, interval.high, clip=clip, missing=missing)

@@ -39,6 +39,11 @@ class Plans(Result):
     left_out: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return self.plans[0].title
+
+    @property
     def feasible(self) -> bool:
         """Whether any protocol can do what is wanted."""
         return any(plan.feasible for plan in self.plans)

@@ -7,11 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.errors import ContractError
+from ldpkit.core.errors import ContractError, InvalidInputError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Bytes
+from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["NotApplicableError", "UntouchedSource", "refuses", "require", "shown"]
+__all__ = [
+    "NotApplicableError",
+    "UntouchedSource",
+    "likely",
+    "near",
+    "refuses",
+    "refuses_bins",
+    "require",
+    "shown",
+]
 
 
 class NotApplicableError(Exception):
@@ -62,3 +72,30 @@ def shown(thing: object, most: int = 60) -> str:
     """Return a short picture of an argument."""
     text = repr(thing.tolist() if isinstance(thing, np.ndarray) else thing)
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def near(mechanism: Any, what: str, found: float, expected: float, within: float) -> None:
+    """Require a number of a mechanism to be near what is expected."""
+    require(
+        abs(found - expected) <= within, f"{mechanism!r}: expected {what} to be {expected}, found {found}"
+    )
+
+
+def likely(mechanism: Any, what: str, x: float, z: float) -> None:
+    """Require the z-score of some reports of a value to be one that chance explains."""
+    require(
+        abs(z) < 6.3,
+        f"{mechanism!r}: reports of {x} have another {what} than stated, z-score {z:.1f} "
+        "(false-alarm rate 3e-10)",
+    )
+
+
+def refuses_bins(mechanism: Any) -> None:
+    """Require tallies whose bins two reports cannot fill to be refused."""
+    counts = np.zeros(mechanism.tally_size, np.int64)
+    counts[0] = 2
+    Tally(mechanism, 2, counts)
+    for place, count in ((0, -1), (1, 1), (mechanism.tally_size - 1, 2 << 50)):
+        wrong = counts.copy()
+        wrong[place] = count
+        refuses(InvalidInputError, Tally, mechanism, 2, wrong)

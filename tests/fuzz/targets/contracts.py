@@ -10,7 +10,8 @@ from typing import Any
 from fuzz.mutate import NUMBERS, change_json_text
 from fuzz.target import Target, refused_if, require
 from ldpkit.core.errors import ContractError, LdpkitError
-from ldpkit.mechanisms.base import MECHANISMS, list_mechanisms
+from ldpkit.mechanisms.base import MECHANISMS
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import check_mechanism, checks_for, example
 
 __all__ = ["CONTRACTS"]
@@ -49,7 +50,7 @@ def _check(data: bytes, folder: Path) -> None:
     refused_if(MECHANISMS.get(name).kind == "group", "which has one report for several values")
     names = [each.name for each in checks_for(name)]
     require(len(set(names)) == len(names) >= len(_CHECKS), "two checks have one name")
-    mechanism: Any = example(name, asked.get("domain"), asked.get("epsilon"))  # type: ignore[arg-type]
+    mechanism: Any = example(name, asked.get("domain"), asked.get("epsilon"))
     require(mechanism.epsilons(), "no epsilon is stated")
     refused_if(not set(only) <= set(_CHECKS) and set(only) <= set(names), "checks that take their time")
     try:

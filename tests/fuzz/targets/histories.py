@@ -18,8 +18,9 @@ from fuzz.mutate import change_json_text
 from fuzz.target import Target, refused_if, require
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
-from ldpkit.mechanisms.base import MECHANISMS, from_spec, list_mechanisms
+from ldpkit.mechanisms.base import MECHANISMS, from_spec
 from ldpkit.mechanisms.kinds import is_memoized
+from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.protocols.device import Device
 from ldpkit.protocols.history import sequence_epsilon
 from ldpkit.protocols.ledger import Ledger, Promise, Questions, Record, Report, Rounds, Shares
@@ -73,7 +74,8 @@ def _record(form: Any, devices: list[Device]) -> Record:
         return Report(from_spec(told))
     if name == "device":
         refused_if(type(told) is not int or not 0 <= told < len(devices), "no such device")
-        return devices[told].record()
+        found: Record = devices[told].record()
+        return found
     refused_if(not isinstance(told, list) or not told, "not a record")
     if name == "shares":
         return Shares(tuple(_record(each, devices) for each in told[:9]))
@@ -90,7 +92,7 @@ def _check(data: bytes, folder: Path) -> None:
     except (ValueError, RecursionError) as error:
         raise LdpkitError(str(error)) from None
     refused_if(not isinstance(asked, dict) or not isinstance(asked.get("steps"), list), "no steps")
-    mechanism: Any = from_spec(asked.get("mechanism"))  # type: ignore[arg-type]
+    mechanism: Any = from_spec(asked.get("mechanism"))
     refused_if(len(getattr(mechanism.domain, "labels", ())) > 300, "a large domain, as asked for")
     secret, devices, told = asked.get("secret"), dict[Any, Device](), dict[Any, bytes]()
     store = DeviceStore(folder / "device.db")

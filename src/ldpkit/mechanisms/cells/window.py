@@ -15,20 +15,23 @@ over. Mechanisms differ only in W, in how they stand, and in what cells stand fo
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports, Words
 from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.cells.levels import two_levels
+from ldpkit.mechanisms.cells.mechanism import CellMechanism
 
-__all__ = ["Stand", "Window"]
+__all__ = ["Stand", "Window", "Windowed"]
 
 _WASTED = Fraction(1, 1 << 21)  # of epsilon, by the distance between two solutions for the weights
 _FINENESS = 12  # a width is known to so many bits of the domain, at least
@@ -160,3 +163,31 @@ class Window:
 
 def _is_power_of_two(number: int) -> bool:
     return number & (number - 1) == 0
+
+
+class Windowed(CellMechanism):
+    """A mechanism whose report is e^eps times as likely in a window as elsewhere."""
+
+    stand: ClassVar[Stand] = "slide"
+    """How the window stands to the value, as in `Window`."""
+
+    @property
+    @abc.abstractmethod
+    def width_ratio(self) -> Fraction:
+        """The ideal width of the window, in units of the grid of values or as a part of the circle."""
+
+    @cached_property
+    def window(self) -> Window:
+        """The sampler's integers."""
+        return Window(self.grid, self.width_ratio, self.epsilon, stand=self.stand)
+
+    def law(self, place: int) -> Law:
+        return self.window.law(place)
+
+    def exact_epsilon(self) -> float:
+        return self.window.epsilon()
+
+    def _randomise(self, places: Indices, source: RandomSource) -> Reports:
+        reports = np.empty(len(places), self.report_dtype)
+        self.window.draw(source.words(len(places)), places, reports)
+        return reports

@@ -10,7 +10,7 @@ from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
 from ldpkit.mechanisms.cells.widths import POWER, most_informative_width, optimal_width
-from ldpkit.mechanisms.cells.windowed import Windowed
+from ldpkit.mechanisms.cells.window import Windowed
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
 
 __all__ = ["CircularOGPM", "CircularSW", "CircularWindow"]

@@ -13,7 +13,7 @@ from ldpkit.core.exact import log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports
 from ldpkit.mechanisms.cells.law import Law, Placement
-from ldpkit.mechanisms.cells.windowed import Windowed
+from ldpkit.mechanisms.cells.window import Windowed
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["Clamped", "Compressed", "Truncated", "WindowMechanism"]

@@ -46,11 +46,6 @@ class BudgetPlans(Plans):
     kind: ClassVar[str] = "plan budget"
 
     @property
-    def title(self) -> str:
-        """What stands above the table."""
-        return self.plans[0].title
-
-    @property
     def caption(self) -> str:
         """Who stood in for the people, and what the columns mean."""
         first = self.questions[0]

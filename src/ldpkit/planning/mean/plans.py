@@ -38,11 +38,6 @@ class MeanPlans(Plans):
     kind: ClassVar[str] = "plan mean"
 
     @property
-    def title(self) -> str:
-        """What stands above the table."""
-        return self.plans[0].title
-
-    @property
     def caption(self) -> str:
         """For whom it holds, and how it was computed."""
         first = self.questions[0]
