@@ -48,7 +48,7 @@ def test_a_prior_and_a_circle(run, tmp_path):
         "--prior",
         tmp_path / "census.csv",
         "--intervals",
-        8,
+        10,
     )
     told = json.loads(run(*words, "--column", "age", "--format", "json").out)
     assert told["about"]["prior"] is True

@@ -144,6 +144,19 @@ def test_regression_finds_theorem_7():
     assert 0.33 < other[0] < 0.4, "for squared error the height grows as e^(eps/3), not as in Theorem 7"
 
 
+@pytest.mark.slow
+def test_regression_on_what_scip_finds():
+    """Example 5 as the thesis has it: the height is solved for at random epsilons, then regressed."""
+    pytest.importorskip("pyscipopt")
+    epsilons = np.random.default_rng(6).uniform(0.3, 4, 15)
+    heights = np.array(
+        [max(p.density for p in gpm(e, 0.0, at=0.0, node_limit=50).incumbent) for e in epsilons.tolist()]
+    )
+    b1, b2, error = fit_height(epsilons, heights)
+    assert (b1, b2) == (pytest.approx(0.5, abs=0.005), pytest.approx(0, abs=0.02))
+    assert error < 0.05
+
+
 def test_merging_keeps_mass():
     pieces = [DensityPiece(0, 0.2, 1.0), DensityPiece(0.2, 0.5, 1.00001), DensityPiece(0.5, 1, 0.5)]
     assert sum(each.mass for each in merged(pieces)) == pytest.approx(sum(each.mass for each in pieces))
