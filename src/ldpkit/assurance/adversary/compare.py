@@ -22,7 +22,7 @@ from ldpkit.core.tables import Table
 from ldpkit.core.typing import DomainLike, Floats, Values
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import FREQUENCY, NUMERIC, is_numeric, select
+from ldpkit.mechanisms.kinds import ALL, FREQUENCY, NUMERIC, is_numeric, select
 from ldpkit.simulation.datasets import load_amounts
 
 __all__ = ["DEFAULT_MECHANISMS", "DEFAULT_NUMERIC", "Risks", "risk"]
@@ -35,8 +35,6 @@ DEFAULT_NUMERIC = ("pm", "hm", "sw")
 
 UNIFORM = "uniform"
 """The prior of an adversary who believes nothing."""
-
-_ALL = "all"
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,7 +238,7 @@ def _asked(
     is_one = isinstance(mechanisms, str) or not isinstance(mechanisms, Sequence)
     several: Any = [mechanisms] if is_one else mechanisms
     asked: list[Any] = list(several)
-    if asked != [_ALL]:
+    if asked != [ALL]:
         return asked, ()
     if numeric:
         able = select(NUMERIC, single_epsilon=True, without=("fitted",))
