@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
+    from ldpkit.mechanisms.optimal.mechanism import Optimal
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
     from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
     from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
@@ -163,6 +164,7 @@ __all__ = [
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
+    "Optimal",
     "Parallelogram",
     "PlaceExponential",
     "PlaceResponse",
@@ -286,6 +288,7 @@ _HOMES = {
     "mechanisms.numeric.laplace": ("Laplace", "TruncatedLaplace"),
     "mechanisms.numeric.mechanism": ("NumericMechanism",),
     "mechanisms.numeric.ogpm": ("OGPM", "OGPMAt", "OGPMPrior", "OGPMUnbiased"),
+    "mechanisms.optimal.mechanism": ("Optimal",),
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
