@@ -294,6 +294,19 @@ def test_a_tally_has_at_most_4096_joint_bins_and_adds():
         assert ldpkit.Tally.from_bytes(whole.to_bytes()) == whole
 
 
+def test_the_reference_that_is_best_for_public_places():
+    generator = np.random.default_rng(5)
+    places = np.clip(generator.normal([0.2, 0.7], 0.1, (300, 2)), 0, 1)
+    best = ldpkit.TracsD.for_places(SQUARE, 4.0, places)
+    centre = ldpkit.get("tracs_d", SQUARE, epsilon=4)
+    assert best.mean_error(places) < 0.9 * centre.mean_error(places)
+    assert from_spec(best.spec()) == best
+    for kind in (ldpkit.TracsD, ldpkit.PlaceResponse):
+        for weights, message in (([1.0], "one weight for each of 300"), (np.zeros(300), "positive weight")):
+            with pytest.raises(InvalidParameterError, match=message):
+                kind.for_places(SQUARE, 4.0, places, weights)
+
+
 # --- baselines -------------------------------------------------------------------------
 
 
