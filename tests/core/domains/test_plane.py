@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.domains.plane import as_plane, as_points
-from ldpkit.core.domains.regions import PlaneRegion
+from ldpkit.core.domains.region import PlaneRegion
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 SQUARE = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1))

@@ -9,7 +9,6 @@ with its position; where the two numbers were given the wrong way round, the mes
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -18,9 +17,11 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.globe import Globe
 from ldpkit.core.domains.interval import ClippedWarning
+from ldpkit.core.domains.locations import Locations, as_points
 from ldpkit.core.domains.polygons import Polygon
 from ldpkit.core.domains.projection import Projection
-from ldpkit.core.domains.regions import Disc, Parallelogram, PlaneRegion, Point, Rectangle
+from ldpkit.core.domains.region import PlaneRegion, Point
+from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Floats, Indices
 
 __all__ = ["Locations", "PlaneDomain", "PlaneLike", "as_plane", "as_points"]
-
-Locations: TypeAlias = Any
-"""Rows of two numbers, a tuple of two columns, or shapely points."""
 
 _MOST_PLACES = 4096
 _EDGE_POINTS = 64  # along each edge of a box of degrees, to find what it spans on the map
@@ -346,65 +344,6 @@ def as_plane(domain: PlaneLike) -> PlaneDomain:
             f"got {str(domain)[:50]!r}"
         ) from None
     return PlaneDomain.rectangle(low, high)
-
-
-def as_points(values: Locations) -> Floats:
-    """Return locations as rows of two floating-point numbers, or refuse them.
-
-    Examples
-    --------
-    >>> as_points([(1, 2), (3, 4)]).tolist() == as_points((np.array([1, 3]), np.array([2, 4]))).tolist()
-    True
-    """
-    array = _rows(values)
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        raise InvalidInputError("locations are masked in places: drop missing values")
-    if array.size == 0:
-        raise InvalidInputError("there are no locations: give at least one")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InvalidInputError(f"locations have shape (n, 2), a row of two numbers each, got {array.shape}")
-    if array.dtype.kind not in "iuf":
-        raise InvalidInputError(f"locations are numbers, got {array.dtype}: convert them first")
-    return array.astype(np.float64, copy=False)
-
-
-def _rows(values: Locations) -> np.ndarray[Any, Any]:
-    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        return values
-    if hasattr(values, "x") and hasattr(values, "y"):  # a column of geopandas
-        values = (values.x, values.y)
-    if isinstance(values, tuple) and len(values) == 2 and all(_is_column(each) for each in values):
-        columns = [np.asarray(each) for each in values]
-        if columns[0].shape != columns[1].shape or columns[0].ndim != 1:
-            raise InvalidInputError(
-                f"two columns of locations have one length, got shapes {columns[0].shape} and "
-                f"{columns[1].shape}"
-            )
-        return np.stack(columns, axis=1)
-    if hasattr(values, "to_numpy"):
-        return np.asarray(values.to_numpy())
-    if isinstance(values, (str, bytes, dict)) or not isinstance(values, Iterable):
-        raise InvalidInputError(f"locations are rows of two numbers, got {type(values).__name__}")
-    items = list(values)
-    for position, item in enumerate(items):
-        if hasattr(item, "x") and hasattr(item, "y"):  # a point of shapely
-            items[position] = (item.x, item.y)
-        elif isinstance(item, (str, bytes)) or not hasattr(item, "__len__") or len(item) != 2:
-            raise InvalidInputError(
-                f"location {str(item)[:50]!r} at position {position} is no pair of numbers"
-            )
-        elif any(isinstance(each, (str, bytes, bool)) or each is None for each in items[position]):
-            raise InvalidInputError(
-                f"location {str(item)[:50]} at position {position} is no pair of numbers: drop missing values"
-            )
-    try:
-        return np.array(items, np.float64)
-    except (OverflowError, TypeError, ValueError):
-        raise InvalidInputError("locations are rows of two numbers: some are none") from None
-
-
-def _is_column(values: object) -> bool:
-    return isinstance(values, np.ndarray) or hasattr(values, "to_numpy")
 
 
 def _refuse_no_degrees(corners: Floats) -> None:
