@@ -51,6 +51,7 @@ SAME_MARGINS = (
     "compressed_duchi",
     "ogpm_at",
     "ogpm_prior",
+    "optimal",
 )
 GROUP_SIZES = (2, 5)
 

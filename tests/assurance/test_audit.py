@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ldpkit
-from contract.subjects import MECHANISM_NAMES, ORACLE_NAMES, oracle
+from contract.subjects import ORACLE_NAMES, oracle
 from ldpkit.assurance.audit import attack
 from ldpkit.assurance.audit.attack import lower_bound
 from ldpkit.core.errors import InvalidParameterError
@@ -26,7 +26,7 @@ def outcomes(found):
     return {check.name: check.outcome for check in found.checks}
 
 
-@pytest.mark.parametrize("name", MECHANISM_NAMES)
+@pytest.mark.parametrize("name", ldpkit.list_mechanisms())
 def test_every_registered_mechanism_passes(name):
     mechanism = oracle(name, 6, 1.0) if name in ORACLE_NAMES else ldpkit.testing.example(name)
     reports = FEW if name in ORACLE_NAMES else 20_000
@@ -54,6 +54,50 @@ def test_a_sampler_that_realises_two_percent_more_is_caught_by_the_attack_alone(
     assert outcomes(found) == {"integers": "pass", "channel": "pass", "attack": "fail"}
     assert 1.0 < found.attack.epsilon < 1.02
     assert "more than the 1 promised" in repr(found)
+
+
+class Whispering(ldpkit.JRR):
+    """Says in every integer that a partner learns little; its sampler never lets both lie."""
+
+    @property
+    def both(self):
+        return 0
+
+
+def test_partners_who_learn_too_much_are_caught_by_the_attack_of_the_partner_alone():
+    honest = ldpkit.audit(ldpkit.JRR(2, 1, 2), reports=50_000, rng=ldpkit.random.seeded(1))
+    assert outcomes(honest)["attack by the partner"] == "pass"
+    found = ldpkit.audit(Whispering(2, 1, 2), reports=50_000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["attack"] == "pass", "a report on its own is that of GRR"
+    assert outcomes(found)["attack by the partner"] == "fail"
+
+
+def test_a_report_that_keeps_the_epsilon_of_pairs_and_not_its_own_is_caught():
+    class Loud(ldpkit.JRR):
+        def _randomise(self, indices, source):
+            return ldpkit.GRR(self.domain, 1.2)._randomise(indices, source)
+
+    found = ldpkit.audit(Loud(2, 1, 2), reports=100_000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["attack"] == "fail", "1.2 is less than the 2 towards anyone, and more than 1 alone"
+
+
+def test_pairs_without_an_epsilon_towards_anyone_do_not_pass_unseen():
+    stated = ldpkit.JRR(2, 1, adversary=ldpkit.Adversary(known=0))
+    found = ldpkit.audit(stated, reports=1000, rng=ldpkit.random.seeded(1))
+    assert outcomes(found)["integers"] == "warn"
+    assert stated.promise() in repr(found)
+
+
+class Boastful(ldpkit.GroupCount):
+    """Says 1; the group computes with the noise of 1.02."""
+
+    def respond(self, totals, source):
+        return ldpkit.GroupCount(self.size, 1.02 * self.epsilon).respond(totals, source)
+
+
+def test_a_group_that_realises_two_percent_more_is_caught_by_the_attack_alone():
+    found = ldpkit.audit(Boastful(2, 1.0), rng=ldpkit.random.seeded(1))
+    assert outcomes(found) == {"integers": "pass", "channel": "pass", "attack": "fail"}
 
 
 class Overspent(ldpkit.GRR):

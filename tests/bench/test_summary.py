@@ -1,5 +1,6 @@
 """Means, winners and the paper's table, by hand."""
 
+import html
 import math
 
 import numpy as np
@@ -130,8 +131,7 @@ def test_table_page_and_figure_agree_on_ties():
     assert marks == ["*", "~", ""]
     assert [cell.split()[0][-1] for cell in tabulate(summary).rows[0][3:]] == ["~", "0"]
     page = report._table(summary)
-    assert page.count('class="best"') == 2
-    assert page.count('class="tie"') == 2
+    assert all(html.escape(cell) in page for row in tabulate(summary).rows for cell in row)
     figure = figures.new_figure(6, 4)
     figures.heat_map(axes := figure.subplots(), summary)
     drawn = [text.get_text()[-1] for text in axes.texts]

@@ -67,6 +67,19 @@ def test_a_broken_plugin_fails_with_exit_code_1(run, broken):
 
 
 @pytest.mark.parametrize(
+    ("words", "checks"),
+    [
+        (["jrr", "--parameter", "epsilon_alone=0.5"], {"attack by the partner"}),
+        (["group_count", "--parameter", "size=3"], {"attack"}),
+    ],
+)
+def test_reports_that_are_made_together_are_audited_by_name(run, words, checks):
+    small = ("--domain", "2", "-e", "1", "--reports", "5000", "--seed", "1", "--format", "json")
+    rows = json.loads(run("audit", "-p", *words, *small).out)["rows"]
+    assert checks <= {row["check"] for row in rows if row["outcome"] == "pass"}
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["-p", "grrr", "--domain", "4", "-e", "1"], "did you mean grr"),

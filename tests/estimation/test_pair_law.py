@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.provenance import Provenance, Span
 from ldpkit.estimation import pair_law
+from ldpkit.estimation.intervals import CountRegion
 from ldpkit.estimation.pair_law import PairCountLaw
 
 
@@ -87,7 +89,7 @@ def test_bisecting_alone_would_not_cover(monkeypatch):
 def test_all_shares_that_a_count_does_not_refute_are_in_its_interval():
     """Also where that depends on whether a number of holders is odd, and they are more than are looked at."""
     law = PairCountLaw(ldpkit.JRR(2, 0.1, 10, correlation="positive"), 150, population=False)
-    counts = np.array([60, 75, 91, 100])
+    counts = np.array([64, 75, 84, 91])
     low, high = law.intervals(counts, 0.05)
     for count, first, last in zip(counts.tolist(), low, high, strict=True):
         allowed = [each for each in range(151) if min(law.tails(each / 150, count)) > 0.025]
@@ -102,3 +104,57 @@ def test_a_simultaneous_interval_of_very_many_people_is_not_everything():
     low, high = PairCountLaw(oracle, 4_000_000, population=False).intervals(counts, 0.05 / 1000)
     assert np.all(high - low < 0.02)
     assert low[1] < 0.25 < high[1], "false alarm 5e-5"
+
+
+BATCHES = ("0" * 32, "1" * 32)
+
+
+def spans(*parts):
+    return Provenance("secure", "stated", spans=tuple(Span(*part) for part in parts))
+
+
+def share_held(oracle, counts, n, provenance, truth, error=0.05):
+    """Return how many of some collections have an interval for the second value that holds the truth."""
+    known, held = {}, 0
+    for row in counts:
+        if int(row[1]) not in known:
+            region = CountRegion([ldpkit.Tally(oracle, n, row, provenance)])
+            known[int(row[1])] = [float(end[1]) for end in region.ends(error, population=False)]
+        low, high = known[int(row[1])]
+        held += low <= truth <= high
+    return held / len(counts)
+
+
+def test_a_part_of_a_file_of_pairs_is_not_read_as_if_all_partners_were_in_it():
+    """Of 1,500 parts: false alarm 1e-4 at a coverage of 0.95."""
+    oracle, source = ldpkit.JRR(2, 0.5, 10), ldpkit.random.seeded(3)
+    people = np.tile(np.repeat([0, 1], [18, 2]), 20)
+    rows = [
+        np.bincount(oracle.privatize(people, rng=source)[200:], minlength=2) for _ in range(1500)
+    ]  # half of the reports, and 20 of 200 people hold the value
+    whole, part = spans((BATCHES[0], 0, 200)), spans((BATCHES[0], 200, 400))
+    assert share_held(oracle, rows, 200, part, 0.1) > 0.928
+    assert share_held(oracle, rows, 200, whole, 0.1) < 0.928, "the control: as if it were the whole file"
+
+
+def test_batches_of_pairs_that_differ_are_not_read_as_one():
+    """All of one batch hold the value and none of the other; partners are positively correlated."""
+    oracle = ldpkit.JRR(2, 0.5, 8, correlation="positive")
+    source = ldpkit.random.seeded(4)
+    parts = [oracle.simulate(people, rng=source, repeats=1500) for people in ([0, 200], [200, 0])]
+    rows = parts[0] + parts[1]
+    both = spans((BATCHES[0], 0, 200), (BATCHES[1], 0, 200))
+    assert share_held(oracle, rows, 400, both, 0.5) > 0.926
+    assert share_held(oracle, rows, 400, spans((BATCHES[0], 0, 400)), 0.5) < 0.9, (
+        "the control: as if of one draw"
+    )
+
+
+@pytest.mark.parametrize("population", [False, True])
+@pytest.mark.parametrize("partners", ["drawn", "none", "alike"])
+def test_moments_are_those_of_the_law(partners, population):
+    law = PairCountLaw(ldpkit.JRR(3, 1, 4, correlation="positive"), 40, population, partners)
+    counts, chances = law.chances(0.3)
+    mean = chances @ counts
+    assert chances.sum() == pytest.approx(1)
+    assert law.moments(0.3) == (pytest.approx(mean), pytest.approx(chances @ (counts - mean) ** 2))

@@ -34,6 +34,8 @@ Examples:
   ldpkit audit -p circular_ogpm --period 360 --epsilon 1
   ldpkit audit -p lgrr --domain 16 --parameter epsilon_inf=2 \\
     --parameter epsilon_1=1
+  ldpkit audit -p jrr --domain 2 --epsilon 2 --parameter epsilon_alone=1
+  ldpkit audit -p group_count --domain 2 --epsilon 1 --parameter size=3
   ldpkit --plugin mine.py audit -p mine --domain 10 -e 1 --format json
 """
 _FAILED = 1  # the exit code of an audit that does not pass; refused input has 2

@@ -77,10 +77,22 @@ class CountRegion:
     def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
         """Return for each value an interval that misses the truth with probability `error` at most."""
         if len(self.tallies) == 1 and is_paired(oracle := self.tallies[0].mechanism):
-            tally = self.tallies[0]
-            return PairCountLaw(oracle, tally.n, population).intervals(tally.counts, error)
+            tally, ways = self.tallies[0], ["drawn"]
+            if not _is_one_draw(tally):
+                ways += ["none", "alike"]
+            ends = [
+                PairCountLaw(oracle, tally.n, population, way).intervals(tally.counts, error) for way in ways
+            ]
+            lows, highs = zip(*ends, strict=True)
+            return np.min(lows, axis=0), np.max(highs, axis=0)
         law, counts = count_law(self.tallies, population=population)
         return share_intervals(law, counts, error)
+
+
+def _is_one_draw(tally: Tally) -> bool:
+    """Whether nothing recorded says that partners are elsewhere: several batches, or a part of one."""
+    spans = tally.provenance.spans
+    return not spans or (len(spans) == 1 and spans[0].start == 0 and tally.provenance.known == tally.n)
 
 
 def count_law(tallies: Sequence[Tally], *, population: bool) -> tuple[CountLaw, Counts]:

@@ -61,6 +61,10 @@ class PairCountLaw:
         How many people reported.
     population : bool
         Whether a share is that of these people, or that in the population they were drawn from.
+    partners : {"drawn", "none", "alike"}
+        Whether partners were drawn uniformly from these people; or the two extremes of
+        how else they may be paired: nobody's partner is among them, or everybody's is and
+        holds the same value.
 
     Examples
     --------
@@ -73,6 +77,7 @@ class PairCountLaw:
     oracle: PairedOracle
     n: int
     population: bool
+    partners: str = "drawn"
 
     @cached_property
     def _types(self) -> tuple[tuple[float, float], tuple[float, float, float]]:
@@ -93,8 +98,15 @@ class PairCountLaw:
 
     def moments(self, share: float) -> tuple[float, float]:
         """Return the mean and the variance of the count."""
-        (own, stray), _ = self._types
+        (own, stray), both = self._types
         mean = self.n * (share * own + (1 - share) * stray)
+        if self.partners != "drawn":
+            reports = self.n * (share * own * (1 - own) + (1 - share) * stray * (1 - stray))
+            alike = share * (both[0] - own**2) + (1 - share) * (both[2] - stray**2)
+            scatter = share * (1 - share) * (own - stray) ** 2 * self.n if self.population else 0.0
+            if self.partners == "alike":
+                return mean, reports + self.n * alike + 2 * scatter
+            return mean, reports + scatter
         spread = self.oracle.variance(share, self.n, population=self.population)
         return mean, spread * (self.n * (own - stray)) ** 2
 
@@ -117,6 +129,8 @@ class PairCountLaw:
         means = 2 * own, own + stray, 2 * stray
         kinds = [1 + mean * d + each * d**2 for mean, each in zip(means, both, strict=True)]
         pairs, alone = divmod(self.n, 2)
+        if self.partners != "drawn":
+            return self._not_drawn(share, singles, (kinds[0], kinds[2]))
         if self.population:
             weights = share**2, 2 * share * (1 - share), (1 - share) ** 2
             mixed = sum(weight * kind for weight, kind in zip(weights, kinds, strict=True))
@@ -133,6 +147,22 @@ class PairCountLaw:
             if chance > 0:
                 left += chance * single * pairs_characteristic(kinds, pairs, among)
         return left
+
+    def _not_drawn(
+        self, share: float, singles: tuple[Complex, Complex], alike: tuple[Complex, Complex]
+    ) -> Complex:
+        """Return the same where partners are nowhere, or all alike; an odd one answers alone."""
+        units, kinds = (self.n, singles) if self.partners == "none" else (self.n // 2, alike)
+        rest = self.n % 2 if self.partners == "alike" else 0
+        if self.population:
+            mixed, left = (share * own + (1 - share) * other for own, other in (kinds, singles))
+            return np.asarray(mixed**units * (left if rest else 1.0))
+        holders = round(share * self.n)
+        first = holders if self.partners == "none" else holders // 2
+        odd = 1.0 if not rest else singles[0] if holders % 2 else singles[1]
+        if self.partners == "alike" and not rest and holders % 2:  # one pair cannot be alike
+            return np.asarray(kinds[0] ** first * kinds[1] ** (units - first - 1) * singles[0] * singles[1])
+        return np.asarray(kinds[0] ** first * kinds[1] ** (units - first) * odd)
 
     def tails(self, share: float, count: int) -> tuple[float, float]:
         """Return the probabilities of at most and of at least such a count, or a little more."""

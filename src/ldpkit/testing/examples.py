@@ -11,7 +11,7 @@ from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_on_grid
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_group, is_numeric, is_on_grid
 from ldpkit.mechanisms.lookup import get
 from ldpkit.testing.expect import NotApplicableError
 
@@ -47,7 +47,8 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     """
     kind, epsilon = MECHANISMS.get(name), check_epsilon(epsilon)
     if domain is None:
-        domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else _SMALL
+        few = 2 if is_group(kind) else _SMALL
+        domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else few
     if kind.can("joint"):
         return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":

@@ -24,7 +24,8 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import is_frequency, is_memoized
+from ldpkit.mechanisms.joint.oracle import PairedOracle
+from ldpkit.mechanisms.kinds import is_frequency, is_group, is_memoized, is_paired
 
 __all__ = ["FALSE_ALARM", "REPORTS", "Attack", "attack", "lower_bound"]
 
@@ -108,6 +109,7 @@ def attack(
     false_alarm: float = FALSE_ALARM,
     rng: RandomSource | None = None,
     kept: bool = False,
+    partner: bool = False,
 ) -> Attack:
     """Attack a mechanism through its public path.
 
@@ -125,6 +127,9 @@ def attack(
         Attack the first reports of devices that derive their permanent reports from a
         secret, for mechanisms with memory. They are made one at a time, so there are
         10,000 of each value at most.
+    partner : bool
+        Attack the reports of pairs as the partner does, who knows the pairing, the own
+        value and both reports; for mechanisms whose people report in pairs.
 
     Examples
     --------
@@ -144,13 +149,18 @@ def attack(
             f"an attack on {mechanism!r} looks at {_FEWEST * len(values)} reports at once, which takes "
             f"more than {_MEMORY >> 20} MiB: audit the mechanism on fewer values"
         )
-    draw = _from_memory(mechanism, source) if kept else partial(_draw, mechanism, source)
+    draw: Callable[[Any], Reports] = partial(_draw, mechanism, source)
+    look: Callable[[Reports, tuple[Any, Any]], list[Floats]] = partial(_views, mechanism)
+    if kept:
+        draw = _from_memory(mechanism, source)
+    elif partner and is_paired(mechanism):
+        draw, look = partial(_with_partners, mechanism, source), partial(_partner_views, mechanism)
     learned = draw(np.repeat(values, sampled))
     by_value = [learned[start : start + sampled] for start in range(0, len(learned), sampled)]
     best: tuple[float, tuple[Any, Any], tuple[Any, Any], int, Scores, float] | None = None
-    for one, other in _pairs(len(values)):
+    for one, other in _pairs(len(values), neighbours=is_group(mechanism)):
         seen = values[one], values[other]
-        views = [_views(mechanism, by_value[each], seen) for each in (one, other)]
+        views = [look(by_value[each], seen) for each in (one, other)]
         for view, (mine, theirs) in enumerate(zip(*views, strict=True)):
             for pair, own, opposite in ((seen, mine, theirs), (seen[::-1], theirs, mine)):
                 scores, threshold, shown = _learn(own, opposite)
@@ -164,7 +174,7 @@ def attack(
         some = min(step, count - start)
         drawn = draw(np.repeat(pair, some))  # both in one batch, as people come
         for place, part in enumerate((drawn[:some], drawn[some:])):
-            hits[place] += int((scores(_views(mechanism, part, seen)[view]) >= threshold).sum())
+            hits[place] += int((scores(look(part, seen)[view]) >= threshold).sum())
     both = (hits[0], hits[1])
     return Attack(*_names(mechanism, pair), count, both, lower_bound(both, count, false_alarm), false_alarm)
 
@@ -182,7 +192,12 @@ def _room(mechanism: Mechanism) -> int:
 
 
 def _candidates(mechanism: Mechanism, source: RandomSource, *, few: bool = False) -> list[Any]:
-    """Return values to try: all of a small domain, else both ends, some at random, and what looks odd."""
+    """Return values to try: all of a small domain, else both ends, some at random, and what looks odd.
+
+    Of a group these are all sums: a person moves it by one.
+    """
+    if is_group(mechanism):
+        return list(range(mechanism.size + 1))
     size = mechanism.domain.size or 0
     if few and size > _FEW:
         return sorted({0, size - 1, *source.generator().integers(size, size=_FEW - 2).tolist()})
@@ -211,14 +226,16 @@ def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
 
 
 def _names(mechanism: Mechanism, pair: tuple[Any, Any]) -> tuple[Label, Label]:
+    if is_group(mechanism):
+        return f"a sum of {pair[0]}", f"a sum of {pair[1]}"
     first, second = mechanism.domain.values(pair)
     return first, second
 
 
-def _pairs(count: int) -> Iterator[tuple[int, int]]:
-    """Neighbours, so that every candidate meets two others, and the ends."""
+def _pairs(count: int, *, neighbours: bool) -> Iterator[tuple[int, int]]:
+    """Neighbours, so that every candidate meets two others, and the ends, if one person can go so far."""
     yield from itertools.pairwise(range(count))
-    if count > 2:
+    if count > 2 and not neighbours:
         yield 0, count - 1
 
 
@@ -236,6 +253,8 @@ def _from_memory(mechanism: Mechanism, source: RandomSource) -> Callable[[Any], 
 def _draw(mechanism: Mechanism, source: RandomSource, values: Any, **memory: Any) -> Reports:
     """Return a report for each value, through the public path, from one batch in random order."""
     held = np.asarray(values)
+    if is_group(mechanism):  # what the members compute together; who is grouped with whom is drawn before
+        return mechanism.respond(held, source)
     order = source.generator().permutation(len(held))
     mixed = mechanism.domain.values(held[order])
     if is_memoized(mechanism):
@@ -245,6 +264,24 @@ def _draw(mechanism: Mechanism, source: RandomSource, values: Any, **memory: Any
     reports = np.empty_like(made)
     reports[order] = made
     return reports
+
+
+def _with_partners(mechanism: PairedOracle, source: RandomSource, values: Any) -> Reports:
+    """Return both reports of pairs, of which the second holds the first value of the domain."""
+    held = np.stack([np.asarray(values), np.zeros(len(values), np.int64)], axis=1)
+    pairs = np.arange(held.size).reshape(-1, 2)
+    made = mechanism.privatize(mechanism.domain.values(held.ravel()), rng=source, pairs=pairs)
+    return made.reshape(len(held), 2, *made.shape[1:])
+
+
+def _partner_views(mechanism: PairedOracle, reports: Reports, pair: tuple[Any, Any]) -> list[Floats]:
+    """Return which of the two values either report supports, as one number: all four depend on each other."""
+    code = np.zeros(len(reports))
+    for person in (0, 1):
+        packed = mechanism.packed_supports(np.ascontiguousarray(reports[:, person]))
+        for value in pair:
+            code = 2 * code + (packed[:, value >> 3] >> (value & 7) & 1)
+    return [code[:, None]]
 
 
 def _views(mechanism: Mechanism, reports: Reports, pair: tuple[Any, Any]) -> list[Floats]:

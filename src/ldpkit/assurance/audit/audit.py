@@ -16,7 +16,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_frequency, is_memoized
+from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_paired
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
@@ -197,11 +197,18 @@ def audit(
     if is_memoized(mechanism):
         tell("attacking devices that keep their permanent reports")
         remembered = attack(mechanism, reports=count, rng=rng, kept=True)
+    by_partner = None
+    if is_paired(mechanism) and mechanism.adversary is None:
+        tell("attacking pairs as the partner")
+        by_partner = attack(mechanism, reports=count, rng=rng, partner=True)
+    limit = min(mechanism.epsilon, exact)
+    alone = mechanism.exact_epsilon_alone() if is_paired(mechanism) else limit
     checks = (
         _check_integers(mechanism, exact),
         _check_channel(listed),
-        _check_attack(mechanism, attacked, exact),
-        *([] if remembered is None else [_check_attack(mechanism, remembered, exact, "attack on memory")]),
+        _check_attack(attacked, min(limit, alone)),
+        *([] if remembered is None else [_check_attack(remembered, limit, "attack on memory")]),
+        *([] if by_partner is None else [_check_attack(by_partner, limit, "attack by the partner")]),
         *_check_size(mechanism, exact),
         *_check_provenance(provenance),
     )
@@ -221,6 +228,8 @@ def audit(
 def _check_integers(mechanism: Mechanism, exact: float) -> Check:
     stated = mechanism.epsilon
     finding = f"the sampler's integers realise epsilon {exact!r}, stated is {stated!r}"
+    if math.isinf(stated) and math.isinf(exact):
+        return Check("integers", "warn", f"there is no bound: {mechanism.promise()}", exact)
     if not exact <= stated:
         return Check("integers", "fail", f"{finding}: it promises more than it keeps", exact)
     if mechanism.tight and exact < stated - 1e-6:
@@ -240,8 +249,7 @@ def _check_channel(listed: Enumeration) -> Check:
     return Check("channel", "pass" if keeps else "fail", finding, listed.epsilon)
 
 
-def _check_attack(mechanism: Mechanism, attacked: Attack, exact: float, name: str = "attack") -> Check:
-    limit = min(mechanism.epsilon, exact)
+def _check_attack(attacked: Attack, limit: float, name: str = "attack") -> Check:
     if attacked.epsilon > limit:
         finding = f"{attacked.sentence()} That is more than the {limit:.6g} promised."
         return Check(name, "fail", finding, attacked.epsilon)
