@@ -11,7 +11,7 @@ import pytest
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.mechanisms.cells.widths import clamped_error, optimal_width
 from ldpkit.planning.optimal import gpm as module
-from ldpkit.planning.optimal.gpm import fit_height, gpm, pieces_needed
+from ldpkit.planning.optimal.gpm import fit_height, gpm
 from ldpkit.planning.optimal.pieces import (
     DensityPiece,
     best_width,
@@ -122,13 +122,6 @@ def test_both_steps_on_another_scale():
     assert len(found.incumbent) == len(found.pieces) == 3
     assert not found.closed
     assert found.to_dict()["about"]["gap"] == found.gap
-
-
-def test_one_piece_more_changes_nothing_from_three_on():
-    pytest.importorskip("pyscipopt")
-    needed, found = pieces_needed(1.0, 0.3, most=4)
-    assert needed == 3
-    assert found[2].incumbent_loss > found[3].incumbent_loss + 1e-3
 
 
 def test_regression_finds_theorem_7():

@@ -333,8 +333,9 @@ def pieces_needed(
 
     Examples
     --------
-    >>> pieces_needed(1.0, 0.3, most=4)[0]
-    3
+    >>> needed, found = pieces_needed(1.0, 0.3, most=4)
+    >>> needed, found[2].incumbent_loss > found[3].incumbent_loss + 1e-3
+    (3, True)
     """
     found: dict[int, OptimalPieces] = {}
     for count in range(2, most + 1):
