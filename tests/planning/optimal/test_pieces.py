@@ -150,6 +150,14 @@ def test_regression_on_what_scip_finds():
     assert error < 0.05
 
 
+def test_a_solver_that_finds_nothing_leaves_the_closed_form():
+    pytest.importorskip("pyscipopt")
+    found = gpm(2.0, 0.3, pieces=9, time_limit=1e-6)
+    assert "it found nothing in its time" in found.warnings[0]
+    assert found.loss == found.closed_form
+    assert found.to_dict()["about"]["gap"] == "infinite"
+
+
 def test_merging_keeps_mass():
     pieces = [DensityPiece(0, 0.2, 1.0), DensityPiece(0.2, 0.5, 1.00001), DensityPiece(0.5, 1, 0.5)]
     assert sum(each.mass for each in merged(pieces)) == pytest.approx(sum(each.mass for each in pieces))
