@@ -97,7 +97,10 @@ class OptimalPieces(Result):
         found = "nothing in its time"
         if math.isfinite(self.gap):
             found = f"{self.incumbent_loss:.8g} with a gap of {self.gap:.2g} left"
-        told = f"SCIP did not close the program of {self.asked} pieces: it found {found}; the pieces are those of the closed form, which is proven optimal"
+        told = (
+            f"SCIP did not close the program of {self.asked} pieces: it found {found}; "
+            "the pieces are those of the closed form, which is proven optimal"
+        )
         return (told,)
 
     def about(self) -> dict[str, Any]:
