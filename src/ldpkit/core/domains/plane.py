@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Locations", "PlaneDomain", "PlaneLike", "as_plane", "as_points"]
 
 _MOST_PLACES = 4096
+_ROUNDED = 1e-8  # of the size of a region: half a millimetre in a city
 _EDGE_POINTS = 64  # along each edge of a box of degrees, to find what it spans on the map
 
 
@@ -197,6 +198,8 @@ class PlaneDomain(Domain):
         on_map = np.isfinite(points).all(axis=1)
         inside: Any = on_map.copy()
         inside[on_map] = self.region.contains(points if on_map.all() else points[on_map])
+        if self.projection is not None:
+            self._settle_on_edges(points, on_map & ~inside, inside)
         if inside.all():
             return points
         if not clip or not on_map.all():
@@ -210,6 +213,14 @@ class PlaneDomain(Domain):
             stacklevel=3,
         )
         return moved
+
+    def _settle_on_edges(self, points: Floats, unsure: Any, inside: Any) -> None:
+        """Take points that only the rounding of a projection has moved across an edge as lying on it."""
+        if unsure.any():
+            near = self.region.project(points[unsure])
+            is_on_edge = np.hypot(*(near - points[unsure]).T) <= _ROUNDED * self.region.size
+            rows = np.flatnonzero(unsure)[is_on_edge]
+            points[rows], inside[rows] = near[is_on_edge], True
 
     def locations(self, points: Floats) -> Floats:
         """Return points of the map in the units of locations: as they are, or longitude and latitude."""
