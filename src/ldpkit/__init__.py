@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
+    from ldpkit.mechanisms.optimal.mechanism import Optimal
     from ldpkit.mechanisms.tally import Tally
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
@@ -148,6 +149,7 @@ __all__ = [
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
+    "Optimal",
     "Plan",
     "Plans",
     "PolarOGPM",
@@ -251,6 +253,7 @@ _HOMES = {
     "mechanisms.numeric.laplace": ("Laplace", "TruncatedLaplace"),
     "mechanisms.numeric.mechanism": ("NumericMechanism",),
     "mechanisms.numeric.ogpm": ("OGPM", "OGPMAt", "OGPMPrior", "OGPMUnbiased"),
+    "mechanisms.optimal.mechanism": ("Optimal",),
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
