@@ -113,10 +113,10 @@ def _descriptions() -> Iterator[Finding]:
         asked = {"name": name, "domain": 10**400, "epsilon": epsilon, "only": ["description"]}
         yield Finding(f"{name} on a domain of 400 digits", "contracts", json.dumps(asked).encode())
     counts = {"spec": 0, "n": 1 << 53, "shape": "first", "estimator": None, "consistency": None}
-    for place, spec in enumerate(specs()):
-        if spec["mechanism"] == "group_count":
+    for place, told in enumerate(specs()):
+        if told["mechanism"] == "group_count":
             many = json.dumps({**counts, "spec": place}).encode()
-            yield Finding(f"2**53 groups, epsilon {spec['parameters']['epsilon']}", "estimates", many, False)
+            yield Finding(f"2**53 groups, epsilon {told['parameters']['epsilon']}", "estimates", many, False)
     yield Finding("a cached table of 50,000 brackets", "aaa caches", b'{"outputs":' + b"[" * 50_000)
 
 
