@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ldpkit.cli.parsing import decimal_comma, parse_interval
+from ldpkit.cli.parsing import parse_interval
 from ldpkit.cli.printing import note
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.numbertext import decimal_comma
 
 if TYPE_CHECKING:
     import numpy as np

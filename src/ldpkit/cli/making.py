@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.parsing import decimal_comma, parse_circle, parse_domain, parse_interval
+from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
+from ldpkit.core.numbertext import decimal_comma
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [
+    "check_named",
     "is_for_numbers",
     "make_circular",
     "make_mechanism",
@@ -102,6 +104,13 @@ def make_mechanism(
 
     kind = MECHANISMS.get(name)
     return kind.make(space, **_parsed(kind, epsilon, parameters))
+
+
+def check_named(name: str, epsilon: float | None, parameters: Mapping[str, str]) -> None:
+    """Refuse a mechanism that lacks a parameter or does not know one, with the option that helps."""
+    from ldpkit.mechanisms.base import MECHANISMS
+
+    _parsed(MECHANISMS.get(name), epsilon, parameters)
 
 
 def space_of(

@@ -10,7 +10,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
-from ldpkit.cli.making import is_for_numbers, make_mechanism
+from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import (
     parse_budgets,
@@ -138,6 +138,9 @@ def risk(
             about["domain"] = parse_domain(domain)
     budgets = parse_budgets(epsilon or [])
     texts = parse_parameters(parameter)
+    if not texts and first != "all":
+        for name in names or []:
+            check_named(name, 1.0, {})
     found = attack(
         names if not texts else _made(names or [], budgets, texts, about),
         epsilon=budgets or None,

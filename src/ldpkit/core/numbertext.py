@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 
-__all__ = ["number_text", "percent_text"]
+__all__ = ["decimal_comma", "number_text", "percent_text"]
 
 _LARGEST = 1e15  # beyond, nobody counts digits
 
@@ -37,3 +38,15 @@ def percent_text(share: float) -> str:
     if share < 1 and float(text) >= 99.95:
         text = f"{100 * share:.{1 - math.floor(math.log10(100 * (1 - share)))}f}"
     return f"{text}%"
+
+
+def decimal_comma(text: object) -> str:
+    """Return a hint for a message if a number was written with a decimal comma, else nothing.
+
+    Examples
+    --------
+    >>> decimal_comma("3,5"), decimal_comma("1.234,5"), decimal_comma("red")
+    (': a decimal has a point: write 3.5', ': a decimal has a point: write 1234.5', '')
+    """
+    found = re.fullmatch(r"[\s'\"]*([+-]?\d{1,3}(?:\.\d{3})+|[+-]?\d+),(\d+)[\s'\"]*", str(text))
+    return "" if found is None else f": a decimal has a point: write {found[1].replace('.', '')}.{found[2]}"
