@@ -31,6 +31,7 @@ __all__ = [
     "make_numeric",
     "make_oracle",
     "read_mechanism",
+    "refuse_circular",
     "space_of",
 ]
 
@@ -53,7 +54,7 @@ def make_oracle(
 
     if is_for_numbers(name):
         raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
-    _refuse_circular(name)
+    refuse_circular(name)
     kind = frequency_class(name)
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
@@ -64,7 +65,7 @@ def make_numeric(
     """Return the numeric mechanism that the user named, or say what it needs."""
     from ldpkit.mechanisms.kinds import numeric_class
 
-    _refuse_circular(name)
+    refuse_circular(name)
     kind = numeric_class(name)
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
@@ -79,7 +80,8 @@ def make_circular(
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
 
-def _refuse_circular(name: str) -> None:
+def refuse_circular(name: str) -> None:
+    """Refuse a mechanism for values on a circle where no circle was given."""
     from ldpkit.mechanisms.base import MECHANISMS
     from ldpkit.mechanisms.kinds import is_circular
 

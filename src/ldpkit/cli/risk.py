@@ -10,7 +10,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
-from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism
+from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism, refuse_circular
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import (
     parse_budgets,
@@ -45,6 +45,7 @@ Examples:
     --domain 10 --reports 20
   ldpkit risk -p pm sw -e 1 --low 0 --high 100 --bins 20
   ldpkit risk -p circular_ogpm -e 1 2 --period 360 --bins 8
+  ldpkit risk -p jrr --parameter epsilon_alone=1 -e 2 --domain 4
   ldpkit risk -d ages.csv --column age --low 0 --high 120 -p all
 """
 
@@ -114,6 +115,8 @@ def risk(
     first = "all" if names is None else names[0]
     if first != "all" and is_for_numbers(first) and interval is None and circle is None:
         raise InvalidParameterError(f"{first} is for numbers: give the interval with --low and --high")
+    if first != "all" and circle is None:
+        refuse_circular(first)
     about: dict[str, Any] = {}
     if circle is not None:
         refuse_options("values on a circle have a --period", domain=domain)
