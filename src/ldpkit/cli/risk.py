@@ -23,6 +23,7 @@ from ldpkit.cli.parsing import (
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -162,9 +163,10 @@ def risk(
 def _numbers(
     data: str, column: str | None, interval: IntervalDomain, *, clip: bool, missing: opt.Missing
 ) -> Floats:
-    found = read_numbers([Path(data)], column, interval.low, interval.high, clip=clip, missing=missing)
-    if found is None:
+    if is_collected(Path(data)):
         raise InvalidParameterError(f"{data} has reports, not numbers: give a number for each person")
+    found = read_numbers([Path(data)], column, interval.low, interval.high, clip=clip, missing=missing)
+    assert found is not None
     if found.moved:
         note(f"note: {moved_in_words(found.moved, len(found.values))}")
     return found.values

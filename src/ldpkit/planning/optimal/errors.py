@@ -198,9 +198,10 @@ def _names(mechanisms: Sequence[str] | str, *, circular: bool) -> tuple[list[str
             kind = MECHANISMS.get(name)
             if not (is_numeric(kind) or (circular and is_circular(kind))):
                 where = "a circle" if circular else "an interval"
-                raise InvalidParameterError(
-                    f"{name} does not report numbers of {where}: choose from {', '.join(_able(circular)[0])}"
-                )
+                why = f"{name} does not report numbers of {where}"
+                if is_circular(kind):
+                    raise InvalidParameterError(f"{why}: give the period of a circle")
+                raise InvalidParameterError(f"{why}: choose from {', '.join(_able(circular)[0])}")
         return list(dict.fromkeys(names)), ()
     return _able(circular)
 
