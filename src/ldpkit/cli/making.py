@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.parsing import decimal_comma, parse_circle, parse_domain, parse_interval
+from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
+from ldpkit.core.numbertext import decimal_comma
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [
+    "check_named",
     "is_for_numbers",
     "make_circular",
     "make_mechanism",
@@ -29,6 +31,7 @@ __all__ = [
     "make_numeric",
     "make_oracle",
     "read_mechanism",
+    "refuse_circular",
     "space_of",
 ]
 
@@ -51,7 +54,7 @@ def make_oracle(
 
     if is_for_numbers(name):
         raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
-    _refuse_circular(name)
+    refuse_circular(name)
     kind = frequency_class(name)
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
@@ -62,7 +65,7 @@ def make_numeric(
     """Return the numeric mechanism that the user named, or say what it needs."""
     from ldpkit.mechanisms.kinds import numeric_class
 
-    _refuse_circular(name)
+    refuse_circular(name)
     kind = numeric_class(name)
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
@@ -77,7 +80,8 @@ def make_circular(
     return kind.make(domain, **_parsed(kind, epsilon, parameters))
 
 
-def _refuse_circular(name: str) -> None:
+def refuse_circular(name: str) -> None:
+    """Refuse a mechanism for values on a circle where no circle was given."""
     from ldpkit.mechanisms.base import MECHANISMS
     from ldpkit.mechanisms.kinds import is_circular
 
@@ -102,6 +106,13 @@ def make_mechanism(
 
     kind = MECHANISMS.get(name)
     return kind.make(space, **_parsed(kind, epsilon, parameters))
+
+
+def check_named(name: str, epsilon: float | None, parameters: Mapping[str, str]) -> None:
+    """Refuse a mechanism that lacks a parameter or does not know one, with the option that helps."""
+    from ldpkit.mechanisms.base import MECHANISMS
+
+    _parsed(MECHANISMS.get(name), epsilon, parameters)
 
 
 def space_of(

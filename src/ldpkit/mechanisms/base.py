@@ -174,7 +174,12 @@ class Mechanism(WireForm):
         try:
             made: Self = make(domain, **arguments)
         except TypeError as error:
-            raise InvalidParameterError(f"{cls.name} cannot be made: {error}") from None
+            known = [each.name for each in cls.declared]
+            strange = [repr(name) for name in arguments if name not in known]
+            lacking = [name for name in cls.required() if name not in arguments]
+            what = f"has no parameter {strange[0]}" if strange else f"needs {lacking[0]}" if lacking else ""
+            what = f"{what}: it takes {', '.join(known)}" if what else f"cannot be made: {error}"
+            raise InvalidParameterError(f"{cls.name} {what}") from None
         return made
 
     @abc.abstractmethod
