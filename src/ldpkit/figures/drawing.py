@@ -28,6 +28,9 @@ DRAWN = {
     "density": "ldpkit.figures.estimates:draw_density",
     "direction": "ldpkit.figures.circle:draw_direction",
     "circular density": "ldpkit.figures.circle:draw_circular_density",
+    "heat map": "ldpkit.figures.plane:draw_heatmap",
+    "hotspots": "ldpkit.figures.plane:draw_hotspots",
+    "origins and destinations": "ldpkit.figures.plane:draw_flows",
     "quantile": "ldpkit.figures.estimates:draw_quantile",
     "plan": "ldpkit.figures.plan:draw_plan",
     "plan budget": "ldpkit.figures.plan:draw_budget",
@@ -50,6 +53,7 @@ DRAWN = {
 WHOLE = {
     "errors": "ldpkit.figures.optimal:errors_figure",
     "minimax": "ldpkit.figures.optimal:minimax_figure",
+    "heat map": "ldpkit.figures.plane:heatmap_figure",
     "risks": "ldpkit.figures.risk:risks_figure",
     "benchmark": "ldpkit.figures.experiment:overview",
     "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",
