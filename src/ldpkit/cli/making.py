@@ -28,6 +28,7 @@ __all__ = [
     "make_memoized",
     "make_numeric",
     "make_oracle",
+    "parsed_parameters",
     "read_mechanism",
     "space_of",
 ]
@@ -53,7 +54,7 @@ def make_oracle(
         raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
     _refuse_circular(name)
     kind = frequency_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def make_numeric(
@@ -64,7 +65,7 @@ def make_numeric(
 
     _refuse_circular(name)
     kind = numeric_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def make_circular(
@@ -74,7 +75,7 @@ def make_circular(
     from ldpkit.mechanisms.kinds import circular_class
 
     kind = circular_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def _refuse_circular(name: str) -> None:
@@ -91,7 +92,7 @@ def make_memoized(
     kind: type[MemoizedOracle], domain: CategoricalDomain, parameters: Mapping[str, str]
 ) -> MemoizedOracle:
     """Return a longitudinal mechanism with the parameters that the user gave."""
-    return kind.make(domain, **_parsed(kind, None, parameters))
+    return kind.make(domain, **parsed_parameters(kind, None, parameters))
 
 
 def make_mechanism(
@@ -101,7 +102,7 @@ def make_mechanism(
     from ldpkit.mechanisms.base import MECHANISMS
 
     kind = MECHANISMS.get(name)
-    return kind.make(space, **_parsed(kind, epsilon, parameters))
+    return kind.make(space, **parsed_parameters(kind, epsilon, parameters))
 
 
 def space_of(
@@ -113,8 +114,8 @@ def space_of(
 
     if is_spatial(MECHANISMS.get(name)):
         raise InvalidParameterError(
-            f"{name} is for locations, which have no option here: in Python, "
-            f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...) makes it for a rectangle'
+            f"{name} is for locations, which have no option here: use 'ldpkit trajectory', or in Python "
+            f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...)'
         )
     circle = parse_circle(period, low, high)
     if is_circular(MECHANISMS.get(name)):
@@ -155,7 +156,9 @@ def read_mechanism(file: Path) -> Mechanism:
         raise FileFormatError(f"{str(file)!r} describes no mechanism: {error}") from None
 
 
-def _parsed(kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]) -> dict[str, Any]:
+def parsed_parameters(
+    kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the parameters of a mechanism, or say which is missing, unknown or wrong."""
     known = {each.name: each for each in kind.declared}
     given: dict[str, Any] = {}
