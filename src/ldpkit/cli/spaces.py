@@ -44,12 +44,6 @@ def parse_space(spec: str) -> PlaneDomain:
     PlaneDomain(Rectangle(low=(0, 0), high=(10, 5)))
     >>> parse_space("disc:0,0,2")
     PlaneDomain(Disc(middle=(0, 0), radius=2))
-    >>> parse_space("0,0,10")
-    Traceback (most recent call last):
-    ...
-    ldpkit.core.errors.InvalidParameterError: the space '0,0,10' has 3 numbers, not 4: give X0,Y0,X1,Y1 for a \
-rectangle, degrees:WEST,SOUTH,EAST,NORTH, utm:WEST,SOUTH,EAST,NORTH, disc:X,Y,RADIUS, globe, or @FILE with the \
-JSON of a region
     """
     from ldpkit.core.domains.plane import PlaneDomain
 

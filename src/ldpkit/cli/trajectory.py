@@ -117,7 +117,7 @@ def privatize(
         typer.Option(
             "--output",
             "-o",
-            help="Trajectories as .csv, .geojson or .parquet (id, position, location, cell), or reports as .ldp.",
+            help="Trajectories: .csv, .geojson or .parquet (id, position, location, cell); reports: .ldp.",
         ),
     ],
     epsilon: opt.UsualEpsilonOption = 4.0,
@@ -153,8 +153,8 @@ def privatize(
     as_reports = output.suffix.lower() == ".ldp"
     if as_reports and (per is Per.trajectory or reference is ReferenceOf.previous or repeat):
         raise InvalidParameterError(
-            "a .ldp file holds reports that tally, each made in the same way from a location of its own: leave "
-            "out --per, --reference and --repeat-places, or write .csv, .geojson or .parquet"
+            "a .ldp file holds reports that tally, each made alike from a location of its own: leave out "
+            "--per, --reference and --repeat-places, or write .csv, .geojson or .parquet"
         )
     plane, source = parse_space(space), _source(seed)
     walks = _read(points, ids, x, y, times=times)
@@ -424,7 +424,8 @@ def _collected_map(files: list[Path], columns: int, rows: int, level: float) -> 
 
     refuse_twins(files)
     tally = count_files(files)
-    return tally.provenance.sign(estimate_map(tally, columns=columns, rows=rows, level=level))
+    found: HeatMap = estimate_map(tally, columns=columns, rows=rows, level=level)
+    return tally.provenance.sign(found)
 
 
 def _simulated_map(
@@ -449,4 +450,5 @@ def _simulated_map(
         return HeatMap.from_estimate(grid, tally.estimate("mi"), level)
     mechanism = spatial_class(name).make(plane, epsilon=epsilon)
     reports = mechanism.privatize(locations, rng=source)
-    return estimate_map(mechanism.tally(reports), columns=shape[0], rows=shape[1], level=level)
+    found: HeatMap = estimate_map(mechanism.tally(reports), columns=shape[0], rows=shape[1], level=level)
+    return found

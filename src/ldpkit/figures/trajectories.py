@@ -84,9 +84,7 @@ def evaluation_figure(found: TrajectoryEvaluation) -> Any:
 def draw_location_recommendation(axes: Any, found: LocationRecommendation) -> None:
     """Draw the error of each mechanism, best on top; the constant answer is grey."""
     rows = found.rows()[::-1]
-    colours = [
-        "0.6" if row["parameters"] == "all cells alike" or row["of_constant"] == 1 else "C0" for row in rows
-    ]
+    colours = ["0.6" if row["of_constant"] == 1 else "C0" for row in rows]
     axes.barh([row["mechanism"] for row in rows], [row["error"] for row in rows], color=colours)
     for place, row in enumerate(rows):
         axes.text(row["error"], place, f" {row['error']:.4g}", va="center", fontsize=8)
