@@ -38,8 +38,6 @@ PEOPLE = 2_000
 ENOUGH = 200.0  # seconds: what will take longer is not tried
 LINEAR = 1.25  # sorting, caches and a noisy machine make linear work look a little steeper
 
-_METHODS = ("none", "norm", "norm_sub", "base_cut")
-
 Command = Callable[[Path, int], list[str] | Callable[[], object]]
 
 
@@ -61,16 +59,20 @@ COMMANDS: dict[str, Command] = {
     "estimate grr": lambda folder, _: _estimate(folder, "grr"),
     "estimate olh": lambda folder, _: _estimate(folder, "olh"),
     "estimate olh, norm_sub": lambda folder, _: [*_estimate(folder, "olh"), "--consistency", "norm_sub"],
-    "estimate grr, mle": lambda folder, _: [*_estimate(folder, "grr"), "--method", "mle"],
-    "risk grr": lambda _, k: ["risk", "-m", "grr", "--domain", f"{k}"],
-    "risk oue, data": lambda _, k: ["risk", "-m", "oue", "-d", _data(k)],
-    "risk ss, data": lambda _, k: ["risk", "-m", "ss", "-d", _data(k)],
-    "risk olh, data": lambda _, k: ["risk", "-m", "olh", "-d", _data(k)],
-    "risk she": lambda _, k: ["risk", "-m", "she", "--domain", f"{k}", "--devices", "100"],
+    "estimate grr, mle": lambda folder, _: [*_estimate(folder, "grr"), "--estimator", "mle"],
+    "estimate olh, ibu": lambda folder, _: [*_estimate(folder, "olh"), "--estimator", "ibu"],
+    "audit grr": lambda _, k: ["audit", "-p", "grr", "--domain", f"{k}", "-e", "1", "--reports", "1000"],
+    "audit olh": lambda _, k: ["audit", "-p", "olh", "--domain", f"{k}", "-e", "1", "--reports", "1000"],
+    "datasets prepare": lambda folder, _: ["datasets", "prepare", "values", f"{folder}/labels.txt"],
+    "risk grr": lambda _, k: ["risk", "-p", "grr", "--domain", f"{k}"],
+    "risk oue, data": lambda _, k: ["risk", "-p", "oue", "-d", _data(k)],
+    "risk ss, data": lambda _, k: ["risk", "-p", "ss", "-d", _data(k)],
+    "risk olh, data": lambda _, k: ["risk", "-p", "olh", "-d", _data(k)],
+    "risk she": lambda _, k: ["risk", "-p", "she", "--domain", f"{k}", "--devices", "100"],
     "recommend": lambda _, k: ["recommend", "-d", _data(k), "-e", "4", "-p", "grr,oue", "-r", "2"],
     "recommend, wanted": lambda _, k: ["recommend", "-d", _data(k), *_wanted(k), "-p", "oue", "-r", "2"],
     "plan budget, 4 collections": lambda _, k: _collections(k, "max_error"),
-    "plan budget, analytic": lambda _, k: [*_budget(k), "-m", "analytic"],
+    "plan budget, analytic": lambda _, k: [*_budget(k), "--search", "analytic"],
     "plan budget, 4 of tau": lambda _, k: _collections(k, "kendall_tau"),
     "plan capacity grr": lambda folder, _: _capacity(folder, "grr"),
     "plan capacity oue": lambda folder, _: _capacity(folder, "oue"),
@@ -78,7 +80,7 @@ COMMANDS: dict[str, Command] = {
     "bench": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "oue", "olh", "-m", *_METHODS, "-r", "2"],
     "bench, all methods": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "-r", "1"],
     "bench, a file": lambda folder, _: ["bench", "-d", f"{folder}/counts.csv", "-p", "oue", "-m", "none"],
-    "longitudinal": lambda _, k: ["longitudinal", "--domain", f"{k}", "--reports", "20", "--repeats", "40"],
+    "longitudinal": lambda _, k: ["longitudinal", "--domain", f"{k}", "--reports", "20", "--devices", "40"],
 }
 
 
@@ -96,7 +98,9 @@ def main() -> None:
             _prepare(Path(folder), k)
             for name, found in measured.items():
                 if k == sizes[0]:
-                    _seconds(COMMANDS[name](Path(folder), k))  # loads modules, compiles: not counted
+                    first = _seconds(COMMANDS[name](Path(folder), k))  # loads modules, compiles: not counted
+                    if isinstance(first, str):  # a command that never runs would be called linear
+                        parser.error(f"{name}: {first}")
                 if _expected(found) < ENOUGH:
                     found[k] = _seconds(COMMANDS[name](Path(folder), k))
                 print(f"k={k:,} {name}: {found.get(k, 'skipped')}", file=sys.stderr)
@@ -131,7 +135,7 @@ def _prepare(folder: Path, k: int) -> None:
 
 
 def _privatize(folder: Path, name: str) -> list[str]:
-    made = ["privatize", f"{folder}/values.txt", "--domain", f"@{folder}/labels.txt", "-m", name, "-e", "1"]
+    made = ["privatize", f"{folder}/values.txt", "--domain", f"@{folder}/labels.txt", "-p", name, "-e", "1"]
     return [*made, "-o", f"{folder}/{name}.ldp", "--force"]
 
 

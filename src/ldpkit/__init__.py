@@ -82,9 +82,11 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.piecewise import PM, CompressedPM, TruncatedPM
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
+    from ldpkit.mechanisms.optimal.mechanism import Optimal
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
     from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
     from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
+    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlaceExponential, PlanarLaplace
     from ldpkit.mechanisms.spatial.tracs_c import TracsC
     from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
@@ -148,6 +150,7 @@ __all__ = [
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GridExponential",
     "GridResponse",
     "GroupCount",
     "IntervalDomain",
@@ -161,9 +164,12 @@ __all__ = [
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
+    "Optimal",
     "Parallelogram",
+    "PlaceExponential",
     "PlaceResponse",
     "Plan",
+    "PlanarLaplace",
     "PlanarWindow",
     "PlaneDomain",
     "Plans",
@@ -282,12 +288,14 @@ _HOMES = {
     "mechanisms.numeric.laplace": ("Laplace", "TruncatedLaplace"),
     "mechanisms.numeric.mechanism": ("NumericMechanism",),
     "mechanisms.numeric.ogpm": ("OGPM", "OGPMAt", "OGPMPrior", "OGPMUnbiased"),
+    "mechanisms.optimal.mechanism": ("Optimal",),
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
     "mechanisms.spatial.mechanism": ("SpatialMechanism",),
     "mechanisms.spatial.planar_window": ("PlanarWindow",),
     "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
+    "mechanisms.spatial.site_table": ("GridExponential", "PlaceExponential", "PlanarLaplace"),
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),

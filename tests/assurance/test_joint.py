@@ -84,6 +84,12 @@ def test_a_large_collection_and_the_closed_form_of_the_strongest_correlation():
     assert guarantee(strongest, Adversary(known=5000), 10_000).epsilon == math.inf
 
 
+def test_too_many_known_to_sum_over_is_a_bound_and_says_so():
+    found = guarantee(ldpkit.JRR(2, 1, 2), Adversary(known=10**9), 10**12)
+    assert (found.epsilon, found.exact) == (2.0, False)
+    assert "at most 2.000000" in found.statement
+
+
 def test_an_odd_one_out_is_as_a_stranger():
     table = PairTable.correlated(2, P, Fraction(-1, 5))
     # Five people and nobody: the sixth of six whose truthfulness is never known.
@@ -175,6 +181,9 @@ def test_the_statement_stays_with_files_tallies_and_estimates():
     assert "5 other people" in made_by["promise"]
     with pytest.raises(InvalidParameterError, match="not a stated adversary"):
         from_spec({**strongest.spec(), "parameters": {"epsilon_alone": 1.0, "adversary": "nobody"}})
+    for edited in ({"epsilon_alone": 1.0}, {"epsilon_alone": 1.0, "adversary": STATED.text, "rho": -0.1}):
+        with pytest.raises(InvalidParameterError, match=r"promises nothing|no parameter 'rho'"):
+            from_spec({**strongest.spec(), "parameters": edited})
     both = {**strongest.spec()["parameters"], "epsilon": 1.5}
     with pytest.raises(InvalidParameterError, match="and no epsilon"):
         from_spec({**strongest.spec(), "parameters": both})

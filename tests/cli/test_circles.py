@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import warnings
 
 import numpy as np
@@ -111,6 +112,21 @@ def test_figures_and_csv(run, headings, tmp_path):
 def test_mistakes_are_one_line(run, headings, arguments, message):
     assert message in run("mean", headings, *arguments, code=2).error_line
     assert message in run("density", headings, *arguments, code=2).error_line
+
+
+def test_the_risk_of_a_value_on_a_circle(run, headings):
+    options = ("-p", "circular_ogpm", "-e", 1, *TURN, "--bins", 8, "--format", "json")
+    found = json.loads(run("risk", *options).out)
+    (row,) = found["rows"]
+    width = 1 / (1 + math.exp(0.5))
+    # whoever takes the cell in the middle of the window is right when the report is less than half a cell off
+    assert row["success"] == pytest.approx(math.exp(0.5) / 8, abs=1e-5)
+    assert width > 1 / 8
+    assert found["about"]["circle"] == {"period": 360.0, "low": 0.0}
+    known = json.loads(run("risk", *options, "-d", headings).out)["rows"][0]
+    assert known["blind"] > 0.45, "nearly everybody is around north; the seed is fixed"
+    assert "has nothing below it" in run("risk", *options, "--eta", 3, code=2).error_line
+    assert "is for numbers, not" not in run("risk", "-p", "all", "-e", 1, *TURN).err
 
 
 @pytest.mark.parametrize(

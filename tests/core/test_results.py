@@ -13,6 +13,10 @@ from ldpkit.core.tables import Table
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.quantile import quantiles
 from ldpkit.figures.drawing import DRAWN, WHOLE
+from ldpkit.planning.optimal.errors import compare_errors
+from ldpkit.planning.optimal.gpm import OptimalPieces
+from ldpkit.planning.optimal.minimax import minimax
+from ldpkit.planning.optimal.pieces import DensityPiece
 
 HOSTILE = "<script>alert('x')</script> & $\x1b[2J"
 PEOPLE = {"bus": 60, HOSTILE: 30, "walk": 10}
@@ -56,6 +60,15 @@ def _kinds():
     risks = ldpkit.risk(["grr", "oue"], domain=3, epsilon=[1, 2])
     yield "risks", risks
     yield "risk", risks[0]
+    yield "errors", compare_errors(["ogpm", "sw"], [1.0, 2.0], points=5)
+    yield "minimax", minimax((0, 1), 1.0, power=2, intervals=8)
+    densities = (DensityPiece(0.0, 0.4, 1.5), DensityPiece(0.4, 1.0, 2 / 3))
+    yield (
+        "optimal pieces",
+        OptimalPieces(
+            1.0, 1.0, 0.0, (0, 1), (0, 1), 2, densities, densities, 0.4, 0.4, 0.39, 0.03, 0.39, False, 0.0
+        ),
+    )
     yield "audit", ldpkit.audit(ldpkit.GRR(3, epsilon=1.0), reports=1000, rng=ldpkit.random.seeded(1))
     yield (
         "benchmark",

@@ -52,6 +52,22 @@ def test_a_header_reaches_no_further_argument(tmp_path):
     assert not (tmp_path / "made").exists()
 
 
+def test_a_header_makes_nobody_solve_for_the_optimal_table(tmp_path):
+    plain = {"mechanism": "optimal", "domain": [0, 1], "record_length": 1}
+    good = ldpkit.get("optimal", (0, 1), epsilon=1.0, intervals=2).spec()["parameters"]
+    for parameters in (
+        {"epsilon": 1.0},
+        {"epsilon": 1.0, "intervals": 128, "power": 1.0},
+        {"epsilon": 1.0, "outputs": None, "weights": None},
+        {**good, "time_limit": 1e9},
+        {**good, "intervals": 3},
+        {**good, "weights": good["weights"] * (1 << 14)},
+    ):
+        (tmp_path / "a.ldp").write_bytes(sealed(described(**plain, parameters=parameters)))
+        with pytest.raises(FileFormatError, match=r"cannot be used|too long|header"):
+            ReportFile.open(tmp_path / "a.ldp")
+
+
 @pytest.mark.parametrize(
     "outputs", [["a", "b"], "-12", [0, float("inf")], [0, 10**400], [0.5, 2], [True, 2], 3]
 )

@@ -95,7 +95,10 @@ def test_files_and_refusals():
     assert ldpkit.Tally.from_bytes(tally.to_bytes()) == tally
     with pytest.raises(InvalidInputError, match="whole number of groups"):
         mechanism.privatize([0, 1])
-    for bad in ({"size": 1}, {"size": 65}, {"size": 2.5}):
+    for people, share in ((0, 0.5), (7, 0.5), (6, 1.5), (6, math.nan)):
+        with pytest.raises(InvalidParameterError):
+            mechanism.variance(share, people)
+    for bad in ({"size": 0}, {"size": 1}, {"size": 65}, {"size": 2.5}):
         with pytest.raises(InvalidParameterError):
             ldpkit.GroupCount(**bad, epsilon=1)
     with pytest.raises(InvalidParameterError, match="one of two values"):

@@ -201,9 +201,29 @@ def test_fixed_pairs():
     counts = np.array([SAFE.privatize(values, rng=source, pairs=[[0, 1], [2, 3]]) for _ in range(3000)])
     assert np.corrcoef(counts[:, 0], counts[:, 1])[0, 1] == pytest.approx(SAFE.rho, abs=0.08)
     assert abs(np.corrcoef(counts[:, 0], counts[:, 4])[0, 1]) < 0.08
-    for bad, match in (([[0, 0]], "two pairs"), ([[0, 9]], "a position"), ([0, 1], "rows of two")):
+    for bad, match in (
+        ([[0, 0]], "two pairs"),
+        ([[0], [1, 2]], "different lengths"),
+        ([[0, 9]], "a position"),
+        ([0, 1], "rows of two"),
+    ):
         with pytest.raises(InvalidInputError, match=match):
             SAFE.privatize(values, pairs=bad)
+
+
+def test_whoever_has_no_fixed_partner_answers_alone():
+    """Many alone at once, of every kind of report: each is that of the oracle for people alone."""
+    for name in ("jrr", "joint_sue", "joint_olh"):
+        oracle, source = ldpkit.get(name, 3, epsilon_alone=1, epsilon=3), ldpkit.random.seeded(14)
+        values = np.repeat([0, 1], 10_000)
+        reports = oracle.privatize(values, rng=source, pairs=[[0, 19_999]])
+        found = oracle.tally(reports).estimate()
+        spread = np.sqrt(oracle.variance(0.5, 20_000) * 2)
+        assert np.abs(found.values - [0.5, 0.5, 0.0]).max() < 5 * spread
+        again = oracle.privatize(values, rng=ldpkit.random.seeded(14), pairs=[[19_999, 0]])
+        assert len(again) == len(reports)
+    alone = [SAFE.privatize([1] * 4, rng=source, pairs=np.empty((0, 2), int)) for _ in range(3000)]
+    assert np.abs(np.corrcoef(np.array(alone).T) - np.eye(4)).max() < 0.1, "nobody met anybody"
 
 
 @pytest.mark.parametrize(("name", "base"), [("joint_sue", "sue"), ("joint_olh", "olh")])
@@ -252,6 +272,9 @@ def test_refused():
         PairTable(2, Fraction(3, 4), Fraction(1, 2))
     with pytest.raises(InvalidInputError, match="negative"):
         SAFE.simulate([-1, 5])  # n1 above n
+    for share, n in ((1.5, 10), (-0.1, 10), (np.nan, 10), (0.5, 0)):
+        with pytest.raises(InvalidParameterError):
+            SAFE.variance(share, n)
 
 
 def test_intervals_cover_and_are_shorter_than_those_of_grr():

@@ -51,7 +51,7 @@ def test_where_the_gain_ends():
 
 
 def test_the_search_constraint_is_the_exact_one():
-    for n, m in ((10, 3), (11, 4), (400, 150), (400, 250)):
+    for n, m in ((10, 3), (11, 4), (400, 150), (400, 250), (20_000, 9000), (20_000, 19_990)):
         for p, both in ((0.75, 0.02), (0.6, 0.1), (0.75, 0.0)):
             table = PairTable(2, Fraction(p), Fraction(both))
             assert hidden_constraint(n, m)(p, both) == pytest.approx(hidden_epsilon(table, n, m), rel=1e-9)
@@ -67,6 +67,16 @@ def test_all_choices_and_their_statements():
     assert any("learns the value for certain" in note for note in plan.warnings)
     assert all(each.statement for each in plan.choices)
     assert plan["best"].ratio == pytest.approx(plan["safe"].ratio, abs=1e-6), "with nobody known they agree"
+
+
+def test_many_people_are_planned_for_as_fast_as_few():
+    """The search for the end of the gain looks at 50,000 people, and says that it did."""
+    plan = ldpkit.plan.pairs(10**12, 1.0, ones=(10**11, 10**11))
+    assert plan.gain_ends / 10**12 == pytest.approx(0.0854, abs=1e-4)
+    assert "about 85,3" in " ".join(plan.notes())
+    assert plan.about()["gain_ends_exact"] is False
+    with pytest.raises(InvalidParameterError, match="sums over all pairings take too long"):
+        PairQuestion(10**12, 1.0, known=10**9)
 
 
 def test_one_epsilon_leaves_nothing_for_pairs():

@@ -14,8 +14,8 @@ from ldpkit.bench.table import tabulate
 from ldpkit.core.tables import Table
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.mechanisms.kinds import FREQUENCY, select
-from ldpkit.planning.plans import ALL, left_out_note, listed
+from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
+from ldpkit.planning.plans import left_out_note
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
 from ldpkit.simulation.metrics import metric_for
 
@@ -164,12 +164,12 @@ def frequencies(
     (10, ('grr', 'none'))
     """
     people = as_dataset(data, column=column)
-    names, chosen = listed(protocols), listed(methods)
-    able = select(FREQUENCY, single_epsilon=True)
+    names, left_out = select(FREQUENCY, single_epsilon=True).among(protocols, FREQUENCY)
+    chosen = listed(methods)
     experiment = Experiment(
         people.counts,
         [epsilon] if isinstance(epsilon, (int, float)) else epsilon,
-        able.names if names == [ALL] else names,
+        names,
         [NO_METHOD, *CONSISTENCY] if chosen == [ALL] else chosen,
         listed(metrics),
         repeats=repeats,
@@ -177,6 +177,5 @@ def frequencies(
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
-    left_out = able.reasons(FREQUENCY) if names == [ALL] else ()
     asked = Benchmark(experiment, (), people.name, left_out)
     return asked.run(watch) if run else asked

@@ -23,8 +23,8 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.tables import Table, cell_text
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.binned_density import ALGORITHMS
-from ldpkit.mechanisms.kinds import NUMERIC, select
-from ldpkit.planning.plans import ALL, left_out_note, listed
+from ldpkit.mechanisms.kinds import ALL, NUMERIC, listed, select
+from ldpkit.planning.plans import left_out_note
 
 __all__ = ["DENSITY_DATA", "MEAN_DATA", "NumericBenchmark", "density", "mean"]
 
@@ -158,10 +158,8 @@ def mean(
     >>> found.summary().best("uniform", 1.0)
     'pm'
     """
-    able = select(NUMERIC, single_epsilon=True)
-    every = listed(mechanisms) == [ALL]
-    chosen = [*able.names, "auto"] if every else listed(mechanisms)
-    left_out = able.reasons(NUMERIC) if every else ()
+    chosen, left_out = select(NUMERIC, single_epsilon=True).among(mechanisms, NUMERIC)
+    chosen = [*chosen, "auto"] if listed(mechanisms) == [ALL] else chosen
     file = (column, low, high)
     asked = _asked("mean", data, chosen, epsilon, metrics, repeats, seed, file, left_out)
     return asked.run(watch) if run else asked
@@ -201,14 +199,11 @@ def density(
     'sw+ems'
     """
     able = select(NUMERIC, single_epsilon=True, without=("fitted",))
-    every = listed(mechanisms) == [ALL]
+    names, left_out = able.among(mechanisms, NUMERIC)
     algorithms = list(ALGORITHMS) if listed(methods) == [ALL] else listed(methods)
     chosen = [
-        label if "+" in label else f"{label}+{algorithm}"
-        for label in (able.names if every else listed(mechanisms))
-        for algorithm in algorithms
+        label if "+" in label else f"{label}+{algorithm}" for label in names for algorithm in algorithms
     ]
-    left_out = able.reasons(NUMERIC) if every else ()
     file = (column, low, high)
     asked = _asked("density", data, chosen, epsilon, metrics, repeats, seed, file, left_out)
     return asked.run(watch) if run else asked

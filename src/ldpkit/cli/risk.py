@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import options as opt
+from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
 from ldpkit.cli.making import is_for_numbers, make_mechanism
 from ldpkit.cli.outputs import check_figure, save_drawn
-from ldpkit.cli.parsing import parse_budgets, parse_domain, parse_interval, parse_parameters, refuse_options
+from ldpkit.cli.parsing import (
+    parse_budgets,
+    parse_circle,
+    parse_domain,
+    parse_interval,
+    parse_parameters,
+    refuse_options,
+)
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
@@ -36,6 +44,7 @@ Examples:
   ldpkit risk -p lgrr --parameter epsilon_inf=2 --parameter epsilon_1=1 \\
     --domain 10 --reports 20
   ldpkit risk -p pm sw -e 1 --low 0 --high 100 --bins 20
+  ldpkit risk -p circular_ogpm -e 1 2 --period 360 --bins 8
   ldpkit risk -d ages.csv --column age --low 0 --high 120 -p all
 """
 
@@ -51,19 +60,21 @@ def risk(
     domain: opt.DomainOption = None,
     low: opt.LowOption = None,
     high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
     bins: Annotated[
         int | None,
         typer.Option(
             "--bins",
             min=2,
             max=256,
-            help="For numbers: the cells of the interval that the adversary tells apart.",
+            help="For numbers: the cells of the interval or circle that the adversary tells apart.",
             show_default="16",
         ),
     ] = None,
     data: opt.DataOption = None,
     column: opt.ColumnOption = None,
     clip: opt.ClipOption = False,
+    wrap: opt.WrapOption = False,
     missing: opt.MissingOption = opt.Missing.refuse,
     prior: Annotated[
         str | None,
@@ -90,19 +101,26 @@ def risk(
     """Show how often an adversary guesses a value from its report.
 
     The adversary knows the mechanism and has a prior, and no guess is right more often.
-    Of numbers, which have a --low and a --high, the adversary guesses the cell.
+    Of numbers, which have a --low and a --high, and of values on a circle, which have a
+    --period, the adversary guesses the cell.
     """
     check_figure(figure, force=force, inputs=[data])
     from ldpkit.assurance.adversary.compare import risk as attack
     from ldpkit.core.random import seeded
 
     names = split(mechanism or []) or None
-    interval = parse_interval(low, high)
+    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
+    interval = None if circle is not None else parse_interval(low, high)
     first = "all" if names is None else names[0]
-    if first != "all" and is_for_numbers(first) and interval is None:
+    if first != "all" and is_for_numbers(first) and interval is None and circle is None:
         raise InvalidParameterError(f"{first} is for numbers: give the interval with --low and --high")
     about: dict[str, Any] = {}
-    if interval is not None:
+    if circle is not None:
+        refuse_options("values on a circle have a --period", domain=domain)
+        about = {"circle": circle, "bins": bins or BINS}
+        if data is not None:
+            about["numbers"] = read_angles([Path(data)], column, circle, wrap=wrap, missing=missing).values
+    elif interval is not None:
         refuse_options("numbers have a --low and a --high", domain=domain)
         about = {"interval": interval, "bins": bins or BINS}
         if data is not None:
@@ -160,6 +178,6 @@ def _made(
     """Return mechanisms with the parameters that the user gave, for every budget."""
     if not names or "all" in names:
         raise InvalidParameterError("--parameter is for mechanisms that are named: name them with -p")
-    space = about.get("interval") or about.get("domain") or about["data"].domain
+    space = about.get("circle") or about.get("interval") or about.get("domain") or about["data"].domain
     every: list[float | None] = [*sorted(budgets)] or [None]
     return [make_mechanism(name, space, budget, texts) for name in names for budget in every]

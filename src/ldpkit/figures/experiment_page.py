@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.summary import Summary
@@ -18,6 +19,7 @@ __all__ = ["benchmark_page"]
 _STYLE = """table { font-size: .85rem }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap }
 th:first-child, td:first-child { text-align: left }
+td.best { font-weight: 700 } td.best, td.tie { background: #7a73 }
 svg { background: white }"""
 
 
@@ -67,9 +69,10 @@ def _facts(found: Benchmark) -> str:
 
 def _table(summary: Summary) -> str:
     table = tabulate(summary)
+    cells = re.sub(r"<td( [^>]*>[^<]*\*)", r'<td class="best"\1', table.to_html())
+    cells = re.sub(r"<td( [^>]*>[^<]*~)", r'<td class="tie"\1', cells)
     return (
-        f"<p>{html.escape(table.title)}; {html.escape(table.caption)}.</p>"
-        f'<div class="scroll">{table.to_html()}</div>'
+        f'<p>{html.escape(table.title)}; {html.escape(table.caption)}.</p><div class="scroll">{cells}</div>'
     )
 
 

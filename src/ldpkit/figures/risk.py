@@ -44,6 +44,9 @@ def draw_risks(axes: Any, found: Risks, measure: str = "success") -> None:
     blind = {"success": first.blind, "squared_error": first.blind_squared_error}.get(measure)
     if blind is not None:
         axes.axhline(blind, color="grey", linewidth=0.8, label="without a report")
+    budgets = [each.epsilon for each in found.risks]
+    if max(budgets) - min(budgets) < 0.01:  # one epsilon, as exactly as each mechanism realises it
+        axes.set_xlim(min(budgets) - 0.5, max(budgets) + 0.5)
     axes.set_xlabel("epsilon")
     suffix = "" if blind is not None else f" of 'at most {first.eta:g}'"
     axes.set_ylabel(_MEASURES[measure] + suffix)

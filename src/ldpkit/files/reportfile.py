@@ -22,8 +22,8 @@ end      u32       0
 ```
 
 The description has the keys `mechanism` (registered name), `parameters` (what the
-mechanism's `spec` tells, and nothing else: an object of numbers, for `aaa` also its
-table), `domain` (the size, or the array of labels), `record_length` (r) and `ldpkit`
+mechanism's `spec` tells, and nothing else: an object of numbers, for `aaa` and
+`optimal` also their table), `domain` (the size, or the array of labels), `record_length` (r) and `ldpkit`
 (the version that wrote the file). How the reports were made stands in `randomness`
 ("secure", "seeded" or "unknown"), `domain_source` ("stated", "data" or "unknown") and,
 for mechanisms with a memory, `devices` ("kept", "new" or "unknown"), for numbers `outside`

@@ -6,7 +6,7 @@ as the house's own mechanisms are.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ldpkit.core.errors import InvalidParameterError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.tables.mechanism import TableMechanism
 
 __all__ = [
+    "ALL",
     "CIRCULAR",
     "FREQUENCY",
     "GROUP",
@@ -42,6 +43,7 @@ __all__ = [
     "is_paired",
     "is_spatial",
     "is_tabled",
+    "listed",
     "memoized_class",
     "numeric_class",
     "select",
@@ -57,6 +59,9 @@ _DATA = {
     SPATIAL: "locations",
     GROUP: "groups of people",
 }
+
+ALL = "all"
+"""Everything that can do the job; what cannot is left out, and said."""
 
 
 def is_frequency(mechanism: object) -> TypeGuard[FrequencyOracle]:
@@ -169,7 +174,7 @@ def spatial_class(name: str, *, single_epsilon: bool = False) -> type[SpatialMec
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.InvalidParameterError: pm is for numbers, not for locations: choose from \
-grid_response, ...
+grid_exponential, ...
     """
     kind: Any = _class(name, SPATIAL, single_epsilon=single_epsilon)
     found: type[SpatialMechanism] = kind
@@ -212,12 +217,34 @@ and epsilon_1: plan a one-time mechanism, such as grr
     return kind
 
 
+def listed(names: str | Iterable[str]) -> list[str]:
+    """Return one name or several as a list.
+
+    Examples
+    --------
+    >>> listed("oue"), listed(["oue", "grr"])
+    (['oue'], ['oue', 'grr'])
+    """
+    return [names] if isinstance(names, str) else list(names)
+
+
 class Selection(NamedTuple):
     """The mechanisms that can do a job, and why the others cannot."""
 
     names: list[str]
     left_out: dict[str, str]
     """For each that was left out, the reason."""
+
+    def among(self, asked: str | Iterable[str], kind: str | None = None) -> tuple[list[str], tuple[str, ...]]:
+        """Return the names that are asked for, and what "all" leaves out and why.
+
+        Examples
+        --------
+        >>> select(FREQUENCY, "pure", single_epsilon=True).among("oue")
+        (['oue'], ())
+        """
+        names = listed(asked)
+        return (self.names, self.reasons(kind)) if names == [ALL] else (names, ())
 
     def reasons(self, kind: str | None = None) -> tuple[str, ...]:
         """Return in words why mechanisms were left out: those of a kind, since nobody expects others, or all.

@@ -44,7 +44,16 @@ _Numeric = Literal[
     "truncated_sw",
 ]
 _Circular = Literal["circular_ogpm", "circular_sw", "purkayastha", "von_mises"]
-_Spatial = Literal["grid_response", "place_response", "planar_window", "tracs_c", "tracs_d"]
+_Spatial = Literal[
+    "grid_exponential",
+    "grid_response",
+    "place_exponential",
+    "place_response",
+    "planar_laplace",
+    "planar_window",
+    "tracs_c",
+    "tracs_d",
+]
 
 
 @overload

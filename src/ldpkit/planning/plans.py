@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,10 +11,7 @@ from ldpkit.core.tables import Table
 from ldpkit.planning.plan import Plan
 from ldpkit.planning.verification import Verification
 
-__all__ = ["ALL", "Plans", "left_out_note", "listed"]
-
-ALL = "all"
-"""Everything that can do the job; what cannot is left out, and said."""
+__all__ = ["Plans", "left_out_note"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,14 +98,3 @@ def left_out_note(reasons: Sequence[str]) -> list[str]:
     (["left out of 'all': lgrr needs epsilon_inf and epsilon_1"], [])
     """
     return [f"left out of 'all': {'; '.join(reasons)}"] if reasons else []
-
-
-def listed(names: str | Iterable[str]) -> Sequence[str]:
-    """Return one name or several as a list.
-
-    Examples
-    --------
-    >>> listed("oue"), listed(["oue", "grr"])
-    (['oue'], ['oue', 'grr'])
-    """
-    return [names] if isinstance(names, str) else list(names)

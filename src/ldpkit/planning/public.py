@@ -8,6 +8,9 @@
 from ldpkit.planning.capacity.plans import capacity
 from ldpkit.planning.frequencies.plans import budget
 from ldpkit.planning.mean.plans import mean
+from ldpkit.planning.optimal.errors import compare_errors as errors
+from ldpkit.planning.optimal.gpm import gpm
+from ldpkit.planning.optimal.minimax import circle_optimum, minimax
 from ldpkit.planning.pairs.plans import pairs
 
-__all__ = ["budget", "capacity", "mean", "pairs"]
+__all__ = ["budget", "capacity", "circle_optimum", "errors", "gpm", "mean", "minimax", "pairs"]

@@ -40,6 +40,8 @@ VALUES = (
     ["privatize", "FILE", "--low", "0", "--high", "9", "-p", "pm", "-e", "1", "-o", "out.ldp", "--force"],
     ["mean", "FILE", "--low", "0", "--high", "9", "-p", "hm", "-e", "1"],
     ["density", "FILE", "--low", "0", "--high", "9", "-p", "sw", "-e", "1"],
+    ["mean", "FILE", "--period", "9", "--wrap", "-e", "1"],
+    ["density", "FILE", "--period", "9", "-e", "1"],
     ["bench", "-d", "FILE", "-p", "grr", "-e", "1", "-r", "2", "--format", "json"],
     ["risk", "-d", "FILE", "-p", "grr", "-e", "1"],
     ["datasets", "prepare", "values", "FILE"],

@@ -6,14 +6,17 @@ import contextlib
 import functools
 from typing import Any
 
+import numpy as np
+
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.random import seeded
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL
+from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL, is_spatial
 from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import example
 
-__all__ = ["KEYS", "examples", "specs"]
+__all__ = ["KEYS", "examples", "specs", "two_values"]
 
 KEYS = (
     "cache",
@@ -52,3 +55,11 @@ def examples() -> tuple[Mechanism, ...]:
 def specs() -> tuple[dict[str, Any], ...]:
     """Return the descriptions of the examples."""
     return tuple(each.spec() for each in examples())
+
+
+def two_values(mechanism: Any) -> Any:
+    """Return two values of the domain: its ends, its first, or a centre and a corner."""
+    domain = mechanism.domain
+    if is_spatial(mechanism):
+        return domain.examples(4, seeded(1))[:2]
+    return [domain.low, domain.high] if hasattr(domain, "low") else np.arange(2)

@@ -36,6 +36,7 @@ from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
 from ldpkit.core.registry import load_plugin
 from ldpkit.core.wholefile import check_target
+from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.planning.constraint import Constraint
 from ldpkit.protocols.labels import check_name, check_secret, person_keys
@@ -177,7 +178,7 @@ _OPTIONS: dict[str, tuple[Callable[[str, Path], None], tuple[str, ...]]] = {
     "mechanism": (
         _mechanism,
         (
-            *(f"{name} epsilon=1" for name in list_mechanisms() if name != "aaa"),
+            *(f"{name} epsilon=1" for name in list_mechanisms() if not MECHANISMS.get(name).can("tabled")),
             "lgrr epsilon_inf=2 epsilon_1=1",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Descriptions of mechanisms, as headers and messages carry them, and the tables of AAA in them."""
+"""Descriptions of mechanisms, as headers and messages carry them, and the tables in them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from ldpkit.core.errors import LdpkitError
 from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.adaptive.solve import _read
 from ldpkit.mechanisms.base import from_spec
+from ldpkit.mechanisms.optimal.mechanism import Optimal
 
 __all__ = ["CACHES", "SPECS", "TABLES"]
 
+_TABLED = (AAA.name, Optimal.name)
+
 
 def _seeds() -> list[bytes]:
-    return [json.dumps(each).encode() for each in specs() if each["mechanism"] != "aaa"]
+    return [json.dumps(each).encode() for each in specs() if "weights" not in each["parameters"]]
 
 
 def _loaded(data: bytes) -> Any:
@@ -56,7 +59,8 @@ def _table_seeds() -> list[bytes]:
     tables = (
         AAA((0, 1), epsilon=epsilon, intervals=size) for epsilon, size in ((1.0, 2), (4.0, 1), (1.0, 5))
     )
-    return [json.dumps(each.spec()).encode() for each in tables]
+    best = Optimal((0, 1), epsilon=1.0, intervals=2)
+    return [json.dumps(each.spec()).encode() for each in (*tables, best)]
 
 
 def _mutate_table(rng: random.Random, data: bytes) -> bytes:
@@ -99,7 +103,7 @@ def _mutate_table(rng: random.Random, data: bytes) -> bytes:
 
 def _check_table(data: bytes, folder: Path) -> None:
     given = _loaded(data)
-    refused_if(not isinstance(given, dict) or given.get("mechanism") != "aaa", "not a description of aaa")
+    refused_if(not isinstance(given, dict) or given.get("mechanism") not in _TABLED, "not of a table")
     _check(data, folder)
     mechanism: Any = from_spec(given)
     require(mechanism.exact_epsilon() <= mechanism.epsilon, "a table keeps less than it promises")

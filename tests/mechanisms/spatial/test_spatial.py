@@ -12,6 +12,7 @@ import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
 from ldpkit.mechanisms.base import from_spec
+from ldpkit.mechanisms.spatial.laplace_mass import clipped_masses
 from ldpkit.mechanisms.spatial.tracs_d import THESIS_SHARE
 
 SQUARE = ((0, 0), (1, 1))
@@ -291,6 +292,53 @@ def test_a_tally_has_at_most_4096_joint_bins_and_adds():
         assert whole == mechanism.tally(reports[:300]) + mechanism.tally(reports[300:])
         assert whole.n == whole.counts.sum() == 1000
         assert ldpkit.Tally.from_bytes(whole.to_bytes()) == whole
+
+
+def test_the_reference_that_is_best_for_public_places():
+    generator = np.random.default_rng(5)
+    places = np.clip(generator.normal([0.2, 0.7], 0.1, (300, 2)), 0, 1)
+    best = ldpkit.TracsD.for_places(SQUARE, 4.0, places)
+    centre = ldpkit.get("tracs_d", SQUARE, epsilon=4)
+    assert best.mean_error(places) < 0.9 * centre.mean_error(places)
+    assert from_spec(best.spec()) == best
+    for kind in (ldpkit.TracsD, ldpkit.PlaceResponse):
+        for weights, message in (([1.0], "one weight for each of 300"), (np.zeros(300), "positive weight")):
+            with pytest.raises(InvalidParameterError, match=message):
+                kind.for_places(SQUARE, 4.0, places, weights)
+
+
+# --- baselines -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["grid_exponential", "planar_laplace", "place_exponential"])
+def test_baselines_are_scaled_until_their_integers_have_epsilon(name):
+    plane = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=np.random.default_rng(1).random((40, 2)))
+    for epsilon in (0.1, 4.0):
+        mechanism = ldpkit.get(name, plane, epsilon=epsilon)
+        weights = mechanism.weights.astype(object)
+        assert set(weights.sum(axis=1)) == {2**64}
+        worst = max(Fraction(max(column), min(column)) for column in weights.T)
+        assert exp_bounds(epsilon * (1 - 1e-6))[0] < worst <= exp_bounds(epsilon)[0]
+        assert mechanism.channel().epsilon() == mechanism.exact_epsilon()
+
+
+def test_planar_laplace_noise_is_what_falls_into_each_cell():
+    generator, scale, n = np.random.default_rng(2), 5.0, 400_000
+    chances = clipped_masses(scale, (4, 3), np.array([1.0, 2.0]))
+    far, turn = generator.gamma(2, 1 / scale, n), generator.random(n) * 2 * math.pi
+    centre = np.array([0.375, 1.0])
+    points = np.clip(centre + far[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1), 0, [1, 2])
+    column, row = np.minimum(points * [4, 1.5], [3.5, 2.5]).astype(int).T
+    found = np.bincount(3 * column + row, minlength=12)
+    # Twelve cells, each within 5 standard errors: a false alarm in 150,000 runs.
+    expected = chances[3 * 1 + 1]
+    assert (np.abs(found / n - expected) < 5 * np.sqrt(expected / n)).all()
+
+
+def test_a_sensitivity_is_not_the_epsilon_of_a_table():
+    mechanism = ldpkit.get("grid_exponential", SQUARE, epsilon=4)
+    farthest = math.hypot(0.9, 0.9)  # of two centres: the sensitivity over outputs
+    assert 4 / (2 * farthest) < 0.55 * mechanism.scale  # exp(-eps d / (2 sensitivity)) wastes the rest
 
 
 # --- the globe -------------------------------------------------------------------------

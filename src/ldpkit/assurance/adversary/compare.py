@@ -14,6 +14,7 @@ from ldpkit.assurance.adversary.numeric import BINS, cell_middles
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.categorical import as_domain
+from ldpkit.core.domains.circle import CircleDomain, CircleLike, as_circle
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
@@ -22,21 +23,29 @@ from ldpkit.core.tables import Table
 from ldpkit.core.typing import DomainLike, Floats, Values
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import FREQUENCY, NUMERIC, is_numeric, select
+from ldpkit.mechanisms.kinds import (
+    ALL,
+    CIRCULAR,
+    FREQUENCY,
+    NUMERIC,
+    is_circular,
+    is_numeric,
+    is_on_grid,
+    select,
+)
 from ldpkit.simulation.datasets import load_amounts
 
-__all__ = ["DEFAULT_MECHANISMS", "DEFAULT_NUMERIC", "Risks", "risk"]
+__all__ = ["DEFAULT_CIRCULAR", "DEFAULT_MECHANISMS", "DEFAULT_NUMERIC", "Risks", "risk"]
 
 DEFAULT_MECHANISMS = ("grr", "sue", "oue", "olh", "ss")
 """Whose reports are attacked where none are named."""
 
 DEFAULT_NUMERIC = ("pm", "hm", "sw")
+DEFAULT_CIRCULAR = ("circular_ogpm", "circular_sw")
 """The same for numbers."""
 
 UNIFORM = "uniform"
 """The prior of an adversary who believes nothing."""
-
-_ALL = "all"
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,6 +60,8 @@ class Risks(Result):
         How many values there are to guess among.
     interval : IntervalDomain or None
         Of numbers, the interval whose cells are the values.
+    circle : CircleDomain or None
+        Of values on a circle, the circle whose cells are the values.
     left_out : tuple of str
         What could not be attacked, and why, where all were asked for.
     """
@@ -59,6 +70,7 @@ class Risks(Result):
     values: int
     interval: IntervalDomain | None = None
     left_out: tuple[str, ...] = ()
+    circle: CircleDomain | None = None
 
     kind: ClassVar[str] = "risks"
 
@@ -72,9 +84,9 @@ class Risks(Result):
     @property
     def title(self) -> str:
         """What stands above the table."""
-        if self.interval is None:
+        if self.interval is None and self.circle is None:
             return f"An adversary who guesses one of {self.values} values"
-        cells = f"{self.values} cells of {self.interval}"
+        cells = f"{self.values} cells of {self.interval or self.circle}"
         return f"An adversary who guesses one of {cells}, each value taken as the middle of its cell"
 
     @property
@@ -93,6 +105,7 @@ class Risks(Result):
         return {
             "values": self.values,
             "interval": None if self.interval is None else self.interval.to_json(),
+            "circle": None if self.circle is None else self.circle.to_json(),
             "eta": self.risks[0].eta,
             "reports": self.risks[0].reports,
             "left_out": list(self.left_out),
@@ -121,6 +134,7 @@ def risk(
     epsilon: float | Sequence[float] | None = None,
     domain: DomainLike | None = None,
     interval: IntervalLike | None = None,
+    circle: CircleLike | None = None,
     bins: int = BINS,
     data: Any = None,
     numbers: Values | None = None,
@@ -136,7 +150,7 @@ def risk(
     """Return how often an adversary guesses a value from its report.
 
     The adversary knows the mechanism and has a prior, and no guess is right more often. Of
-    numbers the adversary guesses the cell of the interval.
+    numbers the adversary guesses the cell of the interval, on a circle the cell of the circle.
 
     Parameters
     ----------
@@ -149,12 +163,14 @@ def risk(
         The values to guess among, for mechanisms given by name.
     interval : IntervalDomain or pair of float, optional
         The interval of numbers, for numeric mechanisms given by name.
+    circle : CircleDomain or float, optional
+        The circle of values, or its period, for circular mechanisms given by name.
     bins : int
-        How many equally wide cells of the interval the adversary tells apart.
+        How many equally wide cells of the interval or the circle the adversary tells apart.
     data : str, path, Dataset, mapping or sequence of int, optional
         The people; their values are the domain.
     numbers : array, optional
-        People's numbers in the interval.
+        People's numbers in the interval, or values on the circle.
     prior : "uniform", mapping or array, optional
         What the adversary believes before; by default the frequencies of the people.
     eta : float, optional
@@ -185,11 +201,13 @@ def risk(
     """
     if domain is not None and data is not None:
         raise InvalidParameterError("domain and data are both given, and the data has its own values")
-    asked, left_out = _asked(mechanisms, numeric=interval is not None)
+    asked, left_out = _asked(mechanisms, numeric=interval is not None, around=circle is not None)
     people: Floats | None = None
     space: Domain | None = None if domain is None else as_domain(domain)
     if interval is not None:
         space = as_interval(interval)
+    elif circle is not None:
+        space = as_circle(circle)
     elif data is not None:
         known = load_amounts(data, column=column)
         people, space = known.counts.astype(float), known.domain
@@ -201,7 +219,7 @@ def risk(
         if each.domain != first.domain:
             raise InvalidParameterError(f"{first!r} is on {first.domain}, {each!r} on {each.domain}")
     amounts: Floats | None = None
-    if is_numeric(first):
+    if is_on_grid(first):
         amounts = cell_middles(first, bins)
         if numbers is not None:
             people = _in_cells(first.domain, numbers, bins)
@@ -226,22 +244,27 @@ def risk(
             )
 
     found = tuple(collect(attack(), len(made), "attacking", watch))
+    if is_circular(first):
+        return Risks(found, bins, None, left_out, first.domain)
     if is_numeric(first):
         return Risks(found, bins, first.domain, left_out)
     return Risks(found, first.domain.size or 0, None, left_out)
 
 
 def _asked(
-    mechanisms: Mechanism | str | Sequence[Mechanism | str] | None, *, numeric: bool
+    mechanisms: Mechanism | str | Sequence[Mechanism | str] | None, *, numeric: bool, around: bool
 ) -> tuple[Sequence[Mechanism | str], tuple[str, ...]]:
     """Return whose reports are attacked, and what "all" leaves out and why."""
     if mechanisms is None:
-        return (DEFAULT_NUMERIC if numeric else DEFAULT_MECHANISMS), ()
+        return (DEFAULT_CIRCULAR if around else DEFAULT_NUMERIC if numeric else DEFAULT_MECHANISMS), ()
     is_one = isinstance(mechanisms, str) or not isinstance(mechanisms, Sequence)
     several: Any = [mechanisms] if is_one else mechanisms
     asked: list[Any] = list(several)
-    if asked != [_ALL]:
+    if asked != [ALL]:
         return asked, ()
+    if around:
+        able = select(CIRCULAR, single_epsilon=True)
+        return able.names, able.reasons(CIRCULAR)
     if numeric:
         able = select(NUMERIC, single_epsilon=True, without=("fitted",))
         return able.names, able.reasons(NUMERIC)
@@ -264,6 +287,7 @@ def _made(
     kind = MECHANISMS.get(mechanism)
     if space is None or not isinstance(space, kind.domain_type):
         what = "interval, which has the numbers" if is_numeric(kind) else "domain, or data"
+        what = "circle, or its period" if is_circular(kind) else what
         raise InvalidParameterError(f"the adversary of {mechanism} needs values to guess: give {what}")
     given = [] if epsilon is None else sorted([epsilon] if isinstance(epsilon, (int, float)) else epsilon)
     if not given and parameters:
@@ -285,14 +309,14 @@ def _belief(prior: Any, spread: Callable[[list[Any], list[float]], Floats]) -> F
 
 def _spread(mechanism: Mechanism, values: list[Any], counts: list[float], bins: int) -> Floats:
     """Return how many people hold each value, or each cell of numbers."""
-    if is_numeric(mechanism):
+    if is_on_grid(mechanism):
         return _in_cells(mechanism.domain, values, bins, counts)
     belief = np.zeros(mechanism.domain.size or 0)
     belief[np.asarray(mechanism.domain.encode(values))] = counts
     return belief
 
 
-def _in_cells(interval: IntervalDomain, values: Values, bins: int, weights: Any = None) -> Floats:
+def _in_cells(space: IntervalDomain | CircleDomain, values: Values, bins: int, weights: Any = None) -> Floats:
     """Return how many numbers fall into each of some equally wide cells."""
-    cells = ((interval.check(values) - interval.low) / interval.width * bins).astype(int)
+    cells = ((space.check(values) - space.low) / space.width * bins).astype(int)
     return np.bincount(np.minimum(cells, bins - 1), weights, minlength=bins).astype(float)

@@ -20,7 +20,8 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_numeric
+from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_memoized, is_on_grid
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["risk"]
@@ -62,12 +63,12 @@ def risk(
     """Return what a Bayesian adversary achieves.
 
     Exact for one report of any pure protocol (with ideal hashing for BLH and OLH) or of a
-    numeric mechanism; by simulation for several reports and other mechanisms. One-time
+    numeric or circular mechanism; by simulation for several reports and other mechanisms. One-time
     mechanisms make a new report each time, longitudinal ones keep their permanent report.
 
     Parameters
     ----------
-    mechanism : FrequencyOracle or NumericMechanism
+    mechanism : FrequencyOracle, NumericMechanism or CircularMechanism
         What makes the reports.
     prior : array, optional
         What the adversary believes before: frequencies or counts. Uniform by default.
@@ -75,8 +76,8 @@ def risk(
         The true frequencies or counts; by default the prior is right.
     amounts : array, optional
         The number that each value stands for: by default its label, or else its place. Of a
-        numeric mechanism, the numbers that the adversary tells apart: by default the middles
-        of 16 equally wide cells of the interval.
+        numeric or circular mechanism, the numbers that the adversary tells apart: by default
+        the middles of 16 equally wide cells of the interval or the circle.
     eta : float, optional
         Also say how well the adversary knows whether the amount is at most this.
     reports : int
@@ -97,7 +98,7 @@ def risk(
     >>> round(risk(ldpkit.PM((0, 100), epsilon=2.0)).success, 3)
     0.163
     """
-    if is_numeric(mechanism):
+    if is_on_grid(mechanism):
         return _numeric_risk(mechanism, prior, people, amounts, eta, reports)
     if not is_frequency(mechanism):
         raise InvalidInputError(f"it is not known what an adversary learns from {mechanism!r}")
@@ -133,7 +134,7 @@ def risk(
 
 
 def _numeric_risk(
-    mechanism: NumericMechanism,
+    mechanism: NumericMechanism | CircularMechanism,
     prior: object,
     people: object,
     amounts: object,
@@ -146,6 +147,8 @@ def _numeric_risk(
             f"the attack on {mechanism!r} is on one report, got reports={reports}: several reports of a "
             "number cost their epsilons together"
         )
+    if is_circular(mechanism) and eta is not None:
+        raise InvalidParameterError(f"eta={eta!r} has nothing below it on a circle: leave it out")
     points = cell_middles(mechanism) if amounts is None else mechanism.domain.check(np.asarray(amounts))
     belief = check_prior(prior, len(points), "prior")
     truth = belief if people is None else check_prior(people, len(points), "people")
@@ -158,6 +161,7 @@ def _numeric_risk(
         epsilon=mechanism.exact_epsilon(),
         low=float(truth[points <= limit].sum()),
         eta=None if eta is None else limit,
+        has_distances=not is_circular(mechanism),  # differences are no distances there
     )
 
 

@@ -1,6 +1,6 @@
-"""What the adversary guesses from a noisy number, exactly.
+"""What the adversary guesses from a noisy number, on a line or a circle, exactly.
 
-The adversary tells apart a few numbers of the interval. A report is a cell or an atom, and
+The adversary tells apart a few numbers of the interval or the circle. A report is a cell or an atom, and
 under each number its probability is known in integers; between the edges of all these laws
 it is constant. So the best guess is found segment by segment, and nothing is simulated.
 """
@@ -13,6 +13,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Floats
+from ldpkit.mechanisms.circular.mechanism import CircularMechanism
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["BINS", "MOST_POINTS", "cell_middles", "numeric_confusion"]
@@ -26,8 +27,8 @@ _SEGMENTS = 1 << 16  # that are looked at at a time
 _TIE = 1e-12
 
 
-def cell_middles(mechanism: NumericMechanism, bins: int = BINS) -> Floats:
-    """Return the middles of equally wide cells of the interval.
+def cell_middles(mechanism: NumericMechanism | CircularMechanism, bins: int = BINS) -> Floats:
+    """Return the middles of equally wide cells of the interval or the circle.
 
     Examples
     --------
@@ -40,14 +41,16 @@ def cell_middles(mechanism: NumericMechanism, bins: int = BINS) -> Floats:
     return np.asarray(mechanism.domain.low + mechanism.domain.width * (np.arange(bins) + 0.5) / bins)
 
 
-def numeric_confusion(mechanism: NumericMechanism, prior: Floats, points: Floats) -> Floats:
+def numeric_confusion(
+    mechanism: NumericMechanism | CircularMechanism, prior: Floats, points: Floats
+) -> Floats:
     """Return the probability of each guess (column) for each true number (row).
 
     Numbers that explain a report equally well share the guess.
 
     Parameters
     ----------
-    mechanism : NumericMechanism
+    mechanism : NumericMechanism or CircularMechanism
         What makes the report.
     prior : array
         What the adversary believes before; it sums to one.
@@ -72,7 +75,7 @@ def numeric_confusion(mechanism: NumericMechanism, prior: Floats, points: Floats
     return result
 
 
-def _likelihoods(mechanism: NumericMechanism, points: Floats) -> Iterator[Floats]:
+def _likelihoods(mechanism: NumericMechanism | CircularMechanism, points: Floats) -> Iterator[Floats]:
     """Yield the probabilities of some reports, one row for each number and one column for each segment."""
     laws = [mechanism.law(int(place)) for place in mechanism.domain.encode(points, steps=mechanism.grid)]
     if mechanism.atom_points:

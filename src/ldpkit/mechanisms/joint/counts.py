@@ -1,16 +1,37 @@
-"""How many pairs hold the same value, where everybody's partner is drawn uniformly."""
+"""How many people hold a value, and how many pairs the same, where everybody's partner is drawn uniformly."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.typing import Counts
+from ldpkit.core.checks import check_whole
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.typing import Counts, Floats
 
-__all__ = ["MOST_PEOPLE", "pairs_of_equals"]
+__all__ = ["MOST_PEOPLE", "check_shares", "pairs_of_equals"]
 
 MOST_PEOPLE = 10**9  # NumPy draws hypergeometric numbers of fewer
 _MOST_VALUES = 512
+_ROUNDING = 1e-9
+
+
+def check_shares(frequency: float | Floats, n: int) -> Floats:
+    """Return shares of n people as an array, or refuse what is none.
+
+    Examples
+    --------
+    >>> check_shares(1.5, 10)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: a share of 10 people lies between 0 and 1, got 1.5
+    """
+    people, shares = check_whole(n, "n", least=1), np.asarray(frequency, float)
+    wrong = ~((shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING))
+    if wrong.any():
+        raise InvalidParameterError(
+            f"a share of {people} people lies between 0 and 1, got {shares[wrong].flat[0]:g}"
+        )
+    return shares
 
 
 def pairs_of_equals(counts: Counts, repeats: int, generator: np.random.Generator) -> tuple[Counts, Counts]:

@@ -25,7 +25,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, DomainLike, Floats, Reports, Values
 from ldpkit.mechanisms.base import Mechanism, register
 from ldpkit.mechanisms.channel import Channel
-from ldpkit.mechanisms.joint.counts import MOST_PEOPLE
+from ldpkit.mechanisms.joint.counts import MOST_PEOPLE, check_shares
 from ldpkit.mechanisms.joint.pairing import random_order
 from ldpkit.mechanisms.tally import Tally
 
@@ -89,7 +89,7 @@ class GroupCount(Mechanism):
         if len(values) != 2:
             raise InvalidParameterError(f"a group counts one of two values, got {len(values)}")
         self._freeze(
-            size=self.declared[0].check(check_whole(size, "size")),
+            size=self.declared[0].check(check_whole(size, "size", least=2)),
             epsilon=check_epsilon(epsilon),
             domain=values,
         )
@@ -211,7 +211,10 @@ class GroupCount(Mechanism):
         return np.asarray(((self.readings - totals[:, None]) ** 2 * chances).sum(axis=1))
 
     def variance(self, frequency: float, n: int, *, population: bool = False) -> float:
-        """Return the variance of the estimated share among n people in random groups."""
+        """Return the variance of the estimated share among n people, a whole number of random groups."""
+        check_shares(frequency, n)
+        if n % self.size:
+            raise InvalidParameterError(f"{n} people are not a whole number of groups of {self.size}")
         from scipy.stats import binom
 
         if population:

@@ -23,9 +23,10 @@ from functools import lru_cache
 from ldpkit.core.exact import log_up
 from ldpkit.mechanisms.joint.table import PairTable
 
-__all__ = ["MOST_TRIED", "hidden_epsilon"]
+__all__ = ["MOST_SUMMED", "MOST_TRIED", "hidden_epsilon"]
 
 MOST_TRIED = 500  # known people, up to which every pattern is tried where that is needed
+MOST_SUMMED = 1_000_000  # known people, or unknown ones, up to which all pairings are summed over: seconds
 
 _CONTEXT = Context(prec=60)
 _SLACK = 1 + Fraction(1, 10**40)  # far more than sums of positive numbers of 60 digits lose
@@ -47,8 +48,8 @@ def hidden_epsilon(table: PairTable, n: int, known: int) -> float | None:
     Returns
     -------
     float or None
-        Rounded up; None where it would take too long (positive correlation and
-        more than `MOST_TRIED` known).
+        Rounded up; None where it would take too long: with positive correlation more than
+        `MOST_TRIED` known, with negative `MOST_SUMMED`, unless all but so many are.
 
     Examples
     --------
@@ -61,6 +62,8 @@ def hidden_epsilon(table: PairTable, n: int, known: int) -> float | None:
     paired = n + n % 2  # whoever pairs with nobody is as one paired with a stranger
     if table.covariance > 0:
         return _tried(table, paired, known) if known <= MOST_TRIED else None
+    if min(known, paired - known) > MOST_SUMMED:
+        return None
     other = PairTable(table.size, table.untruthful, table.neither)  # the two words exchanged
     worst = 0.0
     for each, is_other in ((table, False), (other, True)):

@@ -24,6 +24,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.joint.adversary import Adversary
+from ldpkit.mechanisms.joint.counts import check_shares
 from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.pairing import check_pairs, random_order
 from ldpkit.mechanisms.joint.table import NEGATIVE, POSITIVE, PairTable
@@ -245,8 +246,8 @@ class PairedOracle(FrequencyOracle):
         alone = np.setdiff1d(np.arange(len(indices), dtype=np.uint32), order)
         reports = np.empty((len(indices), *self._shape), self._base)
         reports[order] = self._respond(indices[order], source)
-        for person in alone:
-            reports[person] = self._respond(indices[[person]], source)[0]
+        # Whoever has no partner is paired with a copy of theirs that nobody hears of.
+        reports[alone] = self._respond(np.repeat(indices[alone], 2), source)[::2]
         return reports
 
     @cached_property
@@ -300,7 +301,7 @@ class PairedOracle(FrequencyOracle):
         covariance of their truthfulness, times 1 for who holds the value and times the
         slope of a stray support for who does not.
         """
-        f = np.asarray(frequency, float)
+        f = check_shares(frequency, n)
         slope, meet = self._slope, 1 / (n - 1 + n % 2) if n > 1 else 0.0  # the chance of two to be partners
         line = f + (1 - f) * slope
         together = n * (n - 1) * line**2 if population else n**2 * line**2 - n * (f + (1 - f) * slope**2)

@@ -64,7 +64,10 @@ def check_pairs(pairs: Values, n: int) -> Indices:
     InvalidInputError
         If somebody is in two pairs, or a position is none.
     """
-    array = np.asarray(pairs)
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise InvalidInputError("pairs are rows of two positions, got rows of different lengths") from None
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InvalidInputError(f"pairs are rows of two positions, got shape {array.shape} of {array.dtype}")
     if array.size and (array.min() < 0 or array.max() >= n):

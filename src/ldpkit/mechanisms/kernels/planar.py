@@ -7,7 +7,7 @@ import numpy as np
 from ldpkit.core.compiled import compiled
 from ldpkit.mechanisms.kernels.pieces import _SURE, _divide
 
-__all__ = ["planar", "planar_rows"]
+__all__ = ["planar", "planar_rows", "rows_of_sites"]
 
 
 @compiled()
@@ -68,3 +68,19 @@ def planar_rows(words, places, halves, lasts, sums, reaches, more, base, shift, 
             index = np.int64(_divide(word - edge, base, by_base))
             out[i, 0] = index >> np.int64(shift)
             out[i, 1] = index & np.int64(mask)
+
+
+@compiled()
+def rows_of_sites(words, own, bounds, out):
+    """Write a site for each own one: the last of its row whose least word is at most the random word."""
+    count = bounds.shape[1]
+    for i in range(words.shape[0]):
+        row, word = bounds[own[i]], words[i]
+        low, high = 0, count
+        while high - low > 1:
+            middle = (low + high) >> 1
+            if row[middle] <= word:
+                low = middle
+            else:
+                high = middle
+        out[i] = low

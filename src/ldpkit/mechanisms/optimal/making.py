@@ -18,6 +18,7 @@ from ldpkit.mechanisms.tables.table import ReportTable
 __all__ = ["best_for_prior", "best_in_worst_case", "usual_intervals"]
 
 _CLOSED = 1e-9  # bounds that are so near are one
+_TRACE = 1e-5
 
 
 def usual_intervals(epsilon: float) -> int:
@@ -72,7 +73,11 @@ def best_for_prior(
     """
     check_fineness(intervals)
     inputs = np.arange(intervals + 1) / intervals
-    return repair(solve(Problem(epsilon, power, inputs, points, shares), time_limit=time_limit))
+    # Values that the prior does not have occur nevertheless: a trace of them settles what is left open.
+    every = np.concatenate([points, inputs])
+    trace = np.full(len(inputs), _TRACE / len(inputs))
+    problem = Problem(epsilon, power, inputs, every, np.concatenate([(1 - _TRACE) * shares, trace]))
+    return repair(solve(problem, time_limit=time_limit))
 
 
 def _spread(solved: Solved, intervals: int) -> Solved:

@@ -102,14 +102,13 @@ class Problem:
     @property
     def is_symmetric(self) -> bool:
         """Whether it is its own mirror image."""
+        if not np.allclose(self.inputs, 1 - self.inputs[::-1], rtol=0, atol=1e-12):
+            return False
         shares = np.ones(len(self.points)) if self.shares is None else self.shares
+        order, mirrored = np.argsort(self.points, kind="stable"), np.argsort(1 - self.points, kind="stable")
         return all(
-            bool(np.allclose(numbers, mirrored[::-1], rtol=0, atol=1e-12))
-            for numbers, mirrored in (
-                (self.inputs, 1 - self.inputs),
-                (self.points, 1 - self.points),
-                (shares, shares),
-            )
+            bool(np.allclose(own[order], other[mirrored], rtol=0, atol=1e-12))
+            for own, other in ((self.points, 1 - self.points), (shares, shares))
         )
 
     def costs(self, outputs: Floats) -> Any:

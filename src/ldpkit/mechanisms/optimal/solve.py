@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.notices import notify
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.optimal import OUTPUT_STEPS
 from ldpkit.mechanisms.optimal.problem import Problem
@@ -21,6 +22,7 @@ _MOST_INTERVALS = 128
 _MOST_ENTRIES = 1 << 15  # what HiGHS solves within a minute: further outputs are not added then
 _LOOKED_AT = 1 << 10  # places between which outputs that pay are sought
 _ROUNDS, _WORTH_A_ROUND = 8, 1e-6
+_MANY = 40  # inputs of a program that takes long enough to say so
 _SMALL = 4  # inputs of a program that costs nothing, and is solved until nothing is left to win
 _SMALL_ROUNDS, _WORTH_A_SMALL_ROUND = 40, 1e-14
 _WORTH_ADDING = 1e-9
@@ -108,6 +110,8 @@ def solve(problem: Problem, *, time_limit: float = math.inf) -> Solved:
     """
     check_fineness(len(problem.inputs) - 1)
     deadline = time.monotonic() + time_limit
+    if len(problem.inputs) > _MANY:
+        notify(f"solving a linear program of {len(problem.inputs) - 1} intervals")
     symmetric = problem.is_symmetric
     outputs = _settled(problem.inputs, symmetric=symmetric)
     best: Solved | None = None
@@ -140,7 +144,8 @@ def _of_use(solved: Solved) -> Solved:
     """Return the solution without outputs that never occur, but with two at least."""
     used = solved.table.max(axis=1) > _USED
     if used.sum() < 2:  # one output for all: nothing is told, and a table needs two
-        used[: 2 if used.argmax() == 0 else used.argmax() + 1] = True
+        only = int(used.argmax())
+        used[max(only - 1, 0) : max(only, 1) + 1] = True
     return replace(solved, outputs=solved.outputs[used], table=solved.table[used], floor=solved.floor[used])
 
 

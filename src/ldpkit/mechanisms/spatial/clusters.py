@@ -9,10 +9,26 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
 
-__all__ = ["medoids", "nearest"]
+__all__ = ["check_weights", "medoids", "nearest"]
 
 _ROUNDS = 30
 _SEED = 16  # of the first guess: the same places give the same groups
+
+
+def check_weights(weights: Any, count: int) -> Floats:
+    """Return the weights of so many places, equal ones for None, or refuse them.
+
+    Examples
+    --------
+    >>> check_weights(None, 2).tolist()
+    [1.0, 1.0]
+    """
+    chances = np.ones(count) if weights is None else np.asarray(weights, float)
+    if chances.shape != (count,) or not (np.isfinite(chances) & (chances >= 0)).all():
+        raise InvalidParameterError(f"there is one weight for each of {count} places, none of them negative")
+    if not chances.sum() > 0:
+        raise InvalidParameterError("places need a positive weight")
+    return chances
 
 
 def nearest(places: Floats) -> Any:

@@ -25,7 +25,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism, register
 from ldpkit.mechanisms.categorical.response import RandomisedResponse
-from ldpkit.mechanisms.spatial.clusters import medoids, nearest
+from ldpkit.mechanisms.spatial.clusters import check_weights, medoids, nearest
 from ldpkit.mechanisms.spatial.integrals import over_rectangle, panels
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism, list_cells
 
@@ -353,13 +353,9 @@ class PlaceResponse(SiteResponse):
         """
         plane = as_plane(domain)
         points = plane.take(places)
-        chances = np.ones(len(points)) if weights is None else np.asarray(weights, float)
-        if chances.shape != (len(points),) or not (np.isfinite(chances) & (chances >= 0)).all():
-            raise InvalidParameterError(
-                f"there is one weight for each of {len(points)} places, none negative"
-            )
-        if not chances.sum() > 0 or len(np.unique(points, axis=0)) < 2:
-            raise InvalidParameterError("places need a positive weight, and at least two must differ")
+        chances = check_weights(weights, len(points))
+        if len(np.unique(points, axis=0)) < 2:
+            raise InvalidParameterError("there must be at least two different places")
         most = min(len(np.unique(points, axis=0)), _MOST)
 
         def made(count: int) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import PlaneLike, as_plane
+from ldpkit.core.domains.plane import Locations, PlaneLike, as_plane
 from ldpkit.core.domains.regions import PlaneRegion, Point, Rectangle, as_pair
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
@@ -18,6 +18,7 @@ from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
 from ldpkit.mechanisms.cells.sharing import budgets
 from ldpkit.mechanisms.cells.widths import POWER
+from ldpkit.mechanisms.spatial.clusters import check_weights, medoids, nearest
 from ldpkit.mechanisms.spatial.directions import TURN, from_reference, seen_from
 from ldpkit.mechanisms.spatial.integrals import along_rays, mean_over_boxes, panels
 from ldpkit.mechanisms.spatial.pair import SHARE, TwoParts, best_share
@@ -42,6 +43,7 @@ _SECTORS = Parameter(
     least=2,
     most=1000,
 )
+_TRIED, _STEPS = 64, 7  # places, and references along each edge, to choose a reference by
 _ORDER, _ROUGH = 10, 4
 
 
@@ -152,6 +154,57 @@ point inside, such as (0.5, 0.5)
             chosen = SHARE.check(share)
         budgets(self.epsilon, chosen)
         self._freeze(share=chosen)
+
+    @classmethod
+    def for_places(
+        cls, domain: PlaneLike, epsilon: float, places: Locations, weights: Any = None, **parameters: Any
+    ) -> Self:
+        """Return the mechanism with the reference and the share that are best for public places.
+
+        Parameters
+        ----------
+        domain : PlaneDomain, PlaneRegion or pair of corners
+            The region of locations.
+        epsilon : float
+            The privacy budget of one location.
+        places : array, columns or shapely points
+            Where people may be: public, never where those who report have been.
+        weights : array, optional
+            How likely each is; equally by default. Public as well.
+        parameters
+            What the constructor takes beyond that.
+
+        Examples
+        --------
+        >>> west = [(0.1, 0.4), (0.2, 0.5), (0.15, 0.6), (0.3, 0.5)]
+        >>> mechanism = TracsD.for_places(((0, 0), (1, 1)), 4.0, west)
+        >>> mechanism.x < 0.4, mechanism.mean_error(west) < TracsD(((0, 0), (1, 1)), 4.0).mean_error(west)
+        (True, True)
+        """
+        plane = as_plane(domain)
+        points = plane.take(places)
+        chances = check_weights(weights, len(points))
+        if len(points) > _TRIED:  # few of many will do to choose by
+            chosen = medoids(points, chances, _TRIED)
+            group = nearest(points[chosen])(points)
+            points, chances = points[chosen], np.asarray(np.bincount(group, chances, len(chosen)), float)
+        chances = chances / chances.sum()
+
+        def made(x: float, y: float, share: float) -> Any:
+            return cls(plane, epsilon, share=share, x=x, y=y, **parameters)
+
+        def error(mechanism: TracsD) -> float:
+            return float(chances @ mechanism._integrated(mechanism._place(points), points, 1, _ROUGH))
+
+        first = cls(plane, epsilon, **parameters)
+        steps = (np.arange(_STEPS) + 0.5) / _STEPS
+        around = plane.region.from_shares(np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2))
+        inside = around[plane.region.contains(around)]
+        tried = [made(x, y, first.share) for x, y in [first.reference, *inside.tolist()]]
+        best = min(tried, key=error)
+        share = best_share(best.epsilon, lambda part: error(made(best.x, best.y, part)))
+        found: Self = made(best.x, best.y, share)
+        return found
 
     @property
     def _is_in_sectors(self) -> bool:

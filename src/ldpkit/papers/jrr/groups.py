@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.joint.table import log_ratio_up
 

@@ -15,7 +15,7 @@ from ldpkit.papers.ogpm.expected import circle_claims, line_claims, original_cla
 from ldpkit.papers.ogpm.forms import example_claims, polar_claims, unbiased_claims
 from ldpkit.papers.ogpm.motion import motion_claims
 from ldpkit.papers.ogpm.noise import noise_claims, remap_claims
-from ldpkit.papers.ogpm.solver import solver_claims
+from ldpkit.papers.ogpm.solver import best_claims, solver_claims
 
 __all__ = ["run"]
 
@@ -26,6 +26,7 @@ def run(settings: Settings) -> Iterator[Claim]:
     if settings.folder is not None:
         settings.folder.mkdir(parents=True, exist_ok=True)
     yield from solver_claims(settings)
+    yield from best_claims(settings)
     yield from example_claims(settings)
     yield from unbiased_claims(settings)
     yield from polar_claims(settings)

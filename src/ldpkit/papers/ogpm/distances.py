@@ -2,7 +2,7 @@
 
 On a circle the thesis takes arcs for OGPM, but differences of numbers for PM-C and SW-C,
 which it lays out on an interval: a report of 359 degrees for a value of 1 counts as 358.
-Whoever reads such a report as an angle sees 2. `arc_error` scores them like that.
+Whoever reads such a report as an angle sees 2: `ldpkit.planning.optimal.errors.arc_error`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import numpy as np
 
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.circular.mechanism import arc_integral
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.papers import Claim, Verdict, compare
 
-__all__ = ["OTHERS", "WORST_EPSILONS", "arc_error", "line_errors", "middles", "numeric", "percent"]
+__all__ = ["OTHERS", "WORST_EPSILONS", "line_errors", "middles", "numeric", "percent"]
 
 OTHERS = {"PM-C": "compressed_pm", "SW-C": "compressed_sw"}
 """What the thesis compares with, by its names."""
@@ -41,23 +40,6 @@ def middles(count: int, width: float = 1.0) -> Floats:
 def line_errors(name: str, epsilon: float, values: Floats, power: float) -> Floats:
     """Return the expected powers of |y - x| on [0, 1]."""
     return np.asarray(numeric(name, epsilon).error(values, power))
-
-
-def arc_error(mechanism: NumericMechanism, value: float, power: float) -> float:
-    """Return the expected power of the shorter arc, both ends of the interval being one point.
-
-    Examples
-    --------
-    >>> compressed = numeric("compressed_pm", 2.0)
-    >>> round(compressed.error(0.0), 4), round(arc_error(compressed, 0.0, 1.0), 4)
-    (0.2689, 0.177)
-    """
-    domain = mechanism.domain
-    law = mechanism.law(int(domain.encode([value], steps=mechanism.grid)[0]))
-    origin, step = (float(each) for each in mechanism.placement)
-    away = np.asarray(origin + step * law.edges - (value - domain.low) / domain.width, np.float64)
-    expected = (law.heights / step * np.diff(arc_integral(away, power))).sum()
-    return float(expected) * float(domain.width**power)
 
 
 def percent(

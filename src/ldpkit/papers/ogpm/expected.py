@@ -18,12 +18,12 @@ from ldpkit.papers.ogpm.curves import draw_curves
 from ldpkit.papers.ogpm.distances import (
     OTHERS,
     WORST_EPSILONS,
-    arc_error,
     line_errors,
     middles,
     numeric,
     percent,
 )
+from ldpkit.planning.optimal.errors import arc_error
 
 __all__ = ["circle_claims", "line_claims", "original_claims"]
 

@@ -17,7 +17,7 @@ from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, unwatched
-from ldpkit.mechanisms.kinds import select
+from ldpkit.mechanisms.kinds import ALL, listed, select
 from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, exact
 from ldpkit.planning.capacity.outliers import Capped, cap_at_quantile
@@ -26,7 +26,7 @@ from ldpkit.planning.capacity.search import RUNS, bayesian, capri, capri_r
 from ldpkit.planning.capacity.verify import verify
 from ldpkit.planning.laws.totals import law_at, mechanism_at
 from ldpkit.planning.plan import Plan, Trial
-from ldpkit.planning.plans import ALL, Plans, listed
+from ldpkit.planning.plans import Plans
 from ldpkit.planning.verification import Verification
 from ldpkit.simulation.datasets import Dataset, load_amounts
 
@@ -225,9 +225,9 @@ def capacity(
     if search == "capri_r":
         options["delta"] = delta
     source = seeded(0) if rng is None else rng
-    able, every = select(single_epsilon=True, without=("fitted",)), listed(protocols) == [ALL]
-    plans, left_out = [], list(able.reasons() if every else ())
-    for name in able.names if every else listed(protocols):
+    names, reasons = select(single_epsilon=True, without=("fitted",)).among(protocols)
+    every, plans, left_out = listed(protocols) == [ALL], [], list(reasons)
+    for name in names:
         if search != "exact":
             options |= {"rng": source.derive(f"plan {name}"), "watch": _watching(watch, name)}
         try:

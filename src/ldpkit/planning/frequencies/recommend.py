@@ -23,13 +23,12 @@ from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import FREQUENCY, frequency_class, select
+from ldpkit.mechanisms.kinds import ALL, FREQUENCY, frequency_class, listed, select
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import beats, find_enough
 from ldpkit.planning.frequencies.nothing import learn_nothing
 from ldpkit.planning.frequencies.recommendation import NOTHING, Option, Recommendation, option_name
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD, Combination, OracleStudy, StudyOutcome
-from ldpkit.planning.plans import ALL, listed
 from ldpkit.planning.ties import difference_stderr, is_tie
 from ldpkit.simulation.datasets import as_dataset
 from ldpkit.simulation.metrics import Metric, metric_for
@@ -98,16 +97,13 @@ def recommend(
     if (epsilon is None) == (wanted is None):
         raise InvalidInputError("give either an epsilon or a wanted accuracy: one follows from the other")
     measure = wanted.measure if wanted is not None else metric_for(metric)
+    asked, reasons = select(FREQUENCY, single_epsilon=True).among(protocols, FREQUENCY)
     every = listed(protocols) == [ALL]
-    able = select(FREQUENCY, single_epsilon=True)
-    names = [
-        frequency_class(name, single_epsilon=True).name
-        for name in (able.names if every else listed(protocols))
-    ]
+    names = [frequency_class(name, single_epsilon=True).name for name in asked]
     runs, source = check_whole(repeats, "repeats", least=2), seeded(0) if rng is None else rng
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
-    left_out = list(able.reasons(FREQUENCY)) if every else []
+    left_out = list(reasons)
     if epsilon is not None:
         check_epsilon(epsilon)
     with watching(names, len(names), "simulating", watch) as watched:

@@ -12,12 +12,12 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Values
 from ldpkit.core.watching import Watch, collect, unwatched
-from ldpkit.mechanisms.kinds import NUMERIC, Selection, numeric_class, select
+from ldpkit.mechanisms.kinds import ALL, NUMERIC, Selection, listed, numeric_class, select
 from ldpkit.planning.mean.mechanisms import TOLERANCE, mean_warnings
 from ldpkit.planning.mean.question import MeanQuestion, plan_mean, verify_mean
 from ldpkit.planning.mean.variance import surpassed
 from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan
-from ldpkit.planning.plans import ALL, Plans, listed
+from ldpkit.planning.plans import Plans
 from ldpkit.planning.verification import Verification
 
 __all__ = ["MeanPlans", "mean"]

@@ -39,7 +39,7 @@ from ldpkit.planning.optimal.pieces import (
 
 __all__ = ["GAP", "OptimalPieces", "check_solver", "fit_height", "gpm", "pieces_needed"]
 
-GAP = 1e-5
+GAP = 1e-4
 """A relative gap below which a program counts as closed."""
 
 _FEASIBLE = 1e-7  # SCIP's tolerance: below, its libraries complain
@@ -232,7 +232,7 @@ def _solve(
     model: Any = Model()
     model.hideOutput()
     gap, time_limit, node_limit = limits
-    settings = {"limits/time": time_limit, "limits/nodes": node_limit, "limits/gap": gap / 2}
+    settings = {"limits/time": time_limit, "limits/nodes": node_limit, "limits/gap": gap / 50}
     for name, value in (settings | {"numerics/feastol": _FEASIBLE}).items():
         model.setParam(name, value)
     edges = [model.addVar(lb=0, ub=1) for _ in range(count - 1)]

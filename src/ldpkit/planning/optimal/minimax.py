@@ -34,7 +34,8 @@ from ldpkit.mechanisms.optimal.solve import UnsolvedError, check_fineness, solve
 
 __all__ = ["Minimax", "circle_optimum", "minimax"]
 
-_INPUTS = 64  # intervals between the inputs of the bound below
+_INPUTS = 96  # intervals between the inputs of the bound below
+_FEWER_INPUTS = 64  # for a power above 1, where outputs between inputs take longer to find
 _MOST_VALUES = 65  # of a prior that is taken as it is; more are put together
 
 
@@ -205,7 +206,8 @@ def minimax(
     check_fineness(size)
     scale = float(interval.width**power)
     if prior is None:
-        points, shares = np.arange(_INPUTS + 1) / _INPUTS, None
+        inputs = _INPUTS if power <= 1 else _FEWER_INPUTS
+        points, shares = np.arange(inputs + 1) / inputs, None
         form: NumericMechanism
         form, closed = OGPM(interval, epsilon, power=power), end_error(epsilon, power)
     else:

@@ -13,7 +13,7 @@ from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.joint.matchings import hidden_epsilon
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.planning.pairs.question import PairQuestion
-from ldpkit.planning.pairs.search import best_table, gain_ends
+from ldpkit.planning.pairs.search import MOST_SEARCHED, best_table, gain_ends
 
 __all__ = ["PairChoice", "PairPlan", "pairs"]
 
@@ -82,10 +82,14 @@ class PairPlan(Result):
             told.append("JRR gains nothing over randomised response within these limits")
         elif self.gain_ends is not None:
             told.append(
-                f"JRR gains nothing over randomised response once the values of {self.gain_ends:,} people "
-                f"({self.gain_ends / self.question.n:.1%}) are known"
+                f"JRR gains nothing over randomised response once the values of {self._about}"
+                f"{self.gain_ends:,} people ({self.gain_ends / self.question.n:.1%}) are known"
             )
         return told
+
+    @property
+    def _about(self) -> str:
+        return "about " if self.question.n > MOST_SEARCHED else ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -102,6 +106,7 @@ class PairPlan(Result):
             "known": asked.known,
             "ones": list(asked.range),
             "gain_ends": self.gain_ends,
+            "gain_ends_exact": not self._about,
         }
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:

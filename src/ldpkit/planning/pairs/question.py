@@ -15,7 +15,9 @@ from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.joint.adversary import Adversary
 from ldpkit.mechanisms.joint.table import PairTable
 
-__all__ = ["PairQuestion"]
+__all__ = ["MOST_KNOWN", "PairQuestion"]
+
+MOST_KNOWN = 200_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class PairQuestion:
             )
         if check_whole(self.known, "known", least=0) >= self.n:
             raise InvalidParameterError(f"of {self.n} people at most {self.n - 1} others are known")
+        if min(self.known, self.n - self.known) > MOST_KNOWN:
+            raise InvalidParameterError(
+                f"with {self.known:,} of {self.n:,} people known, sums over all pairings take too long: "
+                f"at most {MOST_KNOWN:,} may be known, or all but so many"
+            )
         if self.ones is not None:
             low, high = self.ones
             if not 0 <= low <= high <= self.n:

@@ -18,11 +18,12 @@ from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.planning.pairs.question import PairQuestion
 
-__all__ = ["Constraint", "best_table", "gain_ends", "hidden_constraint"]
+__all__ = ["MOST_SEARCHED", "Constraint", "best_table", "gain_ends", "hidden_constraint"]
 
 _GRID = 12  # epsilons of one report that are tried, before the best is refined
 _HALVINGS = 36
 _THIRDS = 12
+MOST_SEARCHED = 50_000  # people, up to whom the end of the gain is found exactly
 _NEARLY = 1e-9  # by which a search stays on the safe side of its constraint
 
 Constraint = Callable[[float, float], float]
@@ -96,7 +97,20 @@ def best_table(
 
 
 def gain_ends(question: PairQuestion, constraint: Callable[[int], Constraint] | None = None) -> int | None:
-    """Return the least number of known people at which no pairs beat randomised response; None if none."""
+    """Return the least number of known people at which no pairs beat randomised response; None if none.
+
+    Only shares matter among many people, so with more than `MOST_SEARCHED` it is found for that
+    many and scaled, which is off by less than one in a thousand.
+    """
+    if question.n > MOST_SEARCHED:
+        part = MOST_SEARCHED / question.n
+        ones = (
+            None
+            if question.ones is None
+            else (round(part * question.ones[0]), round(part * question.ones[1]))
+        )
+        found = gain_ends(replace(question, n=MOST_SEARCHED, known=0, ones=ones), constraint)
+        return None if found is None else math.ceil(found / part)
 
     def gains(known: int) -> bool:
         asked = replace(question, known=known)
@@ -125,6 +139,9 @@ def hidden_constraint(n: int, known: int) -> Constraint:
 
     def ratio(u: float, one: float, both: float) -> float:
         inner, weights = _inner_weights(paired, group)
+        if both > 0:
+            near = _likely(paired, group, both / u**2, int(inner[0]))
+            inner, weights = inner[near], weights[near]
         p = 1 - u
         if both <= 0:  # only without inner pairs, or with one that is mixed
             one_inner = 0.0 if len(inner) < 2 else 2 * math.exp(weights[1]) * one / u**2 / group
@@ -149,6 +166,18 @@ def hidden_constraint(n: int, known: int) -> Constraint:
         )
 
     return towards
+
+
+def _likely(paired: int, group: int, odds: float, first: int) -> slice:
+    """Return which numbers of pairs inside a group matter, where each pair inside counts `odds` times.
+
+    The number has at most one mode, where one more or less is as likely, and a standard deviation
+    of less than a third of the square root: what lies outside is less than e^-60 of the rest.
+    """
+    outside = paired - group
+    alone = 2 * group * outside / (paired + math.sqrt(paired**2 - 4 * (1 - odds) * group * outside))
+    middle, width = (group - alone) / 2 - first, 4 * math.sqrt(min(group, outside)) + 40
+    return slice(max(0, int(middle - width)), int(middle + width) + 1)
 
 
 @lru_cache(maxsize=8)
