@@ -69,7 +69,7 @@ def chosen_detectors(
     _, high = chance_ends(n * even, n, error)
     _, most = solved(even, high, tuple(found.inside), tuple(found.outside))
     busy = _BUSY * found.inside.mean(axis=0) + (1 - _BUSY) * even
-    low, _ = chance_ends(n * np.where(np.isfinite(busy), busy, 0.0), n, error)
+    low, _ = chance_ends(n * busy, n, error)
     least, _ = solved(low, low, tuple(found.inside), tuple(found.outside))
     return found, np.argmax(least, axis=1), np.argmin(most, axis=1)
 
@@ -108,5 +108,5 @@ def share_bounds(
         low, high = chance_ends(hits, n, error)
         inside, outside = (tuple(each[:, cells, which]) for each in (found.inside, found.outside))
         ends.append(solved(low, high, inside, outside))
-    empty = ~np.isfinite(found.inside[0, :, 0])  # outside the region
+    empty = found.inside[1, :, 0] == 0  # outside the region: every report is possible from all within
     return np.where(empty, 0.0, ends[0][0]), np.where(empty, 0.0, ends[1][1])

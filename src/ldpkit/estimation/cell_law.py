@@ -14,7 +14,8 @@ from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["Detectors", "bins_of", "cell_law", "detectors"]
 
-_WITHIN = 4  # places along each edge of a cell over which the law is averaged
+_WITHIN = 4  # places along each edge of a cell, at least, over which the law is averaged
+_ACROSS = 64  # and along each edge of the map
 _AT_A_TIME = 1024  # places whose laws are in memory together
 _SIZES = (1, 3, 10, 30, 100, 300)  # bins of a detector
 _INSIDE = 1e-6  # of a cell: how far from its edge a point is surely within
@@ -36,8 +37,9 @@ def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
     """
     region = grid.domain.region
     column, row = np.divmod(np.arange(len(grid)), grid.rows)
-    steps = (np.arange(_WITHIN) + 0.5) / _WITHIN
-    inner = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
+    counts = [max(_WITHIN, -(-_ACROSS // size)) for size in grid.shape]
+    steps = [(np.arange(count) + 0.5) / count for count in counts]
+    inner = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 2)
     law = np.zeros((len(grid), mechanism.tally_size))
     for start in range(0, len(grid), max(1, _AT_A_TIME // len(inner))):
         some = slice(start, start + max(1, _AT_A_TIME // len(inner)))
@@ -73,7 +75,8 @@ class Detectors:
     sets : array of bool, shape (cells, sizes, bins)
         The sets, each larger than the one before it.
     inside, outside : arrays, shape (2, cells, sizes)
-        The least and the largest chance of a set, for locations in the cell and for all others.
+        The least and the largest chance of a set, for locations in the cell and for all others;
+        0 for cells outside the region.
     typical : array, shape (cells, sizes)
         The chance of a set for people who are equally likely everywhere.
     """
@@ -115,7 +118,7 @@ def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
         masked = where[:, :, None]
         least = np.where(masked, chances, np.inf).min(axis=0)
         most = np.where(masked, chances, -np.inf).max(axis=0)
-        return np.stack([least, most])
+        return np.where(where.any(axis=0)[:, None], np.stack([least, most]), 0.0)
 
     sets = chosen[:, :, groups]
     return Detectors(sets, ends(within), ends(~within), chances.mean(axis=0))

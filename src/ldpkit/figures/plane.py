@@ -23,7 +23,7 @@ def draw_cells(axes: Any, grid: CellGrid, values: Floats, *, most: float | None 
 
     outlines = grid.domain.locations(grid.outlines().reshape(-1, 2)).reshape(-1, 4, 2)
     drawn = PolyCollection(list(outlines), array=np.asarray(values), cmap="viridis", edgecolors="face")
-    drawn.set_clim(0, float(np.max(values)) if most is None else most)
+    drawn.set_clim(0, max(float(np.max(values)), 1e-12) if most is None else most)
     axes.add_collection(drawn)
     _frame(axes, grid, outlines.reshape(-1, 2))
     return drawn
@@ -63,8 +63,10 @@ def heatmap_figure(found: HeatMap, *, truth: Floats | None = None) -> Any:
     shown = {"estimated": found.masses}
     if truth is not None:
         shown = {"true": found.grid.shares_of(truth), **shown}
-    shown |= {f"low end, {100 * found.level:g}%": found.low, f"high end, {100 * found.level:g}%": found.high}
-    figure = new_figure(4.2 * len(shown), 4.3)
+    for name, values in (("low", found.low), ("high", found.high)):
+        if values.any():  # no mechanism with wide windows bounds a cell from below
+            shown[f"{name} end, {100 * found.level:g}%"] = values
+    figure = new_figure(4.4 * len(shown), 3.9)
     for axes, (name, values) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
         drawn = draw_cells(axes, found.grid, values)
         figure.colorbar(drawn, ax=axes, shrink=0.7)

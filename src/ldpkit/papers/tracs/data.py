@@ -27,7 +27,8 @@ _FILES = {
     "chi_trajectories_paper": "5736e810e6931d72c82d9da0ddc3960722b750f977ded0ecf4152a4fefac5f1d",
     "chi_trajectories_chronological": "699f3118d5972cc275e5562a8ac8020c97c08bb59d0f3c5d37a32cfefeed019c",
 }
-_SHOWN = {"tky": slice(0, 100), "chi": slice(100, 200)}  # which trajectories the figures use
+_SHOWN = {"tky": slice(0, 100), "chi": slice(100, 200)}  # which trajectories most figures use
+_FIRST = slice(0, 100)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,9 @@ class City:
     places : array
         All places, in the unit square.
     paper : Trajectories
-        Those of the figures: the different places of a person, by latitude.
+        Those of most figures: the different places of a person, by latitude.
+    first : Trajectories
+        Those of figure 6.7, the first 100.
     timed : Trajectories
         Every check-in of everybody, in the order of time.
     degrees : array
@@ -53,6 +56,7 @@ class City:
     name: str
     places: Floats
     paper: Trajectories
+    first: Trajectories
     timed: Trajectories
     degrees: Floats
     corner: Floats
@@ -88,9 +92,10 @@ def load_city(name: str) -> City | None:
     every = np.stack(places, axis=1)
     corner, edges = every.min(axis=0), np.ptp(every, axis=0)
     unit = (every - corner) / edges
-    shown = Trajectories.from_rows(paper[0].astype(int), unit[paper[1].astype(int)]).select(_SHOWN[name])
+    every_walk = Trajectories.from_rows(paper[0].astype(int), unit[paper[1].astype(int)])
+    shown, first = every_walk.select(_SHOWN[name]), every_walk.select(_FIRST)
     whole = Trajectories.from_rows(timed[0].astype(int), unit[timed[1].astype(int)], timed[2])
-    return City(name.upper(), unit, shown, whole, edges, corner)
+    return City(name.upper(), unit, shown, first, whole, edges, corner)
 
 
 def no_data(claim: str) -> Claim:

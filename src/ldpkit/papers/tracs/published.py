@@ -23,6 +23,7 @@ __all__ = [
     "published_krr",
     "published_krr_epsilon",
     "published_srr_epsilon",
+    "published_steps",
     "published_sw_direction",
     "window",
 ]
@@ -113,3 +114,22 @@ def published_chain(
         )
         answers[at] = references[going] = region.project(found)
     return answers
+
+
+def published_steps(
+    walks: Trajectories,
+    reports: Floats,
+    direction: Sampler,
+    distance: Sampler,
+    source: RandomSource,
+    high: tuple[float, float],
+) -> Floats:
+    """Return reports that take those of another method for references, the corner first, as coded."""
+    region, generator = Rectangle((0.0, 0.0), high), source.generator()
+    references = np.concatenate([np.zeros((1, 2)), reports[:-1]])
+    references[walks.offsets[:-1]] = 0.0
+    turns, shares = seen_from(region, references, walks.points)
+    found = from_reference(
+        region, references, direction(turns, generator), distance(np.clip(shares, 0, 1), generator)
+    )
+    return region.project(found)

@@ -15,9 +15,9 @@ from ldpkit.mechanisms.numeric.ogpm import OGPM
 from ldpkit.mechanisms.spatial.chain import chain
 from ldpkit.mechanisms.spatial.tracs_c import TracsC
 from ldpkit.mechanisms.spatial.tracs_d import THESIS_SHARE, TracsD
-from ldpkit.papers.tracs.published import published_chain, published_krr, window
+from ldpkit.papers.tracs.published import published_chain, published_krr, published_steps, window
 
-__all__ = ["SQUARE", "chained", "mean_and_error", "published_strawman", "thesis_c", "thesis_d"]
+__all__ = ["SQUARE", "chained", "mean_and_error", "published_strawman", "repeated", "thesis_c", "thesis_d"]
 
 SQUARE = PlaneDomain.rectangle((0, 0), (1, 1))
 
@@ -42,15 +42,31 @@ def chained(mechanism: TracsD, walks: Trajectories, source: RandomSource, *, cor
 
 
 def published_strawman(
-    walks: Trajectories, epsilon: float, source: RandomSource, high: tuple[float, float] = (1.0, 1.0)
+    walks: Trajectories,
+    epsilon: float,
+    source: RandomSource,
+    high: tuple[float, float] = (1.0, 1.0),
+    after: Floats | None = None,
 ) -> Floats:
-    """Return the reported points of the strawman as coded: 6-RR with another epsilon than stated."""
+    """Return the reported points of the strawman as coded: 6-RR with another epsilon than stated.
+
+    `after` are reports of TraCS-D, which the code takes for the strawman's references as well in
+    synthetic data.
+    """
     first = epsilon * THESIS_SHARE
     line = OGPM((0.0, 1.0), epsilon - first)
     share = line.window.width / line.cells
     starts = np.zeros((len(walks), 2))
     distance = window(share, epsilon - first, around=False)
+    if after is not None:
+        return published_steps(walks, after, published_krr(6, first), distance, source, high)
     return published_chain(walks, starts, published_krr(6, first), distance, source, high)
+
+
+def repeated(walks: Trajectories, times: int) -> Trajectories:
+    """Return trajectories several times over, so that all runs go along together."""
+    lengths = np.tile(walks.lengths, times)
+    return Trajectories(np.tile(walks.points, (times, 1)), np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def mean_and_error(values: Floats) -> tuple[float, float]:
