@@ -51,9 +51,9 @@ def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
             masses = mechanism._bin_masses(mechanism._place(points[inside]))
             np.add.at(law, cells[inside], masses)
     total = law.sum(axis=1, keepdims=True)
-    law = np.divide(law, total, out=np.zeros_like(law), where=total > 0)
-    law.setflags(write=False)
-    return law
+    shares: Floats = np.divide(law, total, out=np.zeros_like(law), where=total > 0)
+    shares.setflags(write=False)
+    return shares
 
 
 def bins_of(mechanism: SpatialMechanism, reports: Any) -> Counts:
@@ -142,7 +142,7 @@ def _coarse(mechanism: SpatialMechanism) -> Counts:
         return np.arange(shape[0])
     factors = [-(-size // _FEW_BINS) for size in shape]
     first, second = (np.arange(size) // factor for size, factor in zip(shape, factors, strict=True))
-    return (first[:, None] * (second[-1] + 1) + second).ravel()
+    return np.asarray(first[:, None] * (second[-1] + 1) + second).ravel()
 
 
 def _grouped(masses: Floats, groups: Counts) -> Floats:
