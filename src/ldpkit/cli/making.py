@@ -113,7 +113,7 @@ def check_named(name: str, epsilon: float | None, parameters: Mapping[str, str])
     """Refuse a mechanism that lacks a parameter or does not know one, with the option that helps."""
     from ldpkit.mechanisms.base import MECHANISMS
 
-    _parsed(MECHANISMS.get(name), epsilon, parameters)
+    parsed_parameters(MECHANISMS.get(name), epsilon, parameters)
 
 
 def space_of(
