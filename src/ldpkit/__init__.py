@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.circle import CircleDomain, WrappedWarning
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
+    from ldpkit.core.domains.plane import PlaneDomain
+    from ldpkit.core.domains.polygons import Polygon
+    from ldpkit.core.domains.projection import Projection
+    from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
+    from ldpkit.core.domains.trajectories import Trajectories
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
@@ -78,6 +83,12 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.optimal.mechanism import Optimal
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+    from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
+    from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
+    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlaceExponential, PlanarLaplace
+    from ldpkit.mechanisms.spatial.tracs_c import TracsC
+    from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
@@ -90,6 +101,7 @@ if TYPE_CHECKING:
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.protocols.store import DeviceStore
+    from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
 
 __all__ = [
     "AAA",
@@ -133,10 +145,13 @@ __all__ = [
     "Device",
     "DeviceStore",
     "DirectionEstimate",
+    "Disc",
     "Duchi",
     "Estimate",
     "Evidence",
     "FrequencyOracle",
+    "GridExponential",
+    "GridResponse",
     "GroupCount",
     "IntervalDomain",
     "Laplace",
@@ -150,23 +165,37 @@ __all__ = [
     "OGPMPrior",
     "OGPMUnbiased",
     "Optimal",
+    "Parallelogram",
+    "PlaceExponential",
+    "PlaceResponse",
     "Plan",
+    "PlanarLaplace",
+    "PlanarWindow",
+    "PlaneDomain",
     "Plans",
     "PolarOGPM",
+    "Polygon",
     "PrivacyLoss",
+    "PrivateTrajectories",
     "Parameter",
+    "Projection",
     "Provenance",
     "Purkayastha",
     "Quantile",
     "Recommendation",
+    "Rectangle",
     "ReportFile",
     "ReportWriter",
     "Result",
     "Risk",
     "Risks",
     "SampledAttributes",
+    "SpatialMechanism",
     "Staircase",
     "Tally",
+    "TracsC",
+    "TracsD",
+    "Trajectories",
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
@@ -182,6 +211,7 @@ __all__ = [
     "list_mechanisms",
     "load_plugin",
     "plan",
+    "privatize_trajectories",
     "random",
     "recommend",
     "recommend_mean",
@@ -206,6 +236,11 @@ _HOMES = {
     "core.domains.circle": ("CircleDomain", "WrappedWarning"),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.domains.plane": ("PlaneDomain",),
+    "core.domains.polygons": ("Polygon",),
+    "core.domains.projection": ("Projection",),
+    "core.domains.regions": ("Disc", "Parallelogram", "Rectangle"),
+    "core.domains.trajectories": ("Trajectories",),
     "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
@@ -257,8 +292,15 @@ _HOMES = {
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
+    "mechanisms.spatial.mechanism": ("SpatialMechanism",),
+    "mechanisms.spatial.planar_window": ("PlanarWindow",),
+    "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
+    "mechanisms.spatial.site_table": ("GridExponential", "PlaceExponential", "PlanarLaplace"),
+    "mechanisms.spatial.tracs_c": ("TracsC",),
+    "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "protocols.store": ("DeviceStore",),
+    "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -30,6 +30,7 @@ __all__ = [
     "make_memoized",
     "make_numeric",
     "make_oracle",
+    "parsed_parameters",
     "read_mechanism",
     "refuse_circular",
     "space_of",
@@ -56,7 +57,7 @@ def make_oracle(
         raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
     refuse_circular(name)
     kind = frequency_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def make_numeric(
@@ -67,7 +68,7 @@ def make_numeric(
 
     refuse_circular(name)
     kind = numeric_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def make_circular(
@@ -77,7 +78,7 @@ def make_circular(
     from ldpkit.mechanisms.kinds import circular_class
 
     kind = circular_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def refuse_circular(name: str) -> None:
@@ -95,7 +96,7 @@ def make_memoized(
     kind: type[MemoizedOracle], domain: CategoricalDomain, parameters: Mapping[str, str]
 ) -> MemoizedOracle:
     """Return a longitudinal mechanism with the parameters that the user gave."""
-    return kind.make(domain, **_parsed(kind, None, parameters))
+    return kind.make(domain, **parsed_parameters(kind, None, parameters))
 
 
 def make_mechanism(
@@ -105,14 +106,14 @@ def make_mechanism(
     from ldpkit.mechanisms.base import MECHANISMS
 
     kind = MECHANISMS.get(name)
-    return kind.make(space, **_parsed(kind, epsilon, parameters))
+    return kind.make(space, **parsed_parameters(kind, epsilon, parameters))
 
 
 def check_named(name: str, epsilon: float | None, parameters: Mapping[str, str]) -> None:
     """Refuse a mechanism that lacks a parameter or does not know one, with the option that helps."""
     from ldpkit.mechanisms.base import MECHANISMS
 
-    _parsed(MECHANISMS.get(name), epsilon, parameters)
+    parsed_parameters(MECHANISMS.get(name), epsilon, parameters)
 
 
 def space_of(
@@ -120,8 +121,13 @@ def space_of(
 ) -> Domain:
     """Return where the values of a mechanism lie, as its kind asks for."""
     from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.mechanisms.kinds import is_circular
+    from ldpkit.mechanisms.kinds import is_circular, is_spatial
 
+    if is_spatial(MECHANISMS.get(name)):
+        raise InvalidParameterError(
+            f"{name} is for locations, which have no option here: use 'ldpkit trajectory', or in Python "
+            f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...)'
+        )
     circle = parse_circle(period, low, high)
     if is_circular(MECHANISMS.get(name)):
         if circle is None or domain is not None:
@@ -161,7 +167,9 @@ def read_mechanism(file: Path) -> Mechanism:
         raise FileFormatError(f"{str(file)!r} describes no mechanism: {error}") from None
 
 
-def _parsed(kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]) -> dict[str, Any]:
+def parsed_parameters(
+    kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the parameters of a mechanism, or say which is missing, unknown or wrong."""
     known = {each.name: each for each in kind.declared}
     given: dict[str, Any] = {}

@@ -32,6 +32,8 @@ CAPABILITIES = {
     "tabled": "it is a table of weights, which a solver makes and its description holds",
     "additive": "the noise does not depend on the value",
     "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
+    "chained": "it reports locations from a reference, which may be the report before",
+    "spherical": "it takes longitudes and latitudes of the whole globe",
     "hashed": "a report names a hash function, which closed formulas take as ideal",
 }
 """What a mechanism may declare that it can do, and what each word means."""
@@ -59,7 +61,9 @@ class Mechanism(WireForm):
     tight: ClassVar[bool] = True
     """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
     kind: ClassVar[str]
-    """The data it is for: "frequency" (categories), "numeric" (an interval), "circular" (a circle)."""
+    """The data it is for: "frequency" (categories), "numeric" (an interval), "circular" (a circle),
+    "spatial" (a region of the plane).
+    """
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
     """The parameters other than the domain, each an attribute and an argument of the constructor.
 

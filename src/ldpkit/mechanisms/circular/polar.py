@@ -19,10 +19,10 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleDomain, CircleLike, as_circle
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.exact import log_product_up
 from ldpkit.core.parameters import EPSILON, LARGEST_EPSILON, SMALLEST_EPSILON, Parameter
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports, Values
+from ldpkit.mechanisms.cells.sharing import product_epsilon, rest_of
 from ldpkit.mechanisms.cells.widths import POWER, end_error
 from ldpkit.mechanisms.circular.window import CircularOGPM
 from ldpkit.mechanisms.numeric.ogpm import OGPM
@@ -158,15 +158,12 @@ class PolarOGPM:
     @cached_property
     def angle(self) -> CircularOGPM:
         """What reports angles; its epsilon is rounded so that both together keep the budget."""
-        rest = self.epsilon - self.distance_epsilon
-        if Fraction(rest) + Fraction(self.distance_epsilon) > Fraction(self.epsilon):
-            rest = float(np.nextafter(rest, 0.0))
+        rest = rest_of(self.epsilon, self.distance_epsilon)
         return CircularOGPM(self.circle, rest, power=self.power)
 
     def exact_epsilon(self) -> float:
         """Return the realised epsilon of both reports together, rounded up."""
-        ratios = [Fraction(*part.window.weights) for part in (self.distance, self.angle)]
-        return log_product_up({ratios[0] * ratios[1]: 1})
+        return product_epsilon(*(Fraction(*part.window.weights) for part in (self.distance, self.angle)))
 
     def worst_error(self) -> float:
         """Return the greatest expected error: that of a distance of 0 or `reach`, and of any angle."""
