@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.domains.plane import as_plane, as_points
-from ldpkit.core.domains.regions import PlaneRegion
+from ldpkit.core.domains.region import PlaneRegion
 from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError, OutOfDomainError
 
 SQUARE = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1))
@@ -160,6 +160,10 @@ def test_degrees_become_metres_and_come_back(name):
     assert np.hypot(*(step[1] - step[0])) == pytest.approx(1110.7, rel=2e-3)
     assert np.hypot(*(step[2] - step[0])) == pytest.approx(830.6, rel=2e-3)
     assert ldpkit.PlaneDomain.from_json(chicago.to_json()) == chicago
+    corners = chicago.locations(chicago.region.corners)  # and back, across the edge by a hair
+    assert chicago.take(corners) == pytest.approx(chicago.region.corners)
+    with pytest.raises(OutOfDomainError):
+        chicago.take(chicago.locations(chicago.region.corners * (1 + 1e-6)))
     mechanism = ldpkit.get("planar_window", chicago, epsilon=8)
     there = mechanism.points_of(mechanism.privatize(values, rng=ldpkit.random.seeded(1)))
     assert (there > [-87.95, 41.55]).all()

@@ -370,3 +370,19 @@ def test_on_the_globe_longitudes_go_round_and_distances_are_those_of_great_circl
             ldpkit.get(name, globe, epsilon=4)
     with pytest.raises(ldpkit.errors.OutOfDomainError, match="swapped"):
         globe.take([(35.6, 139.7)])
+
+
+def test_locations_go_into_report_files(tmp_path):
+    plane = ldpkit.PlaneDomain(REGIONS["polygon"], places=[(0, 2), (1, 2.5), (3, 2)])
+    for name in NAMES:
+        mechanism = ldpkit.get(name, plane, epsilon=4.0)
+        reports = mechanism.privatize(np.tile([(1.5, 2.0)], (300, 1)))
+        with ldpkit.ReportWriter(tmp_path / f"{name}.ldp", mechanism) as writer:
+            writer.write(reports)
+        assert ldpkit.tally_file(tmp_path / f"{name}.ldp") == mechanism.tally(reports)
+
+
+def test_locations_in_degrees_are_audited():
+    pytest.importorskip("pyproj")
+    chicago = ldpkit.PlaneDomain.degrees(-87.9, 41.6, -87.5, 42.0)
+    assert ldpkit.audit(ldpkit.get("grid_response", chicago, epsilon=2), reports=5000).passed

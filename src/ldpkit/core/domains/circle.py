@@ -239,4 +239,4 @@ def as_circle(domain: CircleLike) -> CircleDomain:
         raise InvalidParameterError(
             f"a circle is given by its period, such as 360, or a CircleDomain, got {domain!r}"
         )
-    return CircleDomain(float(domain))
+    return CircleDomain(domain)

@@ -9,7 +9,6 @@ with its position; where the two numbers were given the wrong way round, the mes
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -18,9 +17,11 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.domains.globe import Globe
 from ldpkit.core.domains.interval import ClippedWarning
+from ldpkit.core.domains.locations import Locations, as_points
 from ldpkit.core.domains.polygons import Polygon
 from ldpkit.core.domains.projection import Projection
-from ldpkit.core.domains.regions import Disc, Parallelogram, PlaneRegion, Point, Rectangle
+from ldpkit.core.domains.region import PlaneRegion, Point
+from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
@@ -29,10 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Locations", "PlaneDomain", "PlaneLike", "as_plane", "as_points"]
 
-Locations: TypeAlias = Any
-"""Rows of two numbers, a tuple of two columns, or shapely points."""
-
 _MOST_PLACES = 4096
+_ROUNDED = 1e-8  # of the size of a region: half a millimetre in a city
 _EDGE_POINTS = 64  # along each edge of a box of degrees, to find what it spans on the map
 
 
@@ -199,6 +198,8 @@ class PlaneDomain(Domain):
         on_map = np.isfinite(points).all(axis=1)
         inside: Any = on_map.copy()
         inside[on_map] = self.region.contains(points if on_map.all() else points[on_map])
+        if self.projection is not None:
+            self._settle_on_edges(points, on_map & ~inside, inside)
         if inside.all():
             return points
         if not clip or not on_map.all():
@@ -212,6 +213,14 @@ class PlaneDomain(Domain):
             stacklevel=3,
         )
         return moved
+
+    def _settle_on_edges(self, points: Floats, unsure: Any, inside: Any) -> None:
+        """Take points that only the rounding of a projection has moved across an edge as lying on it."""
+        if unsure.any():
+            near = self.region.project(points[unsure])
+            is_on_edge = np.hypot(*(near - points[unsure]).T) <= _ROUNDED * self.region.size
+            rows = np.flatnonzero(unsure)[is_on_edge]
+            points[rows], inside[rows] = near[is_on_edge], True
 
     def locations(self, points: Floats) -> Floats:
         """Return points of the map in the units of locations: as they are, or longitude and latitude."""
@@ -346,65 +355,6 @@ def as_plane(domain: PlaneLike) -> PlaneDomain:
             f"got {str(domain)[:50]!r}"
         ) from None
     return PlaneDomain.rectangle(low, high)
-
-
-def as_points(values: Locations) -> Floats:
-    """Return locations as rows of two floating-point numbers, or refuse them.
-
-    Examples
-    --------
-    >>> as_points([(1, 2), (3, 4)]).tolist() == as_points((np.array([1, 3]), np.array([2, 4]))).tolist()
-    True
-    """
-    array = _rows(values)
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        raise InvalidInputError("locations are masked in places: drop missing values")
-    if array.size == 0:
-        raise InvalidInputError("there are no locations: give at least one")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InvalidInputError(f"locations have shape (n, 2), a row of two numbers each, got {array.shape}")
-    if array.dtype.kind not in "iuf":
-        raise InvalidInputError(f"locations are numbers, got {array.dtype}: convert them first")
-    return array.astype(np.float64, copy=False)
-
-
-def _rows(values: Locations) -> np.ndarray[Any, Any]:
-    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        return values
-    if hasattr(values, "x") and hasattr(values, "y"):  # a column of geopandas
-        values = (values.x, values.y)
-    if isinstance(values, tuple) and len(values) == 2 and all(_is_column(each) for each in values):
-        columns = [np.asarray(each) for each in values]
-        if columns[0].shape != columns[1].shape or columns[0].ndim != 1:
-            raise InvalidInputError(
-                f"two columns of locations have one length, got shapes {columns[0].shape} and "
-                f"{columns[1].shape}"
-            )
-        return np.stack(columns, axis=1)
-    if hasattr(values, "to_numpy"):
-        return np.asarray(values.to_numpy())
-    if isinstance(values, (str, bytes, dict)) or not isinstance(values, Iterable):
-        raise InvalidInputError(f"locations are rows of two numbers, got {type(values).__name__}")
-    items = list(values)
-    for position, item in enumerate(items):
-        if hasattr(item, "x") and hasattr(item, "y"):  # a point of shapely
-            items[position] = (item.x, item.y)
-        elif isinstance(item, (str, bytes)) or not hasattr(item, "__len__") or len(item) != 2:
-            raise InvalidInputError(
-                f"location {str(item)[:50]!r} at position {position} is no pair of numbers"
-            )
-        elif any(isinstance(each, (str, bytes, bool)) or each is None for each in items[position]):
-            raise InvalidInputError(
-                f"location {str(item)[:50]} at position {position} is no pair of numbers: drop missing values"
-            )
-    try:
-        return np.array(items, np.float64)
-    except (OverflowError, TypeError, ValueError):
-        raise InvalidInputError("locations are rows of two numbers: some are none") from None
-
-
-def _is_column(values: object) -> bool:
-    return isinstance(values, np.ndarray) or hasattr(values, "to_numpy")
 
 
 def _refuse_no_degrees(corners: Floats) -> None:

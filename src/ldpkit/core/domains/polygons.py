@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.regions import PlaneRegion, Point, as_pair
+from ldpkit.core.domains.region import RELATIVE, PlaneRegion, Point, as_pair
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Polygon", "nearest_on_edges"]
 
 _MOST_CORNERS = 2000  # every edge is compared with every other
-_RELATIVE = 1e-12
 
 
 class Polygon(PlaneRegion):
@@ -100,7 +99,7 @@ meets the one from (1, 0) to (0, 1); give the corners in order round the region
         if len(unsure):  # on the boundary counts as inside
             near = nearest_on_edges(self.corners, points[unsure])
             away = np.hypot(*(near - points[unsure]).T)
-            inside[unsure] = away <= _RELATIVE * self.size
+            inside[unsure] = away <= RELATIVE * self.size
         return inside
 
     def project(self, points: Floats) -> Floats:
@@ -118,7 +117,7 @@ meets the one from (1, 0) to (0, 1); give the corners in order round the region
             if turn <= 0:
                 continue
             before, after = _cross(one, directions.T), -_cross(two, directions.T)
-            slack = -_RELATIVE * self.size * np.hypot(*directions.T)
+            slack = -RELATIVE * self.size * np.hypot(*directions.T)
             between = (before >= slack) & (after >= slack) & (before + after > 0)
             fits[between] = turn / (before + after)[between]
         return np.where((directions == 0).all(axis=1), np.inf, fits)

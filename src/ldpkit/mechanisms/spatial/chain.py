@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.core.domains.regions import PlaneRegion, Rectangle
+from ldpkit.core.domains.region import PlaneRegion
+from ldpkit.core.domains.regions import Rectangle
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Reports

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ldpkit.core.domains.regions import PlaneRegion, Point
+from ldpkit.core.domains.region import PlaneRegion, Point
 from ldpkit.core.typing import Floats
 
 __all__ = ["TURN", "from_reference", "seen_from"]

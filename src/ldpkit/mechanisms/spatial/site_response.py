@@ -7,10 +7,7 @@ many there are is chosen from epsilon.
 
 from __future__ import annotations
 
-import abc
 import math
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,117 +16,25 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import exp_bounds
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
-from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.spatial.clusters import check_weights, medoids, nearest
+from ldpkit.mechanisms.spatial.grid_choice import MOST_CELLS, chosen_grid, grid_error
 from ldpkit.mechanisms.spatial.integrals import over_rectangle, panels
-from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism, list_cells
+from ldpkit.mechanisms.spatial.mechanism import list_cells
+from ldpkit.mechanisms.spatial.sites import SiteResponse
 
 __all__ = ["GridResponse", "PlaceResponse", "SiteResponse"]
 
-_MOST = 4096
 _HELP = "; by default the best for locations that are equally likely everywhere"
 _COLUMNS = Parameter(
-    "columns", int, f"the cells along the first edge{_HELP}", default=None, least=1, most=_MOST
+    "columns", int, f"the cells along the first edge{_HELP}", default=None, least=1, most=MOST_CELLS
 )
-_ROWS = Parameter("rows", int, f"the cells along the second edge{_HELP}", default=None, least=1, most=_MOST)
+_ROWS = Parameter(
+    "rows", int, f"the cells along the second edge{_HELP}", default=None, least=1, most=MOST_CELLS
+)
 _LISTED = 1 << 16  # sites whose distances are added up one by one
-_NODES = 40
-_BLOCK = 1 << 22  # distances at a time
-
-
-class SiteResponse(SpatialMechanism):
-    """A spatial mechanism that answers with the site of a location, or with any other."""
-
-    @property
-    @abc.abstractmethod
-    def sites(self) -> Floats:
-        """The points of the map that reports stand for, the first coordinate changing slowest."""
-
-    @abc.abstractmethod
-    def _site(self, points: Floats) -> Indices:
-        """Return the index of the own site of each point of the map."""
-
-    @property
-    def place_shape(self) -> tuple[int, ...]:
-        return self.shape
-
-    @cached_property
-    def response(self) -> RandomisedResponse:
-        """The sampler's integers."""
-        return RandomisedResponse(math.prod(self.shape), self.epsilon)
-
-    def exact_epsilon(self) -> float:
-        return self.response.epsilon()
-
-    def details(self) -> dict[str, float]:
-        return {"p": float(self.response.p), "sites": math.prod(self.shape)}
-
-    def _place(self, points: Floats) -> Indices:
-        places: Indices = self._folded(self._site(points))
-        return places
-
-    def _folded(self, sites: Any) -> Any:
-        """Return indices of sites as coordinates of cells."""
-        return sites
-
-    def _flat(self, places: Any) -> Any:
-        """Return coordinates of cells as indices of sites."""
-        return places
-
-    def _place_points(self, places: Indices) -> Floats:
-        return np.asarray(self.sites[self._flat(places)])
-
-    def row(self, place: tuple[int, ...]) -> list[Fraction]:
-        return self.response.row(int(np.ravel_multi_index(place, self.shape)))
-
-    def _chance(self, place: tuple[int, ...], cell: tuple[int, ...]) -> Fraction:
-        return self.response.p if place == cell else self.response.q
-
-    def _randomise(self, places: Indices, source: RandomSource) -> Reports:
-        from ldpkit.mechanisms.kernels.response import respond
-
-        own = np.ascontiguousarray(self._flat(places))
-        sites = np.empty(len(own), np.uint32)
-        keep, width = np.uint64(self.response.keep), np.uint64(self.response.width)
-        respond(source.words(len(own)), own, keep, width, np.uint64(self.response.size - 2), sites)
-        base, _ = self._layout
-        made: Reports = self._folded(sites).astype(base, copy=False)
-        return made
-
-    def _errors(self, points: Floats, power: int) -> Floats:
-        p, q = float(self.response.p), float(self.response.q)
-        answers = self._answers_of_sites
-        own = answers[self._site(points)]
-        errors = (p - q) * np.hypot(*(points - own).T) ** power
-        for start in range(0, len(points), max(1, _BLOCK // len(answers))):
-            some = points[start : start + max(1, _BLOCK // len(answers))]
-            far = np.hypot(*(some[:, None, :] - answers).transpose(2, 0, 1)) ** power
-            errors[start : start + len(some)] += q * far.sum(axis=1)
-        return np.asarray(errors)
-
-    def _mean_error(self, power: int) -> float:
-        points, weights = self.domain.region.nodes(_NODES)  # many: where sites meet, errors have kinks
-        return float(weights @ self._errors(points, power))
-
-    @cached_property
-    def _answers_of_sites(self) -> Floats:
-        region = self.domain.region
-        return self.sites if region.fills_frame else region.project(self.sites)
-
-    def _bin_masses(self, places: Indices) -> Floats:
-        p, q = float(self.response.p), float(self.response.q)
-        sizes = [np.diff(edges) for edges in self.bin_edges]
-        even = sizes[0] if len(sizes) == 1 else np.outer(*sizes).ravel()
-        found = np.repeat(q * even[None].astype(float), len(places), axis=0)
-        columns = places[:, None] if places.ndim == 1 else places
-        own = tuple(column >> shift for column, shift in zip(columns.T, self.bin_shifts, strict=True))
-        found[np.arange(len(places)), np.ravel_multi_index(own, self.bin_shape)] += p - q
-        return found
 
 
 @register
@@ -177,7 +82,7 @@ class GridResponse(SiteResponse):
             raise InvalidParameterError(f"give columns and rows, or neither, got {columns} and {rows}")
         if columns is None or rows is None:
             first, second = np.hypot(*self.domain.region.matrix).tolist()
-            columns, rows = _chosen_grid(self.epsilon, second / first)
+            columns, rows = chosen_grid(self.epsilon, second / first)
         wide, high = _COLUMNS.check(columns), _ROWS.check(rows)
         if wide * high < 2:
             raise InvalidParameterError("a grid of one cell tells nothing: give at least two cells")
@@ -239,45 +144,11 @@ class GridResponse(SiteResponse):
             shares = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
             errors = self._errors(region.from_shares(shares), power)
             return float(by_x @ errors.reshape(len(x), len(y)) @ by_y)
-        return _grid_error(self.epsilon, self.shape, np.diag(region.matrix), power)
+        return grid_error(self.epsilon, self.shape, np.diag(region.matrix), power)
 
 
 def _is_diagonal(matrix: Floats) -> bool:
     return bool(matrix[0, 1] == 0 == matrix[1, 0])
-
-
-def _grid_error(
-    epsilon: float, shape: tuple[int, ...], edges: Floats, power: int = 1, most: int = 128
-) -> float:
-    """Return the mean error of randomised response on the cells of a rectangle, in closed form."""
-    gain = float(exp_bounds(epsilon)[0]) - 1
-    cell = edges / shape
-    own = float(over_rectangle(-cell / 2, cell / 2, np.zeros(2), power)) / cell.prod()
-    listed = tuple(min(each, most) for each in shape)  # beyond, neighbouring centres have all but one mean
-    centres = (list_cells(listed) + 0.5) / listed * edges
-    others = over_rectangle(np.zeros(2), edges, centres, power).mean() / edges.prod()
-    return float((gain * own + math.prod(shape) * others) / (gain + math.prod(shape)))
-
-
-@lru_cache(maxsize=256)
-def _chosen_grid(epsilon: float, ratio: float) -> tuple[int, int]:
-    """Return the best numbers of cells for a rectangle of width 1 and some height."""
-    edges = np.array([1.0, ratio])
-    most = max(2.0, 2 * math.exp(epsilon / 3))  # cells along an edge of a square, beyond what can be best
-    found: dict[tuple[int, int], float] = {}
-    columns = 1
-    while columns <= min(_MOST, most * max(1.0, ratio**-0.5) + 1):
-        middle = columns * ratio
-        for rows in {max(1, math.floor(middle) + step) for step in (-1, 0, 1, 2)}:
-            if rows <= _MOST and columns * rows >= 2:
-                found[columns, rows] = _grid_error(epsilon, (columns, rows), edges, most=16)
-        columns += 1 + columns // 32
-    if not found:  # far higher than wide
-        found = {(1, rows): _grid_error(epsilon, (1, rows), edges) for rows in range(2, 65)}
-    # For a few cells the mean over so many centres is not yet good enough: look again, closely.
-    near = sorted(found, key=found.__getitem__)[:12]
-    found = {shape: _grid_error(epsilon, shape, edges) for shape in near}
-    return min(found, key=lambda shape: (found[shape], shape))
 
 
 @register
@@ -356,7 +227,7 @@ class PlaceResponse(SiteResponse):
         chances = check_weights(weights, len(points))
         if len(np.unique(points, axis=0)) < 2:
             raise InvalidParameterError("there must be at least two different places")
-        most = min(len(np.unique(points, axis=0)), _MOST)
+        most = min(len(np.unique(points, axis=0)), MOST_CELLS)
 
         def made(count: int) -> Any:
             middles = np.unique(points[medoids(points, chances, count)], axis=0)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import Locations, PlaneLike, as_plane
-from ldpkit.core.domains.regions import PlaneRegion, Point, Rectangle, as_pair
+from ldpkit.core.domains.region import PlaneRegion, Point, as_pair
+from ldpkit.core.domains.regions import Rectangle
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.typing import Floats, Indices
