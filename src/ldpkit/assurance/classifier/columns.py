@@ -22,7 +22,7 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["Clipped", "NearestPoint", "PrivateColumn", "as_private_column"]
+__all__ = ["PIECES", "Clipped", "NearestPoint", "PrivateColumn", "Withheld", "as_private_column"]
 
 PIECES = 1024
 """A law with more pieces than this is merged; the error of that is in the interval of a result."""
@@ -217,6 +217,47 @@ class NearestPoint:
     """
 
     mechanism: Any
+
+
+@dataclass(frozen=True)
+class Withheld(PrivateColumn):
+    """A column that is not sent: the model sees a public number in its place, whatever the value.
+
+    Parameters
+    ----------
+    value : float
+        The number; take it from public knowledge, not from the record.
+
+    Examples
+    --------
+    >>> Withheld(0.5).exact_epsilon(), Withheld(0.5).outputs(np.array([0.1, 0.9])).points.tolist()
+    (0.0, [0.5])
+    """
+
+    value: float
+
+    @property
+    def mechanism(self) -> Withheld:
+        """Itself: nothing leaves the device."""
+        return self
+
+    @staticmethod
+    def exact_epsilon() -> float:
+        """Return 0: the number says nothing of the value."""
+        return 0.0
+
+    def outside(self, values: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return that every value will do."""
+        return np.zeros(len(values), bool)
+
+    def outputs(self, values: Floats, pieces: int = PIECES) -> Outputs:
+        """Return the law that has all its probability in one point."""
+        empty = np.zeros((len(values), 1))
+        return Outputs(empty, empty[:, :0], np.array([self.value]), empty + 1.0)
+
+    def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
+        """Return the number, once for each value."""
+        return np.full(len(values), float(self.value))
 
 
 def as_private_column(given: object) -> PrivateColumn:

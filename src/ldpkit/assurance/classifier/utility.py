@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.assurance.classifier.columns import PIECES
+from ldpkit.assurance.classifier.columns import PIECES, PrivateColumn
 from ldpkit.assurance.classifier.reading import Unread, regions
 from ldpkit.assurance.classifier.table import BATCH, RecordTable, Sensitive, private_columns, record_table
 from ldpkit.core.checks import check_fraction, check_whole
@@ -17,7 +17,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 
-__all__ = ["DRAWS", "RecordUtility", "Utilities", "binomial_interval", "utility"]
+__all__ = ["DRAWS", "KeptRegions", "RecordUtility", "Utilities", "binomial_interval", "drawn_utility", "utility"]
 
 DRAWS = 4000
 """So many reports are drawn for each record of a model that can only be asked."""
@@ -195,13 +195,15 @@ def utility(
     labels = table.predict(table.values)
     exact, reason = True, ""
     try:
-        value, low, high, method = _computed(table, labels, sensitive, pieces)
+        kept = KeptRegions(table, labels, [each.position for each in sensitive])
+        value, low, high = kept.probability([each.column for each in sensitive], pieces)
+        method = kept.method
     except Unread as why:
         counted = _enumerated(table, labels, sensitive)
         if counted is not None:
             value, low, high, method = *counted, "enumeration"
         else:
-            value, low, high = _drawn(table, labels, sensitive, draws, confidence, rng)
+            value, low, high = drawn_utility(table, labels, sensitive, draws, confidence, rng)
             method, exact, reason = "drawn", False, str(why)
     return Utilities(
         value,
@@ -218,20 +220,40 @@ def utility(
     )
 
 
-def _computed(
-    table: RecordTable, labels: Any, sensitive: Sequence[Sensitive], pieces: int
-) -> tuple[Floats, Floats, Floats, str]:
-    """Return exact probabilities, a block of records at a time."""
-    positions = [each.position for each in sensitive]
-    found, method = [], ""
-    for start in range(0, table.n, _AT_ONCE):
-        rows = table.values[start : start + _AT_ONCE]
-        region = regions(table, rows, labels[start : start + _AT_ONCE], positions)
-        laws = [each.column.outputs(rows[:, each.position], pieces) for each in sensitive]
-        found.append(region.probability(laws))
-        method = region.method
-    value, low, high = (np.concatenate(each) for each in zip(*found, strict=True))
-    return value, low, high, method
+class KeptRegions:
+    """Where a model keeps the labels of some records; read once, for all mechanisms and epsilons.
+
+    Parameters
+    ----------
+    table : RecordTable
+        The records and the model.
+    labels : array
+        The labels to be kept.
+    positions : sequence of int
+        The sensitive columns.
+    """
+
+    def __init__(self, table: RecordTable, labels: Any, positions: Sequence[int]) -> None:
+        blocks = [slice(start, start + _AT_ONCE) for start in range(0, table.n, _AT_ONCE)]
+        self._rows = [table.values[block] for block in blocks]
+        self._regions = [regions(table, table.values[block], labels[block], positions) for block in blocks]
+        self._positions = tuple(positions)
+
+    @property
+    def method(self) -> str:
+        """How probabilities are computed."""
+        return self._regions[0].method
+
+    def probability(self, columns: Sequence[PrivateColumn], pieces: int = PIECES) -> tuple[Floats, ...]:
+        """Return the probability that each record keeps its label, and its bounds."""
+        found = []
+        for rows, region in zip(self._rows, self._regions, strict=True):
+            laws = [
+                column.outputs(rows[:, position], pieces)
+                for column, position in zip(columns, self._positions, strict=True)
+            ]
+            found.append(region.probability(laws))
+        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
 
 
 def _enumerated(
@@ -258,7 +280,7 @@ def _enumerated(
     return value, np.maximum(value - 1e-12, 0.0), np.minimum(value + 1e-12, 1.0)
 
 
-def _drawn(
+def drawn_utility(
     table: RecordTable,
     labels: Any,
     sensitive: Sequence[Sensitive],
