@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
+    from ldpkit.assurance.classifier.blackbox import RobustBox, robust_box
+    from ldpkit.assurance.classifier.columns import Clipped, NearestPoint, Withheld
+    from ldpkit.assurance.classifier.corrected import Corrected, label_response
+    from ldpkit.assurance.classifier.mixture import mixture_utility
+    from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.base import Mechanism, register
+    from ldpkit.mechanisms.categorical.exponential import Exponential
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
@@ -124,10 +130,12 @@ __all__ = [
     "CircularMechanism",
     "CircularOGPM",
     "CircularSW",
+    "Clipped",
     "ClippedWarning",
     "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
+    "Corrected",
     "DBitFlip",
     "Density",
     "Device",
@@ -136,25 +144,27 @@ __all__ = [
     "Duchi",
     "Estimate",
     "Evidence",
+    "Exponential",
     "FrequencyOracle",
     "GroupCount",
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
-    "MeanRecommendation",
     "MatrixMechanism",
+    "MeanRecommendation",
     "Mechanism",
+    "NearestPoint",
     "NumericEstimate",
     "NumericMechanism",
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
     "Optimal",
+    "Parameter",
     "Plan",
     "Plans",
     "PolarOGPM",
     "PrivacyLoss",
-    "Parameter",
     "Provenance",
     "Purkayastha",
     "Quantile",
@@ -164,6 +174,7 @@ __all__ = [
     "Result",
     "Risk",
     "Risks",
+    "RobustBox",
     "SampledAttributes",
     "Staircase",
     "Tally",
@@ -171,7 +182,9 @@ __all__ = [
     "TruncatedPM",
     "TruncatedSW",
     "UnidentifiedWarning",
+    "Utilities",
     "VonMises",
+    "Withheld",
     "WrappedWarning",
     "audit",
     "bench",
@@ -179,17 +192,21 @@ __all__ = [
     "errors",
     "get",
     "guarantee",
+    "label_response",
     "list_mechanisms",
     "load_plugin",
+    "mixture_utility",
     "plan",
     "random",
     "recommend",
     "recommend_mean",
     "register",
     "risk",
+    "robust_box",
     "sequence_epsilon",
     "tally_file",
     "testing",
+    "utility",
 ]
 
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
@@ -226,6 +243,12 @@ _HOMES = {
     "estimation.numeric": ("NumericEstimate",),
     "mechanisms.base": ("Mechanism", "register"),
     "mechanisms.lookup": ("get", "list_mechanisms"),
+    "assurance.classifier.blackbox": ("RobustBox", "robust_box"),
+    "assurance.classifier.columns": ("Clipped", "NearestPoint", "Withheld"),
+    "assurance.classifier.corrected": ("Corrected", "label_response"),
+    "assurance.classifier.mixture": ("mixture_utility",),
+    "assurance.classifier.utility": ("Utilities", "utility"),
+    "mechanisms.categorical.exponential": ("Exponential",),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),

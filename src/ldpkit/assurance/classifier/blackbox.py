@@ -25,7 +25,7 @@ from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive, private_columns, record_table
 from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, MismatchError
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Floats
 
 __all__ = ["RobustBox", "densest_mass", "robust_box", "zero_failure_tests"]
@@ -95,7 +95,9 @@ def _sums(law: Outputs) -> Floats:
     return np.concatenate([[0.0], np.cumsum(law.masses[0])])
 
 
-def densest_mass(laws: Sequence[Outputs], low: Sequence[float], high: Sequence[float], volume: float) -> float:
+def densest_mass(
+    laws: Sequence[Outputs], low: Sequence[float], high: Sequence[float], volume: float
+) -> float:
     """Return the most probability that a part of a box with a given volume can have.
 
     The density is a product of steps, so the parts of equal density are taken from the
@@ -169,7 +171,7 @@ def robust_box(
     steps : int
         In how many steps a side crosses the range of its column.
     rng : RandomSource, optional
-        Secure randomness by default.
+        By default the points are the same every time, since a simulation protects nobody.
 
     Examples
     --------
@@ -188,7 +190,7 @@ def robust_box(
     if table.n != 1:
         raise InvalidInputError(f"a box is around one record, got {table.n}: give one row")
     sensitive = private_columns(table, mechanisms)
-    search = _Search(table, sensitive, tau, omega, resolve(rng).generator())
+    search = _Search(table, sensitive, tau, omega, (rng or seeded(0)).generator())
     centre = search.centre
     widths = np.array([each.column.mechanism.domain.width for each in sensitive])
     least = np.array([each.column.mechanism.domain.low for each in sensitive])

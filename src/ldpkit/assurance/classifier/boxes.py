@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.assurance.classifier.outputs import Outputs
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["BoxRegions", "Trees", "box_regions", "read_trees"]
 
@@ -32,12 +32,12 @@ class Trees:
     A single score means two classes, the second where it is above zero.
     """
 
-    left: Indices
-    right: Indices
-    feature: Indices
+    left: Counts
+    right: Counts
+    feature: Counts
     threshold: Floats
     value: Floats
-    roots: Indices
+    roots: Counts
     start: Floats
     classes: Any
     shift: Floats
@@ -90,7 +90,7 @@ class BoxRegions:
     masks: tuple[Any, ...]
     method: str = "boxes"
 
-    def take(self, rows: Indices) -> BoxRegions:
+    def take(self, rows: Counts) -> BoxRegions:
         """Return the regions of some records."""
         return BoxRegions(tuple(cut[rows] for cut in self.cuts), tuple(self.masks[row] for row in rows))
 
@@ -116,7 +116,7 @@ class BoxRegions:
 
 
 def box_regions(
-    trees: Trees, rows: Floats, labels: Indices, sensitive: Sequence[int], ask: Callable[[Floats], Indices]
+    trees: Trees, rows: Floats, labels: Counts, sensitive: Sequence[int], ask: Callable[[Floats], Counts]
 ) -> BoxRegions | None:
     """Return where labels are kept, or None where the grid of a record has too many cells.
 
@@ -167,7 +167,7 @@ def box_regions(
 
 def _leaf_boxes(
     trees: Trees, seen: Floats, sensitive: Sequence[int], thresholds: Sequence[Floats]
-) -> tuple[Indices, Indices, Indices, Floats]:
+) -> tuple[Counts, Counts, Counts, Floats]:
     """Return the boxes of the leaves that records can reach: owner, first and last cell, value."""
     count, trunks = len(seen), len(trees.roots)
     owner = np.repeat(np.arange(count), trunks)
@@ -176,10 +176,10 @@ def _leaf_boxes(
     high = np.tile(np.array([len(each) + 1 for each in thresholds]), (len(node), 1))
     ranks = np.full(len(trees.feature), -1)
     axis_of = np.full(len(trees.feature), -1)
-    for axis, (feature, each) in enumerate(zip(sensitive, thresholds, strict=True)):
+    for place, (feature, known) in enumerate(zip(sensitive, thresholds, strict=True)):
         used = (trees.left >= 0) & (trees.feature == feature)
-        ranks[used] = np.searchsorted(each, trees.threshold[used]) + 1
-        axis_of[used] = axis
+        ranks[used] = np.searchsorted(known, trees.threshold[used]) + 1
+        axis_of[used] = place
     done: list[tuple[Any, ...]] = []
     while len(node):
         leaf = trees.left[node] < 0
@@ -206,8 +206,8 @@ def _leaf_boxes(
 
 
 def _added(
-    trees: Trees, low: Indices, high: Indices, values: Floats, sizes: Sequence[int]
-) -> tuple[list[Indices], Floats] | None:
+    trees: Trees, low: Counts, high: Counts, values: Floats, sizes: Sequence[int]
+) -> tuple[list[Counts], Floats] | None:
     """Return the first cells of a record's coarsest grid, and the scores in each of its cells."""
     starts = [np.unique(np.concatenate([[0], low[:, axis], high[:, axis]])) for axis in range(len(sizes))]
     starts = [start[start <= size] for start, size in zip(starts, sizes, strict=True)]
@@ -217,7 +217,7 @@ def _added(
     larger = [size + 1 for size in shape]
     at_low = [np.searchsorted(start, low[:, axis]) for axis, start in enumerate(starts)]
     at_high = [np.searchsorted(start, high[:, axis]) for axis, start in enumerate(starts)]
-    places, added = list[Indices](), list[Floats]()
+    places, added = list[Any](), list[Floats]()
     for corner in product((0, 1), repeat=len(sizes)):
         at = tuple(at_high[axis] if far else at_low[axis] for axis, far in enumerate(corner))
         places.append(np.ravel_multi_index(at, larger))
@@ -274,6 +274,7 @@ def read_trees(model: Any) -> Trees | None:
     from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
+    members: list[tuple[Any, int | None]]
     if isinstance(model, DecisionTreeClassifier):
         members, boosted = [(model.tree_, None)], False
     elif isinstance(model, (RandomForestClassifier, ExtraTreesClassifier)):

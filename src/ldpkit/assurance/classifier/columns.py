@@ -85,7 +85,7 @@ class _Numbers(PrivateColumn):
         distinct, which = np.unique(values, return_inverse=True)
         found = self._shifted(distinct, pieces) if self.numeric.noise else self._each(distinct, pieces)
         domain = self.numeric.domain
-        return (found.clipped(domain.low, domain.high) if self.clip else found).take(which)
+        return (found.clipped(domain.low, domain.high) if self.clip else found).take(which.astype(np.int64))
 
     def _each(self, values: Floats, pieces: int) -> Outputs:
         mechanism = self.numeric
@@ -169,9 +169,10 @@ class _Points(PrivateColumn):
     def outside(self, values: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
         inside = (values >= self.points.min()) & (values <= self.points.max())
         if self.nearest:
-            return ~inside
+            return np.asarray(~inside)
         off = np.abs(self.points[self._indices(values)] - values)
-        return ~(inside & (off <= 1e-9 * max(float(np.abs(self.points).max()), 1e-300)))
+        close = off <= 1e-9 * max(float(np.abs(self.points).max()), 1e-300)
+        return np.asarray(~(inside & close))
 
     def outputs(self, values: Floats, pieces: int = PIECES) -> Outputs:
         order = np.argsort(self.points)

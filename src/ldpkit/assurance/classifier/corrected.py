@@ -69,18 +69,18 @@ class Corrected:
     ) -> None:
         if not hasattr(model, "predict_proba"):
             raise InvalidParameterError(
-                f"{type(model).__name__} gives no probabilities to be averaged: take a model with predict_proba"
+                f"{type(model).__name__} gives no probabilities to be averaged: take one with predict_proba"
             )
         table = record_table(model, prior, columns)
         self._table, self.sensitive = table, private_columns(table, mechanisms)
         self.classes_ = model.classes_
-        chosen = np.unique(np.linspace(0, table.n - 1, min(check_whole(points, "points"), table.n)).astype(int))
+        chosen = np.unique(
+            np.linspace(0, table.n - 1, min(check_whole(points, "points"), table.n)).astype(int)
+        )
         positions = [each.position for each in self.sensitive]
         self._points, counts = np.unique(table.values[chosen][:, positions], axis=0, return_counts=True)
         self._logs = np.log(counts / counts.sum())
-        self._laws = [
-            each.column.outputs(self._points[:, axis]) for axis, each in enumerate(self.sensitive)
-        ]
+        self._laws = [each.column.outputs(self._points[:, axis]) for axis, each in enumerate(self.sensitive)]
 
     def posterior(self, reports: Any) -> Floats:
         """Return how likely each point of the prior is, a row for each privatized record."""
@@ -150,7 +150,9 @@ def _likelihoods(law: Outputs, at: Floats) -> Floats:
         place = np.clip(np.searchsorted(law.points, at), 0, len(law.points) - 1)
         # A report that went through a file may differ from its point in the last digits.
         nearer = np.where(
-            np.abs(law.points[np.maximum(place - 1, 0)] - at) < np.abs(law.points[place] - at), place - 1, place
+            np.abs(law.points[np.maximum(place - 1, 0)] - at) < np.abs(law.points[place] - at),
+            place - 1,
+            place,
         )
         on = np.isclose(law.points[nearer], at, rtol=1e-12, atol=1e-12)
         found[on] = law.chances[:, nearer[on]].T

@@ -71,7 +71,7 @@ def _beyond(law: Outputs, weight: float, limit: Floats) -> Floats:
 def _reach(weight: float, law: Outputs) -> float:
     ends = [law.edges.min(), law.edges.max()] if not law.discrete else []
     ends += [law.points.min(), law.points.max()] if len(law.points) else []
-    return abs(weight) * (max(ends) - min(ends))
+    return abs(weight) * float(max(ends) - min(ends))
 
 
 def _two(used: list[tuple[float, Outputs]], constants: Floats) -> Floats:
@@ -105,7 +105,7 @@ def _convolved(used: list[tuple[float, Outputs]], constants: Floats) -> tuple[Fl
         lattices, start = list[Floats](), 0.0
         for (weight, law), (first, last) in zip(used, parts, strict=True):
             steps = int(np.ceil((last - first) / step)) + 1
-            lattices.append(_on_lattice(weight, law, row, first + step * np.arange(steps + 1)))
+            lattices.append(_on_lattice(weight, law, row, first + step * np.arange(steps + 1.0)))
             start += first
         total = lattices[0]
         for each in lattices[1:]:
@@ -135,4 +135,4 @@ def _on_lattice(weight: float, law: Outputs, row: int, bounds: Floats) -> Floats
     one = law.take(np.array([row]))
     at = (bounds / weight)[None, :]
     below = one.below(at)[0] if weight > 0 else 1.0 - one.below(at, inclusive=True)[0]
-    return np.maximum(np.diff(below), 0.0)
+    return np.asarray(np.maximum(np.diff(below), 0.0))

@@ -19,7 +19,7 @@ from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import private_columns, record_table
 from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, MismatchError
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Floats
 
 __all__ = ["MixtureEstimate", "mixture_utility"]
@@ -62,7 +62,7 @@ def mixture_utility(
     confidence : float
         The level of each interval.
     rng : RandomSource, optional
-        Secure randomness by default.
+        By default the points are the same every time, since a simulation protects nobody.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def mixture_utility(
         raise MismatchError("all choices must be mechanisms for the same columns, in the same order")
     chosen = [private_columns(table, each) for each in choices]
     owners = np.arange(draws) % len(chosen)
-    sources = resolve(rng).spawn(len(chosen))
+    sources = (rng or seeded(0)).spawn(len(chosen))
     rows = np.repeat(table.values, draws, axis=0)
     for index, (sensitive, source) in enumerate(zip(chosen, sources, strict=True)):
         mine = owners == index
@@ -97,7 +97,10 @@ def mixture_utility(
             densities[index] *= _density(law, rows[:, each.position])
     share = np.bincount(owners, minlength=len(chosen)) / draws
     weights = densities / (share @ densities)
-    return [_estimate(weight * kept, float(1 / part), confidence) for weight, part in zip(weights, share, strict=True)]
+    return [
+        _estimate(weight * kept, float(1 / part), confidence)
+        for weight, part in zip(weights, share, strict=True)
+    ]
 
 
 def _density(law: Outputs, at: Floats) -> Floats:

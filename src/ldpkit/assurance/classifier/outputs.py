@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Outputs", "merged"]
 
@@ -61,9 +61,9 @@ class Outputs:
     @property
     def discrete(self) -> bool:
         """Whether all probability is in points."""
-        return self.masses.shape[1] == 0
+        return not self.masses.shape[1]
 
-    def take(self, rows: Indices) -> Outputs:
+    def take(self, rows: Counts) -> Outputs:
         """Return the laws of some records."""
         return Outputs(self.edges[rows], self.masses[rows], self.points, self.chances[rows], self.slack)
 
@@ -91,7 +91,7 @@ class Outputs:
         shifted = (self.edges - low) / scale + 2.0 * np.arange(self.n)[:, None]
         return low, scale, shifted.ravel()
 
-    def _pieces(self, at: Floats) -> tuple[Indices, Floats]:
+    def _pieces(self, at: Floats) -> tuple[Counts, Floats]:
         """Return the piece at each number, and the numbers moved into the range of the pieces."""
         low, scale, flat = self._flat
         inside = np.clip(at, self.edges[:, :1], self.edges[:, -1:])
@@ -138,22 +138,14 @@ class Outputs:
             total += np.take_along_axis(sums, index, 1) * at - np.take_along_axis(weighted, index, 1)
         return total
 
-    def cells(self, bounds: Floats) -> Floats:
-        """Return the probabilities of the cells that ascending bounds make; a bound belongs to its left."""
-        at = np.broadcast_to(bounds, (self.n, len(bounds)))
-        inner = self.below(at, inclusive=True)
-        ends = np.zeros((self.n, 1))
-        total = self._total[:, None]
-        return np.diff(np.concatenate([ends, inner, total], axis=1), axis=1)
-
     def between(self, low: Floats, high: Floats) -> Floats:
         """Return the probability of one closed interval for each record."""
         above = self.below(high[:, None], inclusive=True)[:, 0]
-        return np.maximum(above - self.below(low[:, None])[:, 0], 0.0)
+        return np.asarray(np.maximum(above - self.below(low[:, None])[:, 0], 0.0))
 
     @cached_property
     def _total(self) -> Floats:
-        return self.masses.sum(axis=1) + self.chances.sum(axis=1)
+        return np.asarray(self.masses.sum(axis=1) + self.chances.sum(axis=1))
 
     def clipped(self, low: float, high: float) -> Outputs:
         """Return the law of the outputs moved into an interval: what lies outside gathers at its ends."""

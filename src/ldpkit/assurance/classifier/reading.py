@@ -10,7 +10,7 @@ import numpy as np
 from ldpkit.assurance.classifier.boxes import BoxRegions, Trees, box_regions, read_trees
 from ldpkit.assurance.classifier.scores import MOST_CURVED, ScoreRegions, Scores, read_scores
 from ldpkit.assurance.classifier.table import RecordTable
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Unread", "read_model", "regions"]
 
@@ -89,8 +89,8 @@ def regions(
             )
         return ScoreRegions(read, rows, indices, tuple(sensitive))
 
-    def ask(points: Floats) -> Indices:
-        return np.searchsorted(read.classes, table.predict(points))
+    def ask(points: Floats) -> Counts:
+        return np.asarray(np.searchsorted(read.classes, table.predict(points)))
 
     found = box_regions(read, rows, indices, sensitive, ask)
     if found is None:

@@ -16,7 +16,7 @@ import numpy as np
 from ldpkit.assurance.classifier.halfspace import half_space
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.sections import Conic, section_probability
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["MOST_CURVED", "ScoreRegions", "Scores", "read_scores"]
 
@@ -76,7 +76,7 @@ class ScoreRegions:
 
     scores: Scores
     rows: Floats
-    labels: Indices
+    labels: Counts
     sensitive: tuple[int, ...]
 
     @property
@@ -86,7 +86,7 @@ class ScoreRegions:
             return "conic"
         return "half-space" if len(self.sensitive) <= 2 else "convolution"
 
-    def take(self, rows: Indices) -> ScoreRegions:
+    def take(self, rows: Counts) -> ScoreRegions:
         """Return the regions of some records."""
         return ScoreRegions(self.scores, self.rows[rows], self.labels[rows], self.sensitive)
 
@@ -182,7 +182,9 @@ def _naive_bayes(model: Any) -> Scores:
     variances = np.asarray(model.var_, np.float64)
     means = np.asarray(model.theta_, np.float64)
     quadratic = np.stack([np.diag(-0.5 / each) for each in variances])
-    constant = np.log(model.class_prior_) - 0.5 * (np.log(2 * np.pi * variances) + means**2 / variances).sum(1)
+    constant = np.log(model.class_prior_) - 0.5 * (np.log(2 * np.pi * variances) + means**2 / variances).sum(
+        1
+    )
     return Scores(quadratic, means / variances, constant, model.classes_)
 
 

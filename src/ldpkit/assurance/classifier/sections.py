@@ -47,9 +47,7 @@ class Conic:
         )
 
 
-def section_probability(
-    conics: Sequence[Conic], laws: Sequence[Outputs], row: int
-) -> tuple[float, float]:
+def section_probability(conics: Sequence[Conic], laws: Sequence[Outputs], row: int) -> tuple[float, float]:
     """Return the probability that all functions are positive for one record, and its error.
 
     Examples

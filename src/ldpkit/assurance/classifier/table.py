@@ -36,12 +36,11 @@ class RecordTable:
     def predict(self, rows: Floats) -> Any:
         """Return the label that the model gives each row, asked in batches."""
         ask = self.model.predict if hasattr(self.model, "predict") else self.model
-        found = []
         with warnings.catch_warnings():
             # A model fitted with names works the same on an array in their order.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-            for start in range(0, len(rows), BATCH):
-                found.append(np.asarray(ask(self.wrap(rows[start : start + BATCH]))))
+            starts = range(0, len(rows), BATCH)
+            found = [np.asarray(ask(self.wrap(rows[start : start + BATCH]))) for start in starts]
         labels = np.concatenate(found) if found else np.zeros(0)
         if labels.shape != (len(rows),):
             raise InvalidInputError(
@@ -78,7 +77,7 @@ def record_table(model: Any, records: Any, columns: Sequence[str] | None = None)
     make: Any = None
     if frame_names is not None:
         names = [str(name) for name in frame_names]
-        wanted = names if known is None else [str(name) for name in known]
+        wanted = [str(name) for name in (frame_names if known is None else known)]
         missing = [name for name in wanted if name not in names]
         if missing:
             raise InvalidInputError(
@@ -103,7 +102,9 @@ def record_table(model: Any, records: Any, columns: Sequence[str] | None = None)
         raise InvalidInputError(f"the records have {values.shape[1]} columns, and {len(names)} are expected")
     expected = getattr(model, "n_features_in_", None)
     if expected is not None and expected != values.shape[1]:
-        raise InvalidInputError(f"the model takes {expected} features, and the records have {values.shape[1]}")
+        raise InvalidInputError(
+            f"the model takes {expected} features, and the records have {values.shape[1]}"
+        )
     wrap = (lambda rows: make(rows, columns=names)) if make is not None else (lambda rows: rows)
     return RecordTable(values, tuple(names), model, wrap)
 

@@ -13,11 +13,19 @@ from ldpkit.assurance.classifier.columns import PIECES, PrivateColumn
 from ldpkit.assurance.classifier.reading import Unread, regions
 from ldpkit.assurance.classifier.table import BATCH, RecordTable, Sensitive, private_columns, record_table
 from ldpkit.core.checks import check_fraction, check_whole
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 
-__all__ = ["DRAWS", "KeptRegions", "RecordUtility", "Utilities", "binomial_interval", "drawn_utility", "utility"]
+__all__ = [
+    "DRAWS",
+    "KeptRegions",
+    "RecordUtility",
+    "Utilities",
+    "binomial_interval",
+    "drawn_utility",
+    "utility",
+]
 
 DRAWS = 4000
 """So many reports are drawn for each record of a model that can only be asked."""
@@ -102,7 +110,9 @@ class Utilities(Result):
             else f"from {self.draws:,} draws a record, with {self.confidence:.0%} intervals"
         )
         columns = "; ".join(f"{name}: {mechanism}" for name, mechanism in self.mechanisms.items())
-        return f"utility: the probability that the prediction stays the same, {how} ({self.method}); {columns}"
+        return (
+            f"utility: the probability that the prediction stays the same, {how} ({self.method}); {columns}"
+        )
 
     def notes(self) -> list[str]:
         """Return the average and the worst, and why a model was not read."""
@@ -175,7 +185,7 @@ def utility(
     pieces : int
         A law with more pieces is merged; what that can change is within the intervals.
     rng : RandomSource, optional
-        For draws; secure randomness by default.
+        For draws; by default they are the same every time, since a simulation protects nobody.
 
     Examples
     --------
@@ -203,7 +213,7 @@ def utility(
         if counted is not None:
             value, low, high, method = *counted, "enumeration"
         else:
-            value, low, high = drawn_utility(table, labels, sensitive, draws, confidence, rng)
+            value, low, high = drawn_utility(table, labels, sensitive, draws, confidence, rng or seeded(0))
             method, exact, reason = "drawn", False, str(why)
     return Utilities(
         value,
@@ -286,10 +296,10 @@ def drawn_utility(
     sensitive: Sequence[Sensitive],
     draws: int,
     confidence: float,
-    rng: RandomSource | None,
+    rng: RandomSource,
 ) -> tuple[Floats, Floats, Floats]:
     """Return estimates from draws of the mechanisms themselves, with exact binomial intervals."""
-    sources = resolve(rng).spawn(len(sensitive))
+    sources = rng.spawn(len(sensitive))
     kept = np.zeros(table.n)
     step = max(BATCH // draws, 1)
     for start in range(0, table.n, step):
