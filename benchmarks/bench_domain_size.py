@@ -166,7 +166,7 @@ def _collections(k: int, metric: str) -> Callable[[], object]:
 
 def _capacity(folder: Path, name: str) -> list[str]:
     goal = ["--capacity", "10", "--constraint", "tp", "--at-least", "0.9"]
-    return ["plan", "capacity", f"{folder}/counts.csv", *goal, "-p", name]
+    return ["plan", "capacity", "-d", f"{folder}/counts.csv", *goal, "-p", name]
 
 
 def _seconds(command: list[str] | Callable[[], object]) -> float | str:

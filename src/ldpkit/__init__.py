@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.circle import CircleDomain, WrappedWarning
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
+    from ldpkit.core.domains.plane import PlaneDomain
+    from ldpkit.core.domains.polygons import Polygon
+    from ldpkit.core.domains.projection import Projection
+    from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
+    from ldpkit.core.domains.trajectories import Trajectories
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.parameters import Parameter
     from ldpkit.core.provenance import Provenance
@@ -84,6 +89,12 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.optimal.mechanism import Optimal
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+    from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
+    from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
+    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlaceExponential, PlanarLaplace
+    from ldpkit.mechanisms.spatial.tracs_c import TracsC
+    from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
@@ -96,6 +107,7 @@ if TYPE_CHECKING:
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.protocols.store import DeviceStore
+    from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
 
 __all__ = [
     "AAA",
@@ -141,11 +153,14 @@ __all__ = [
     "Device",
     "DeviceStore",
     "DirectionEstimate",
+    "Disc",
     "Duchi",
     "Estimate",
     "Evidence",
     "Exponential",
     "FrequencyOracle",
+    "GridExponential",
+    "GridResponse",
     "GroupCount",
     "IntervalDomain",
     "Laplace",
@@ -161,14 +176,24 @@ __all__ = [
     "OGPMUnbiased",
     "Optimal",
     "Parameter",
+    "Parallelogram",
+    "PlaceExponential",
+    "PlaceResponse",
     "Plan",
+    "PlanarLaplace",
+    "PlanarWindow",
+    "PlaneDomain",
     "Plans",
     "PolarOGPM",
+    "Polygon",
     "PrivacyLoss",
+    "PrivateTrajectories",
+    "Projection",
     "Provenance",
     "Purkayastha",
     "Quantile",
     "Recommendation",
+    "Rectangle",
     "ReportFile",
     "ReportWriter",
     "Result",
@@ -176,8 +201,12 @@ __all__ = [
     "Risks",
     "RobustBox",
     "SampledAttributes",
+    "SpatialMechanism",
     "Staircase",
     "Tally",
+    "TracsC",
+    "TracsD",
+    "Trajectories",
     "TruncatedLaplace",
     "TruncatedPM",
     "TruncatedSW",
@@ -197,6 +226,7 @@ __all__ = [
     "load_plugin",
     "mixture_utility",
     "plan",
+    "privatize_trajectories",
     "random",
     "recommend",
     "recommend_mean",
@@ -223,6 +253,11 @@ _HOMES = {
     "core.domains.circle": ("CircleDomain", "WrappedWarning"),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
+    "core.domains.plane": ("PlaneDomain",),
+    "core.domains.polygons": ("Polygon",),
+    "core.domains.projection": ("Projection",),
+    "core.domains.regions": ("Disc", "Parallelogram", "Rectangle"),
+    "core.domains.trajectories": ("Trajectories",),
     "core.parameters": ("Parameter",),
     "core.provenance": ("Provenance",),
     "core.registry": ("load_plugin",),
@@ -280,8 +315,15 @@ _HOMES = {
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
+    "mechanisms.spatial.mechanism": ("SpatialMechanism",),
+    "mechanisms.spatial.planar_window": ("PlanarWindow",),
+    "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
+    "mechanisms.spatial.site_table": ("GridExponential", "PlaceExponential", "PlanarLaplace"),
+    "mechanisms.spatial.tracs_c": ("TracsC",),
+    "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "protocols.store": ("DeviceStore",),
+    "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -41,6 +41,22 @@ CIRCULAR = {
 }
 
 
+SPATIAL = {
+    "grid_exponential": ({"cells": 4}, "00010200010101020103"),
+    "grid_response": ({"columns": 3, "rows": 2}, "00000201010100010200"),
+    "place_exponential": ({}, "0002010102"),
+    "place_response": ({}, "0003020103"),
+    "planar_laplace": ({"cells": 4}, "00000202000301010200"),
+    "planar_window": ({"side": 2.0}, "4a047402531d201b9d0ff815c300231c851cb902"),
+    "tracs_c": (
+        {"share": 0.5},
+        "fc9e0400fdd709003aa81900062b1600fdda0d0028000700dbd50c006b5f0900c0c91800a8bb1800",
+    ),
+    "tracs_d": (
+        {"share": 0.75},
+        "b9d3100015a11e0081b20100bee01400b0e61d007bf0150076630d00c5c60900ad591c0083540c00",
+    ),
+}
 TABLE = {
     "epsilon": 1.0,
     "power": 1.0,
@@ -58,7 +74,7 @@ TABLED = {"optimal": "0002010403"}
 
 def test_every_mechanism_of_the_house_has_golden_vectors():
     solved = "aaa"  # its table comes from a solver, so no vector of it is kept
-    known = {*golden.load(), *NUMERIC, *CIRCULAR, *TABLED, solved}
+    known = {*golden.load(), *NUMERIC, *CIRCULAR, *SPATIAL, *TABLED, solved}
     missing = [name for name in MECHANISM_NAMES if is_of_the_house(name) and name not in known]
     assert not missing, "run python tests/contract/golden.py to add them"
 
@@ -89,6 +105,17 @@ def test_golden_angles_never_change(name):
     mechanism = ldpkit.get(name, 360, epsilon=1.0)
     reports = mechanism.privatize([0, 90, 180.5, 359, 360], rng=ldpkit.random.seeded(2026))
     assert mechanism.encode(reports).hex() == CIRCULAR[name]
+
+
+@pytest.mark.parametrize("name", SPATIAL)
+def test_golden_locations_never_change(name):
+    plane = ldpkit.PlaneDomain.rectangle((-2, 1), (6, 5), places=[(-1, 1.5), (0.5, 4), (2, 2), (5, 1.25)])
+    parameters, golden_reports = SPATIAL[name]
+    mechanism = ldpkit.get(name, plane, epsilon=2.0, **parameters)
+    reports = mechanism.privatize(
+        [(-2, 1), (6, 5), (2, 3), (0.5, 4.75), (5.9, 1.1)], rng=ldpkit.random.seeded(2026)
+    )
+    assert mechanism.encode(reports).hex() == golden_reports
 
 
 @pytest.mark.parametrize("name", TABLED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -25,6 +26,9 @@ def main() -> int:
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="scenarios at a time")
     options = parser.parse_args()
     names = [name for name in (*(each.name for each in SCENARIOS), devices.NAME) if options.only in name]
+    for number in SIGNALS.values():  # a shell has processes behind it ignore some, and commands inherit that
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     start = time.monotonic()
     totals: dict[str, int] = {}
     failures = 0

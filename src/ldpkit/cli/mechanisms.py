@@ -42,7 +42,7 @@ def mechanisms(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Only mechanisms of this kind: frequency, longitudinal, numeric or circular.",
+            help="Only mechanisms of this kind: frequency, longitudinal, numeric, circular or spatial.",
             show_default=False,
         ),
     ] = None,
@@ -122,14 +122,15 @@ def _row(
 def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
     """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
     from ldpkit.core.errors import InvalidParameterError
-    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
+    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL
 
     if kind.can("tabled"):  # a solver makes its table, which takes longer than a list should
         return None
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}
     try:
-        return kind.make({NUMERIC: (-1, 1), CIRCULAR: 1.0}.get(kind.kind, domain), **given)
+        usual = {NUMERIC: (-1, 1), CIRCULAR: 1.0, SPATIAL: ((0, 0), (1, 1))}
+        return kind.make(usual.get(kind.kind, domain), **given)
     except InvalidParameterError:
         return None
 

@@ -5,4 +5,4 @@ from __future__ import annotations
 __all__: list[str] = []
 
 # The rooms where mechanisms are.
-MEMBERS = ("categorical", "longitudinal", "numeric", "circular", "adaptive", "optimal", "joint")
+MEMBERS = ("categorical", "longitudinal", "numeric", "circular", "spatial", "adaptive", "optimal", "joint")

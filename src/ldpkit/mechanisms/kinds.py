@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.joint.oracle import PairedOracle
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
     from ldpkit.mechanisms.tables.mechanism import TableMechanism
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "FREQUENCY",
     "GROUP",
     "NUMERIC",
+    "SPATIAL",
     "Selection",
     "circular_class",
     "frequency_class",
@@ -39,19 +41,22 @@ __all__ = [
     "is_numeric",
     "is_on_grid",
     "is_paired",
+    "is_spatial",
     "is_tabled",
     "listed",
     "memoized_class",
     "numeric_class",
     "select",
     "single_epsilon_class",
+    "spatial_class",
 ]
 
-FREQUENCY, NUMERIC, CIRCULAR, GROUP = "frequency", "numeric", "circular", "group"
+FREQUENCY, NUMERIC, CIRCULAR, SPATIAL, GROUP = "frequency", "numeric", "circular", "spatial", "group"
 _DATA = {
     FREQUENCY: "categories",
     NUMERIC: "numbers",
     CIRCULAR: "values on a circle",
+    SPATIAL: "locations",
     GROUP: "groups of people",
 }
 
@@ -84,6 +89,11 @@ def is_circular(mechanism: object) -> TypeGuard[CircularMechanism]:
 def is_on_grid(mechanism: object) -> TypeGuard[NumericMechanism | CircularMechanism]:
     """Whether something is a mechanism whose reports are cells of a grid, on a line or a circle."""
     return is_numeric(mechanism) or is_circular(mechanism)
+
+
+def is_spatial(mechanism: object) -> TypeGuard[SpatialMechanism]:
+    """Whether something is a mechanism that reports noisy locations."""
+    return _is_of(mechanism, SPATIAL)
 
 
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
@@ -152,6 +162,22 @@ circular_ogpm, circular_sw, purkayastha, von_mises
     """
     kind: Any = _class(name, CIRCULAR, single_epsilon=single_epsilon)
     found: type[CircularMechanism] = kind
+    return found
+
+
+def spatial_class(name: str, *, single_epsilon: bool = False) -> type[SpatialMechanism]:
+    """Return the spatial mechanism of that name, or refuse another one.
+
+    Examples
+    --------
+    >>> spatial_class("pm")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: pm is for numbers, not for locations: choose from \
+grid_exponential, ...
+    """
+    kind: Any = _class(name, SPATIAL, single_epsilon=single_epsilon)
+    found: type[SpatialMechanism] = kind
     return found
 
 

@@ -11,10 +11,12 @@ from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 if TYPE_CHECKING:
     from ldpkit.core.domains.circle import CircleLike
     from ldpkit.core.domains.interval import IntervalLike
+    from ldpkit.core.domains.plane import PlaneLike
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["get", "list_mechanisms"]
 
@@ -42,6 +44,16 @@ _Numeric = Literal[
     "truncated_sw",
 ]
 _Circular = Literal["circular_ogpm", "circular_sw", "purkayastha", "von_mises"]
+_Spatial = Literal[
+    "grid_exponential",
+    "grid_response",
+    "place_exponential",
+    "place_response",
+    "planar_laplace",
+    "planar_window",
+    "tracs_c",
+    "tracs_d",
+]
 
 
 @overload
@@ -61,7 +73,13 @@ def get(name: _Circular, domain: CircleLike, **parameters: Any) -> CircularMecha
 
 
 @overload
-def get(name: str, domain: DomainLike | IntervalLike | CircleLike, **parameters: Any) -> Mechanism: ...
+def get(name: _Spatial, domain: PlaneLike, **parameters: Any) -> SpatialMechanism: ...
+
+
+@overload
+def get(
+    name: str, domain: DomainLike | IntervalLike | CircleLike | PlaneLike, **parameters: Any
+) -> Mechanism: ...
 
 
 def get(name: str, domain: Any, **parameters: Any) -> Mechanism:

@@ -36,11 +36,14 @@ if TYPE_CHECKING:
     from ldpkit.estimation.density import Density
     from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
+    from ldpkit.estimation.heatmap import HeatMap
     from ldpkit.estimation.numeric import NumericEstimate
 
-__all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "Tally"]
+__all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "SpatialTally", "Tally"]
 
-AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity"
+AnyEstimate: TypeAlias = (
+    "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity | HeatMap"
+)
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
 """Estimators by name: functions from a tally to an estimate."""
@@ -288,4 +291,18 @@ class CircularTally(Tally):
         """Return the mean direction with its error, or the density, as `Tally.estimate` does."""
         consistency = options.pop("consistency", None)
         found: DirectionEstimate | CircularDensity = self._estimate(method, consistency, options)
+        return found
+
+
+class SpatialTally(Tally):
+    """The tally of a spatial mechanism: joint counts of cells, from which a map is estimated."""
+
+    __slots__ = ()
+    kind = "spatial"
+
+    def estimate(  # type: ignore[override]  # of locations there is a map
+        self, method: str | None = None, **options: Any
+    ) -> HeatMap:
+        """Return the share of people in each cell of the region, as `Tally.estimate` does."""
+        found: HeatMap = self._estimate(method, options.pop("consistency", None), options)
         return found

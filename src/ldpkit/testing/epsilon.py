@@ -9,7 +9,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import seeded
-from ldpkit.mechanisms.kinds import is_numeric, is_on_grid
+from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.testing.examples import cases, variant
 from ldpkit.testing.expect import NotApplicableError, require
 
@@ -62,7 +62,7 @@ def check_channel(mechanism: Any, *, coins: int = 64) -> None:
         channel = mechanism.channel(seeded(coin))
         listed = records(mechanism, channel.reports)
         require(len(set(listed)) == len(listed), f"{mechanism!r}: a report stands twice in the channel")
-        values = mechanism.place_count if is_on_grid(mechanism) else len(mechanism.domain)
+        values = len(mechanism.domain) if is_frequency(mechanism) else mechanism.place_count
         found: Any = len(channel.probabilities)
         require(found == values, f"{mechanism!r}: expected a row for each of {values} values, found {found}")
         for value, row in enumerate(channel.probabilities):

@@ -9,9 +9,20 @@ import numpy as np
 from ldpkit.core import random
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
+from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_group, is_numeric, is_on_grid
+from ldpkit.mechanisms.kinds import (
+    CIRCULAR,
+    NUMERIC,
+    SPATIAL,
+    is_circular,
+    is_frequency,
+    is_group,
+    is_numeric,
+    is_on_grid,
+    is_spatial,
+)
 from ldpkit.mechanisms.lookup import get
 from ldpkit.testing.expect import NotApplicableError
 
@@ -23,11 +34,18 @@ __all__ = [
     "good_values",
     "relatives",
     "small",
+    "spread_points",
     "variant",
 ]
 
 LARGEST_EPSILON, SMALLEST_EPSILON = 20.0, 0.001
 _SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
+_PLACES = ((-1.0, 1.5), (0.5, 4.0), (2.0, 2.0), (3.5, 4.5), (5.0, 1.25), (5.5, 3.0))
+_USUAL: dict[str, Any] = {
+    NUMERIC: (-2.0, 6.0),
+    CIRCULAR: CircleDomain(24, -6),
+    SPATIAL: PlaneDomain.rectangle((-2, 1), (6, 5), places=_PLACES),
+}
 
 
 def epsilon_parameter(mechanism: Any) -> str:
@@ -47,8 +65,7 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     """
     kind, epsilon = MECHANISMS.get(name), check_epsilon(epsilon)
     if domain is None:
-        few = 2 if is_group(kind) else _SMALL
-        domain = (-2.0, 6.0) if is_numeric(kind) else CircleDomain(24, -6) if is_circular(kind) else few
+        domain = _USUAL.get(kind.kind, 2 if is_group(kind) else _SMALL)
     if kind.can("joint"):
         return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":
@@ -100,7 +117,18 @@ def good_values(mechanism: Any) -> np.ndarray[Any, Any]:
     """Return 200 values of the domain."""
     if is_on_grid(mechanism):
         return np.linspace(mechanism.domain.low, mechanism.domain.high, 200)
+    if is_spatial(mechanism):
+        return mechanism.domain.locations(spread_points(mechanism.domain.region, 200))
     return random.seeded(4).words(200) % np.uint64(len(mechanism.domain))
+
+
+def spread_points(region: Any, count: int) -> np.ndarray[Any, Any]:
+    """Return points of a region: its centre, its corners, and others in a pattern that never repeats."""
+    steps = np.arange(count)[:, None] * np.array([0.7548776662466927, 0.5698402909980532])
+    points = region.project(region.from_shares(steps % 1.0))
+    special = np.array([region.centre, *region.corners])[:count]
+    points[: len(special)] = special
+    return np.asarray(points)
 
 
 def bad_values(mechanism: Any) -> tuple[Any, ...]:
@@ -111,6 +139,13 @@ def bad_values(mechanism: Any) -> tuple[Any, ...]:
         own = ([low, np.nextafter(high, np.inf)], [low - mechanism.domain.width], [low, np.nan], [low, None])
         own = (*own, [-np.inf], [low, "a"], [str(low)], str(low), low, [[low], [high]], np.full((2, 2), low))
         own = (*own, np.array(low))
+    elif is_spatial(mechanism):
+        below, above = (end + step for end, step in zip(mechanism.domain.region.box, (-1, 1), strict=True))
+        inside = tuple(mechanism.domain.region.centre)
+        own = ([inside, tuple(above)], [tuple(below)], [inside, (inside[0], np.nan)], [inside, None])
+        own = (*own, [(inside[0], np.inf)], [inside, (inside[0],)], [(*inside, 0.0)], [inside, "ab"])
+        own = (*own, [("0", "1")], inside, np.array(inside), np.full((2, 3), inside[0]), [(inside[0], None)])
+        own = (*own, (np.zeros(3), np.zeros(2)), np.array([[True, False]]), {"x": [1.0], "y": [2.0]})
     else:
         size = len(mechanism.domain)
         own = ([0, size], [0, -1], [-(2**63)], [2**40], [0.5], [0, None], [0, "1"], ["0"], "0", 0)
@@ -148,6 +183,11 @@ def relatives(mechanism: Any) -> list[Any]:
         others = [variant(mechanism, wider), variant(mechanism, shifted)]
         others.append(variant(mechanism, epsilon=1.25 * epsilon))
         strangers = ("circular_sw", "von_mises")
+    elif is_spatial(mechanism):
+        plane = mechanism.domain
+        larger = PlaneDomain.rectangle(plane.region.box[0], plane.region.box[1] + 1, places=plane.places)
+        others = [variant(mechanism, larger), variant(mechanism, epsilon=1.25 * epsilon)]
+        strangers = ("planar_window", "grid_response")
     else:
         size = len(mechanism.domain)
         others = [

@@ -10,7 +10,7 @@ from typing import Any
 from ldpkit.core.errors import FrozenError, InvalidParameterError, LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.mechanisms.base import MECHANISMS, from_spec
-from ldpkit.mechanisms.kinds import CIRCULAR, FREQUENCY, NUMERIC, is_numeric
+from ldpkit.mechanisms.kinds import CIRCULAR, FREQUENCY, NUMERIC, SPATIAL, is_numeric
 from ldpkit.testing.examples import good_values, relatives, small
 from ldpkit.testing.expect import refuses, require
 
@@ -48,9 +48,8 @@ def check_declaration(mechanism: Any) -> None:
         mechanism.can("fitted") or twin == mechanism,
         f"expected its parameters to make {mechanism!r}, found {twin!r}",
     )
-    require(
-        mechanism.kind in (FREQUENCY, NUMERIC, CIRCULAR), f"expected a known kind, found {mechanism.kind!r}"
-    )
+    known = (FREQUENCY, NUMERIC, CIRCULAR, SPATIAL)
+    require(mechanism.kind in known, f"expected a known kind, found {mechanism.kind!r}")
     can = {"memoized": "exact_permanent_epsilon" in mechanism.epsilons()}
     if is_numeric(mechanism):
         line: Any = mechanism.line

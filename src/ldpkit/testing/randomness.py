@@ -10,8 +10,8 @@ import numpy as np
 from ldpkit.core import random
 from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.random import seeded
-from ldpkit.mechanisms.kinds import is_on_grid
-from ldpkit.testing.examples import good_values, small
+from ldpkit.mechanisms.kinds import is_on_grid, is_spatial
+from ldpkit.testing.examples import good_values, small, spread_points
 from ldpkit.testing.expect import NotApplicableError, UntouchedSource, refuses, require
 
 __all__ = ["CHECKS"]
@@ -58,6 +58,8 @@ def check_chunks(mechanism: Any) -> None:
     if is_on_grid(subject):
         values: Any = np.linspace(subject.domain.low, subject.domain.high, each + 17)
         far: Any = [subject.domain.low, subject.domain.high + subject.domain.width]
+    elif is_spatial(subject):
+        values, far = spread_points(subject.domain.region, each + 17), [subject.domain.region.box[1] + 1]
     else:
         values, far = np.arange(each + 17) % len(subject.domain), [0, len(subject.domain)]
     whole = subject.first_reports(values, rng=seeded(31))

@@ -8,7 +8,7 @@ from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_spatial
 from ldpkit.testing import (
     circular,
     epsilon,
@@ -18,6 +18,7 @@ from ldpkit.testing import (
     numeric,
     randomness,
     sampler,
+    spatial,
     tallies,
     wire,
 )
@@ -109,6 +110,8 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
         runs += _NUMERIC
     elif is_circular(kind):
         runs += _CIRCULAR
+    elif is_spatial(kind):
+        runs += spatial.SPATIAL
     return tuple(ContractCheck(run.__name__.removeprefix("check_"), run) for run in runs)
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import ldpkit
 from fuzz.targets import reports, runlogs, stores, tables, tallies
+from fuzz.targets.examples import specs
 
 __all__ = ["Finding", "findings"]
 
@@ -108,6 +109,14 @@ def _descriptions() -> Iterator[Finding]:
             f"outputs {str(outputs)[:30]}", "aaa tables", json.dumps({**aaa, "parameters": table}).encode()
         )
 
+    for name, epsilon in (("von_mises", 0.5), ("jrr", None)):
+        asked = {"name": name, "domain": 10**400, "epsilon": epsilon, "only": ["description"]}
+        yield Finding(f"{name} on a domain of 400 digits", "contracts", json.dumps(asked).encode())
+    counts = {"spec": 0, "n": 1 << 53, "shape": "first", "estimator": None, "consistency": None}
+    for place, told in enumerate(specs()):
+        if told["mechanism"] == "group_count":
+            many = json.dumps({**counts, "spec": place}).encode()
+            yield Finding(f"2**53 groups, epsilon {told['parameters']['epsilon']}", "estimates", many, False)
     yield Finding("a cached table of 50,000 brackets", "aaa caches", b'{"outputs":' + b"[" * 50_000)
 
 
@@ -168,6 +177,8 @@ def _options() -> Iterator[Finding]:
         ("population", "zipf:k=1" + "0" * 400 + ",n=8"),
         ("population", "zipf:k=9007199254740992,n=8"),
         ("population", "exponential:k=9223372036854775807,n=8"),
+        ("population", "zipf:k=67108864,n=8"),
+        ("numbers", "gaussian:n=100000000"),
         ("output", "a\0b.csv"),
         ("output", "a\ud800.csv"),
         ("output", "a" * 5000 + ".csv"),

@@ -46,7 +46,9 @@ def _check(data: bytes, folder: Path) -> None:
     refused_if(not isinstance(asked, dict) or not isinstance(asked.get("name"), str), "no name")
     name, only = asked["name"], asked.get("only")
     refused_if(name.lower() == "aaa", "which solves, and has targets of its own")
-    refused_if(not isinstance(only, list) or not all(isinstance(each, str) for each in only), "no checks")
+    refused_if(
+        not isinstance(only, list) or not only or not all(isinstance(each, str) for each in only), "no checks"
+    )
     refused_if(MECHANISMS.get(name).kind == "group", "which has one report for several values")
     names = [each.name for each in checks_for(name)]
     require(len(set(names)) == len(names) >= len(_CHECKS), "two checks have one name")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import random
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from fuzz.mutate import change_bytes
 from fuzz.target import Target, refused_if, require
 from fuzz.targets.estimates import check_estimate
-from fuzz.targets.examples import examples
+from fuzz.targets.examples import examples, two_values
 from ldpkit.core.errors import LdpkitError
 from ldpkit.mechanisms.tally import Tally
 
@@ -22,9 +21,7 @@ __all__ = ["DECODED"]
 def _seeds() -> list[bytes]:
     made = []
     for index, each in enumerate(examples()):
-        domain: Any = each.domain
-        values = [domain.low, domain.high] if hasattr(domain, "low") else np.arange(2)
-        made.append(b"%d\n" % index + each.encode(each.first_reports(values)))
+        made.append(b"%d\n" % index + each.encode(each.first_reports(two_values(each))))
     return made
 
 

@@ -6,13 +6,17 @@ import contextlib
 import functools
 from typing import Any
 
+import numpy as np
+
+from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.random import seeded
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC
+from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL, is_spatial
 from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import example
 
-__all__ = ["KEYS", "examples", "specs"]
+__all__ = ["KEYS", "examples", "specs", "two_values"]
 
 KEYS = (
     "cache",
@@ -31,6 +35,7 @@ _CATEGORIES: tuple[tuple[Any, float], ...] = ((2, 0.001), (5, 1.0), (["a", "b", 
 _SETTINGS: dict[str, tuple[tuple[Any, float], ...]] = {
     NUMERIC: (((0, 10), 1.0), ((-4e59, 4e59), 4.0)),
     CIRCULAR: ((360, 1.0), (1e-9, 4.0)),
+    SPATIAL: ((PlaneDomain.rectangle((0, 0), (1, 2), places=[(0, 0), (1, 1), (0.5, 2)]), 1.0),),
 }
 
 
@@ -50,3 +55,11 @@ def examples() -> tuple[Mechanism, ...]:
 def specs() -> tuple[dict[str, Any], ...]:
     """Return the descriptions of the examples."""
     return tuple(each.spec() for each in examples())
+
+
+def two_values(mechanism: Any) -> Any:
+    """Return two values of the domain: its ends, its first, or a centre and a corner."""
+    domain = mechanism.domain
+    if is_spatial(mechanism):
+        return domain.examples(4, seeded(1))[:2]
+    return [domain.low, domain.high] if hasattr(domain, "low") else np.arange(2)

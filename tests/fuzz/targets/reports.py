@@ -7,13 +7,10 @@ import random
 import struct
 import zlib
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from fuzz.mutate import change_bytes, change_json_text
 from fuzz.target import Target, require
-from fuzz.targets.examples import KEYS, examples
+from fuzz.targets.examples import KEYS, examples, two_values
 from ldpkit.core.provenance import Provenance
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.files.reportparts import block, end, header
@@ -31,17 +28,12 @@ Parts = tuple[int, bytes, list[tuple[int, bytes]], int]
 def _seeds() -> list[bytes]:
     made = []
     for each in examples():
-        reports = each.first_reports(_values(each))
+        reports = each.first_reports(two_values(each))
         data = each.encode(reports)
         parts = block(data, each) if len(data) else b""
         if len(header(each, Provenance(), "0" * 32)) + len(parts) < 3000:
             made.append(header(each, Provenance(), "0" * 32) + parts + end(len(reports)))
     return made
-
-
-def _values(mechanism: Any) -> Any:
-    domain = mechanism.domain
-    return [domain.low, domain.high] if hasattr(domain, "low") else np.arange(2)
 
 
 def assemble(parts: Parts, *, magic: bytes = b"LDPR") -> bytes:

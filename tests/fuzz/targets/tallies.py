@@ -14,7 +14,7 @@ import numpy as np
 from fuzz.mutate import change_bytes, change_json_text
 from fuzz.target import Target, require
 from fuzz.targets.estimates import check_estimate
-from fuzz.targets.examples import KEYS, examples
+from fuzz.targets.examples import KEYS, examples, two_values
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["TALLIES", "assemble"]
@@ -26,9 +26,7 @@ _COUNTS = (0, 1, 2, 3, -1, 1 << 31, 1 << 53, 1 << 62, (1 << 63) - 1, -(1 << 63))
 def _seeds() -> list[bytes]:
     made = []
     for each in examples():
-        domain: Any = each.domain
-        values = [domain.low, domain.high] if hasattr(domain, "low") else np.arange(2)
-        data = each.tally(each.first_reports(values)).to_bytes()
+        data = each.tally(each.first_reports(two_values(each))).to_bytes()
         if len(data) < 10_000:
             made.append(data)
     return made

@@ -155,7 +155,7 @@ def attack(
         draw = _from_memory(mechanism, source)
     elif partner and is_paired(mechanism):
         draw, look = partial(_with_partners, mechanism, source), partial(_partner_views, mechanism)
-    learned = draw(np.repeat(values, sampled))
+    learned = draw(np.repeat(values, sampled, axis=0))
     by_value = [learned[start : start + sampled] for start in range(0, len(learned), sampled)]
     best: tuple[float, tuple[Any, Any], tuple[Any, Any], int, Scores, float] | None = None
     for one, other in _pairs(len(values), neighbours=is_group(mechanism)):
@@ -172,7 +172,7 @@ def attack(
     step = min(_CHUNK, max(1, _room(mechanism) // 4))
     for start in range(0, count, step):
         some = min(step, count - start)
-        drawn = draw(np.repeat(pair, some))  # both in one batch, as people come
+        drawn = draw(np.repeat(pair, some, axis=0))  # both in one batch, as people come
         for place, part in enumerate((drawn[:some], drawn[some:])):
             hits[place] += int((scores(look(part, seen)[view]) >= threshold).sum())
     both = (hits[0], hits[1])

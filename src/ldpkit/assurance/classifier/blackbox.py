@@ -190,7 +190,7 @@ def robust_box(
     if table.n != 1:
         raise InvalidInputError(f"a box is around one record, got {table.n}: give one row")
     sensitive = private_columns(table, mechanisms)
-    search = _Search(table, sensitive, tau, omega, (rng or seeded(0)).generator())
+    search = _BoxTests(table, sensitive, tau, omega, (rng or seeded(0)).generator())
     centre = search.centre
     widths = np.array([each.column.mechanism.domain.width for each in sensitive])
     least = np.array([each.column.mechanism.domain.low for each in sensitive])
@@ -226,7 +226,7 @@ def robust_box(
     )
 
 
-class _Search:
+class _BoxTests:
     """The tests of one search: fresh uniform points for each box."""
 
     def __init__(

@@ -10,8 +10,9 @@ from ldpkit.core.errors import MissingDependencyError
 from ldpkit.core.random import seeded
 from ldpkit.mechanisms.cells.widths import end_error
 from ldpkit.papers import Claim, Settings, Verdict
-from ldpkit.planning.optimal.gpm import OptimalPieces, check_solver, fit_height, gpm
+from ldpkit.planning.optimal.gpm import OptimalPieces, fit_height, gpm
 from ldpkit.planning.optimal.minimax import minimax
+from ldpkit.planning.optimal.scip import check_solver
 
 __all__ = ["best_claims", "solver_claims"]
 

@@ -199,7 +199,7 @@ def classifier(
     classes = max(len(getattr(model, "classes_", ())), len(np.unique(labels)), 2)
     evaluate, method, reason = _evaluator(table, labels, list(domains), positions, rng or seeded(0))
     ways = splits([str(name) for name in domains])
-    search = _Search(evaluate, domains, keep, criterion, low, high)
+    search = _LeastEpsilon(evaluate, domains, keep, criterion, low, high)
     asked = [(name, way) for name in mechanisms for way in ways]
     plans = collect((search.plan(*each) for each in asked), len(asked), "mechanisms and splits", watch)
     plans.append(_label_plan(classes, keep, low, high))
@@ -229,7 +229,7 @@ def _evaluator(
 
 
 @dataclass(frozen=True)
-class _Search:
+class _LeastEpsilon:
     evaluate: Evaluate
     domains: Mapping[str, IntervalDomain]
     keep: float

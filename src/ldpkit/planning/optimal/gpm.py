@@ -23,10 +23,11 @@ import numpy as np
 
 from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.interval import IntervalLike, as_interval
-from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import POWER
+from ldpkit.planning.optimal.errors import distance_text
 from ldpkit.planning.optimal.pieces import (
     SAME,
     DensityPiece,
@@ -36,28 +37,15 @@ from ldpkit.planning.optimal.pieces import (
     merged,
     two_levels_at,
 )
+from ldpkit.planning.optimal.scip import check_solver, solve
 
-__all__ = ["GAP", "OptimalPieces", "check_solver", "fit_height", "gpm", "pieces_needed"]
+__all__ = ["GAP", "OptimalPieces", "fit_height", "gpm", "pieces_needed"]
 
 GAP = 1e-4
 """A relative gap below which a program counts as closed."""
 
-_FEASIBLE = 1e-7  # SCIP's tolerance: below, its libraries complain
 _MOST_PIECES = 9
 _BETTER = 1e-6  # by which one more piece must lower the loss to count
-
-
-@dataclass(frozen=True)
-class _Program:
-    """What SCIP found: pieces, evaluated exactly, and what it proved."""
-
-    pieces: tuple[DensityPiece, ...]
-    loss: float
-    bound: float
-
-    @property
-    def gap(self) -> float:
-        return max(self.loss - self.bound, 0.0) / self.loss
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,7 +85,8 @@ class OptimalPieces(Result):
     def caption(self) -> str:
         """What stands below the table."""
         return (
-            f"expected |y - x|^{self.power:g}: {self.loss:.8g}; closed form {self.closed_form:.8g}; "
+            f"expected {distance_text(self.power, around=False)}: {self.loss:.8g}; "
+            f"closed form {self.closed_form:.8g}; "
             f"SCIP's, best at x={self.at:g}, has {self.incumbent_loss:.8g} and a gap of {self.gap:.2g} "
             f"to its bound; optimal among densities with a uniform floor, not among all mechanisms"
         )
@@ -107,9 +96,12 @@ class OptimalPieces(Result):
         """What to know if the program was not closed."""
         if self.closed:
             return ()
+        found = "nothing in its time"
+        if math.isfinite(self.gap):
+            found = f"{self.incumbent_loss:.8g} with a gap of {self.gap:.2g} left"
         told = (
-            f"SCIP did not close the program of {self.asked} pieces: it found {self.incumbent_loss:.8g} with "
-            f"a gap of {self.gap:.2g} left; the pieces are those of the closed form, which is proven optimal"
+            f"SCIP did not close the program of {self.asked} pieces: it found {found}; "
+            "the pieces are those of the closed form, which is proven optimal"
         )
         return (told,)
 
@@ -121,14 +113,6 @@ class OptimalPieces(Result):
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each piece."""
         return [{**piece._asdict(), "mass": piece.mass} for piece in self.pieces[:top]]
-
-
-def check_solver() -> None:
-    """Refuse where SCIP is not installed, and say how to install it."""
-    import importlib.util
-
-    if importlib.util.find_spec("pyscipopt") is None:
-        raise MissingDependencyError("pyscipopt", "the program of pieces", "optimisation")
 
 
 def gpm(
@@ -169,7 +153,6 @@ def gpm(
 
     Examples
     --------
-    >>> check_solver()
     >>> found = gpm(2.0, 0.5, at=0.5)
     >>> found.closed, round(found.loss, 6), [round(piece.low, 2) for piece in found.pieces]
     (True, 0.134471, [0.0, 0.37, 0.63])
@@ -186,12 +169,12 @@ def gpm(
     check_solver()
     limits = gap, time_limit, node_limit
     ends = [at] if at is not None else list(possible)
-    best = {end: _solve(epsilon, end, pieces, power, told, limits) for end in ends}
+    best = {end: solve(epsilon, end, pieces, power, told, limits) for end in ends}
     worst = max(best, key=lambda end: best[end].loss)
     found, first = best[worst], best[worst]
-    if x != worst:
+    if x != worst and math.isfinite(first.loss):
         levels = _staircase(first.pieces)
-        found = _solve(epsilon, x, len(levels), power, told, limits, levels=levels)
+        found = solve(epsilon, x, len(levels), power, told, limits, levels=levels)
     closed = first.gap <= gap and found.gap <= gap
     width = best_width(epsilon, ends, told, power)
     form = two_levels_at(epsilon, width, x, told)
@@ -214,94 +197,11 @@ def gpm(
     )
 
 
-def _solve(
-    epsilon: float,
-    x: float,
-    count: int,
-    power: float,
-    outputs: Interval,
-    limits: tuple[float, float, int],
-    *,
-    levels: list[float] | None = None,
-) -> _Program:
-    """Return what SCIP finds on the scale of [0, 1]; with `levels`, only edges are unknown."""
-    from pyscipopt import Model, quicksum
-
-    low, whole = outputs[0], outputs[1] - outputs[0]
-    place, ratio = (x - low) / whole, math.exp(epsilon)
-    model: Any = Model()
-    model.hideOutput()
-    gap, time_limit, node_limit = limits
-    settings = {"limits/time": time_limit, "limits/nodes": node_limit, "limits/gap": gap / 50}
-    for name, value in (settings | {"numerics/feastol": _FEASIBLE}).items():
-        model.setParam(name, value)
-    edges = [model.addVar(lb=0, ub=1) for _ in range(count - 1)]
-    for left, right in itertools.pairwise(edges):
-        model.addCons(left <= right)
-    heights: list[Any]
-    if levels is None:
-        heights = [model.addVar(lb=1 / ratio, ub=ratio) for _ in range(count)]
-        floor = model.addVar(lb=1 / ratio, ub=1)
-        for each in heights:
-            model.addCons(each >= floor)
-            model.addCons(each <= ratio * floor)
-    else:
-        heights = [level * whole for level in levels]
-
-    def start(y: float) -> float:
-        return math.copysign(abs(y - place) ** (power + 1), y - place) / (power + 1)
-
-    def primitive(edge: Any) -> Any:
-        made = model.addVar(lb=start(0.0), ub=start(1.0))
-        if place <= 0:
-            model.addCons(made == (edge - place) ** (power + 1) / (power + 1))
-        elif place >= 1:
-            model.addCons(made == -((place - edge) ** (power + 1)) / (power + 1))
-        else:
-            model.addCons(made == (edge - place) * abs(edge - place) ** power / (power + 1))
-        return made
-
-    jumps = [heights[i] - heights[i + 1] for i in range(count - 1)]
-    if levels is None:
-        named = [model.addVar(lb=-ratio, ub=ratio) for _ in jumps]
-        for variable, jump in zip(named, jumps, strict=True):
-            model.addCons(variable == jump)
-        jumps = named
-    model.addCons(quicksum(jump * edge for jump, edge in zip(jumps, edges, strict=True)) + heights[-1] == 1)
-    loss = model.addVar(lb=0, ub=max(place, 1 - place) ** power)
-    model.addCons(
-        loss
-        >= quicksum(jump * primitive(edge) for jump, edge in zip(jumps, edges, strict=True))
-        + heights[-1] * start(1.0)
-        - heights[0] * start(0.0)
-    )
-    model.setObjective(loss)
-    model.optimize()
-    bound = max(float(model.getDualbound()), 0.0) * whole**power
-    if not model.getNSols():
-        return _Program((DensityPiece(outputs[0], outputs[1], 1 / whole),), math.inf, bound)
-    found = model.getBestSol()
-    tops = [float(each if levels is not None else found[each]) for each in heights]
-    places = np.clip(np.maximum.accumulate([0.0, *(float(found[edge]) for edge in edges), 1.0]), 0, 1)
-    made = _exactly(np.array(tops), places, epsilon, low, whole)
-    return _Program(made, expected_loss(made, x, power), bound)
-
-
 def _staircase(pieces: tuple[DensityPiece, ...]) -> list[float]:
     """Return the levels of pieces going up and down again: pieces of no width leave out what is too much."""
     tops = sorted(piece.density for piece in merged(pieces))
     up = [top for top, above in itertools.pairwise([*tops, math.inf]) if above > top * (1 + SAME)]
     return [*up, *up[-2::-1]]
-
-
-def _exactly(
-    tops: Floats, places: Floats, epsilon: float, low: float, whole: float
-) -> tuple[DensityPiece, ...]:
-    """Return pieces of mass one whose densities have a ratio of at most e^eps, from nearly such ones."""
-    tops = np.maximum(tops, tops.max() * math.exp(-epsilon))
-    tops = tops / (tops @ np.diff(places)) / whole
-    edges = low + whole * places
-    return tuple(DensityPiece(*map(float, each)) for each in zip(edges, edges[1:], tops, strict=False))
 
 
 def fit_height(epsilons: Floats, heights: Floats) -> tuple[float, float, float]:
@@ -333,8 +233,9 @@ def pieces_needed(
 
     Examples
     --------
-    >>> pieces_needed(1.0, 0.3, most=4)[0]
-    3
+    >>> needed, found = pieces_needed(1.0, 0.3, most=4)
+    >>> needed, found[2].incumbent_loss > found[3].incumbent_loss + 1e-3
+    (3, True)
     """
     found: dict[int, OptimalPieces] = {}
     for count in range(2, most + 1):
