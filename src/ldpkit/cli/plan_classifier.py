@@ -84,10 +84,10 @@ def classifier(
     check_figure(figure, force=force, inputs=[model, table])
     check_extra("sklearn")
     from ldpkit.assurance.classifier.loading import load_model
+    from ldpkit.assurance.classifier.records import read_records
     from ldpkit.core.random import seeded
     from ldpkit.planning.classifier.choices import USUAL
     from ldpkit.planning.classifier.plans import classifier as plan_classifier
-    from ldpkit.planning.classifier.records import read_records
 
     ranges = _ranges(sensitive, low, high)
     loaded = load_model(model, unsafe_pickle=unsafe_pickle)
