@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,8 @@ class _Numbers(PrivateColumn):
     def _shifted(self, values: Floats, pieces: int) -> Outputs:
         """Return the laws of value plus noise: one law of the noise, moved and cut to the output range."""
         mechanism = self.numeric
-        assert mechanism.noise is not None
         domain = mechanism.domain
-        law = mechanism.noise.law
-        edges, masses, slack = merged(law.edges.astype(np.float64), law.masses, pieces)
+        edges, masses, slack = _merged_noise(mechanism, pieces)
         places = mechanism.domain.encode(values, steps=mechanism.grid).astype(np.float64)
         moved = domain.low + domain.width * (edges + places[:, None]) / mechanism.grid
         spread = np.broadcast_to(masses, (len(values), len(masses))).copy()
@@ -120,6 +119,14 @@ class _Numbers(PrivateColumn):
         drawn = self.numeric.values_of(self.numeric.privatize(values, rng=rng))
         domain = self.numeric.domain
         return np.clip(drawn, domain.low, domain.high) if self.clip else drawn
+
+
+@lru_cache(maxsize=4)
+def _merged_noise(mechanism: NumericMechanism, pieces: int) -> tuple[Floats, Floats, float]:
+    """Return the law of the noise in few pieces; columns and blocks of records ask for the same one."""
+    assert mechanism.noise is not None
+    law = mechanism.noise.law
+    return merged(law.edges.astype(np.float64), law.masses, pieces)
 
 
 @dataclass(frozen=True)

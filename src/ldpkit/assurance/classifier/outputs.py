@@ -151,8 +151,14 @@ class Outputs:
         """Return the law of the outputs moved into an interval: what lies outside gathers at its ends."""
         under = self.below(np.full((self.n, 1), low))
         over = self._total[:, None] - self.below(np.full((self.n, 1), high), inclusive=True)
-        edges = np.clip(self.edges, low, high)
-        masses = self.densities * np.diff(edges, axis=1) if not self.discrete else self.masses
+        edges, masses = np.clip(self.edges, low, high), self.masses
+        used = np.flatnonzero((np.diff(edges, axis=1) > 0).any(axis=0))
+        if len(used):  # pieces that lie outside for all records are left out
+            kept = slice(int(used[0]), int(used[-1]) + 1)
+            edges = edges[:, kept.start : kept.stop + 1]
+            masses = self.densities[:, kept] * np.diff(edges, axis=1)
+        else:
+            edges, masses = edges[:, :1], masses[:, :0]
         inside = (self.points >= low) & (self.points <= high)
         points = np.concatenate([[low], self.points[inside], [high]])
         chances = np.concatenate([under, self.chances[:, inside], over], axis=1)

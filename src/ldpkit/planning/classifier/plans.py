@@ -26,7 +26,7 @@ from ldpkit.planning.classifier.choices import USUAL, Split, column_of, splits
 
 __all__ = ["ClassifierPlan", "ClassifierPlans", "classifier"]
 
-_PIECES = 256  # of a law: what merging can change is below 1e-4
+_PIECES = 128  # of a law: what merging can change is about 1e-4
 _GRID = 13  # epsilons of a curve
 _CLOSE = 1.005  # the answer is the least epsilon up to this factor
 _DRAWS = 200  # reports a record, of a model that can only be asked
