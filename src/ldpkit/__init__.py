@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
+    from ldpkit.assurance.classifier.blackbox import RobustBox, robust_box
+    from ldpkit.assurance.classifier.columns import Clipped, NearestPoint, Withheld
+    from ldpkit.assurance.classifier.corrected import Corrected, label_response
+    from ldpkit.assurance.classifier.mixture import mixture_utility
+    from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
@@ -59,6 +64,7 @@ if TYPE_CHECKING:
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.base import Mechanism, register
+    from ldpkit.mechanisms.categorical.exponential import Exponential
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
@@ -154,10 +160,12 @@ __all__ = [
     "CircularMechanism",
     "CircularOGPM",
     "CircularSW",
+    "Clipped",
     "ClippedWarning",
     "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
+    "Corrected",
     "DBitFlip",
     "Density",
     "Device",
@@ -167,6 +175,7 @@ __all__ = [
     "Duchi",
     "Estimate",
     "Evidence",
+    "Exponential",
     "FrequencyOracle",
     "GridExponential",
     "GridResponse",
@@ -174,15 +183,17 @@ __all__ = [
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
-    "MeanRecommendation",
     "MatrixMechanism",
+    "MeanRecommendation",
     "Mechanism",
+    "NearestPoint",
     "NumericEstimate",
     "NumericMechanism",
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
     "Optimal",
+    "Parameter",
     "Parallelogram",
     "PlaceExponential",
     "PlaceResponse",
@@ -195,7 +206,6 @@ __all__ = [
     "Polygon",
     "PrivacyLoss",
     "PrivateTrajectories",
-    "Parameter",
     "Projection",
     "Provenance",
     "Purkayastha",
@@ -207,6 +217,7 @@ __all__ = [
     "Result",
     "Risk",
     "Risks",
+    "RobustBox",
     "SampledAttributes",
     "SpatialMechanism",
     "Staircase",
@@ -218,7 +229,9 @@ __all__ = [
     "TruncatedPM",
     "TruncatedSW",
     "UnidentifiedWarning",
+    "Utilities",
     "VonMises",
+    "Withheld",
     "WrappedWarning",
     "audit",
     "bench",
@@ -226,8 +239,10 @@ __all__ = [
     "errors",
     "get",
     "guarantee",
+    "label_response",
     "list_mechanisms",
     "load_plugin",
+    "mixture_utility",
     "plan",
     "privatize_trajectories",
     "random",
@@ -235,9 +250,11 @@ __all__ = [
     "recommend_mean",
     "register",
     "risk",
+    "robust_box",
     "sequence_epsilon",
     "tally_file",
     "testing",
+    "utility",
 ]
 
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
@@ -285,6 +302,12 @@ _HOMES = {
     "estimation.numeric": ("NumericEstimate",),
     "mechanisms.base": ("Mechanism", "register"),
     "mechanisms.lookup": ("get", "list_mechanisms"),
+    "assurance.classifier.blackbox": ("RobustBox", "robust_box"),
+    "assurance.classifier.columns": ("Clipped", "NearestPoint", "Withheld"),
+    "assurance.classifier.corrected": ("Corrected", "label_response"),
+    "assurance.classifier.mixture": ("mixture_utility",),
+    "assurance.classifier.utility": ("Utilities", "utility"),
+    "mechanisms.categorical.exponential": ("Exponential",),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),

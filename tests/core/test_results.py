@@ -52,6 +52,10 @@ def _spatial_kinds():
     yield "location recommendation", ldpkit.recommend_locations(square, 2)
 
 
+def _above(rows):
+    return (rows[:, 0] > 0.5).astype(int)
+
+
 def _kinds():
     """Yield a small result of every kind, as a notebook would make it."""
     oracle = ldpkit.GRR(list(PEOPLE), epsilon=2.0)
@@ -76,6 +80,11 @@ def _kinds():
     yield "plan mean", ldpkit.plan.mean((0, 10), 0.5, ["hm", "pm"], n=5000)
     yield "plan capacity", ldpkit.plan.capacity({0: 40, 1: 60}, 50, "fn", at_most=0.1)
     yield "plan pairs", ldpkit.plan.pairs(100, 1.0, 2.0, ones=(0, 5), gain=False)
+    yield (
+        "classifier utility",
+        ldpkit.utility(_above, [[0.2], [0.7]], {0: ldpkit.OGPM((0, 1), 2.0)}, draws=50),
+    )
+    yield "plan classifier", ldpkit.plan.classifier(_above, [[0.2], [0.9]], {0: (0, 1)}, mechanisms=["ogpm"])
     yield "recommendation", ldpkit.recommend(PEOPLE, epsilon=1.0, protocols=["grr"], repeats=4)
     yield "mean recommendation", ldpkit.recommend_mean((0, 10), 100, epsilon=0.01)
     risks = ldpkit.risk(["grr", "oue"], domain=3, epsilon=[1, 2])

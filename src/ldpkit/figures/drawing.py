@@ -40,6 +40,8 @@ DRAWN = {
     "plan mean": "ldpkit.figures.plan:draw_mean_plans",
     "plan capacity": "ldpkit.figures.capacity:draw_capacity",
     "plan pairs": "ldpkit.figures.pairs:draw_pairs",
+    "plan classifier": "ldpkit.figures.classifier:draw_classifier",
+    "classifier utility": "ldpkit.figures.classifier:draw_utilities",
     "errors": "ldpkit.figures.optimal:draw_errors",
     "minimax": "ldpkit.figures.optimal:draw_minimax",
     "optimal pieces": "ldpkit.figures.optimal:draw_pieces",
@@ -54,6 +56,7 @@ DRAWN = {
 """For each kind of result, what draws its main picture on given axes."""
 
 WHOLE = {
+    "plan classifier": "ldpkit.figures.classifier:classifier_figure",
     "errors": "ldpkit.figures.optimal:errors_figure",
     "minimax": "ldpkit.figures.optimal:minimax_figure",
     "heat map": "ldpkit.figures.plane:heatmap_figure",

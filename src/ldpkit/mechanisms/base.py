@@ -32,6 +32,7 @@ CAPABILITIES = {
     "tabled": "it is a table of weights, which a solver makes and its description holds",
     "additive": "the noise does not depend on the value",
     "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
+    "valued": "a report is a value of the domain, so who works with values can take it for one",
     "chained": "it reports locations from a reference, which may be the report before",
     "spherical": "it takes longitudes and latitudes of the whole globe",
     "hashed": "a report names a hash function, which closed formulas take as ideal",
