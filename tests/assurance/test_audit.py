@@ -13,6 +13,7 @@ import ldpkit
 from contract.subjects import ORACLE_NAMES, oracle
 from ldpkit.assurance.audit import attack
 from ldpkit.assurance.audit.attack import lower_bound
+from ldpkit.assurance.audit.enumeration import enumerate_channel
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD
 from ldpkit.core.provenance import Provenance, Span
@@ -252,3 +253,16 @@ def test_what_does_not_fit_into_memory_is_refused_before_a_report_is_drawn(oracl
         InvalidParameterError, match="more than 1024 MiB: audit the mechanism on fewer values"
     ):
         ldpkit.audit(oracle)
+
+
+def test_a_channel_of_too_many_cells_is_listed_for_a_smaller_sibling(monkeypatch):
+    """All of GRR with 10,000 values are 100 million fractions: ten gigabytes."""
+    source = ldpkit.random.seeded(1)
+    assert enumerate_channel(ldpkit.GRR(40, epsilon=1.0), source).text == "all 40 reports under all 40 values"
+    large = enumerate_channel(ldpkit.GRR(100_000, epsilon=1.0), source)
+    assert "of the smaller GRR(8, epsilon=1)" in large.text
+    assert large.epsilon is not None
+    monkeypatch.setattr("ldpkit.assurance.audit.enumeration._MOST_CELLS", 1599)
+    assert "of the smaller" in enumerate_channel(ldpkit.GRR(40, epsilon=1.0), source).text
+    olh = enumerate_channel(ldpkit.OLH(300, epsilon=1.0), source).text
+    assert "under all 300 values" in olh, "the reports of one hash are as few for many values"

@@ -10,8 +10,9 @@ import pytest
 
 from ldpkit.cli.options import Format
 from ldpkit.cli.printing import note, show
-from ldpkit.cli.safetext import visible
+from ldpkit.core.safetext import visible
 from ldpkit.files.readers import read_counts
+from ldpkit.files.spreadsheet import harmless_cell, original_cell
 
 EVIL = "\x1b]0;owned\x07"
 ROWS = [{"value": "=cmd()", "n": -1}, {"value": EVIL, "n": 2}, {"value": "-5", "n": 3}]
@@ -49,9 +50,45 @@ def test_a_table_shows_escape_sequences_wherever_they_stand():
     assert text.count("\\x1b]0;owned\\x07") == 3
 
 
-def test_csv_is_harmless_to_spreadsheets_and_on_a_screen_to_terminals():
-    assert printed(Format.csv, io.StringIO()) == f"value,n\n'=cmd(),-1\n{EVIL},2\n-5,3\n"
-    assert "\x1b" not in printed(Format.csv, Terminal())
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_csv_is_harmless_to_spreadsheets_and_terminals_wherever_it_goes(stream):
+    """A file or a pipe ends on a terminal too."""
+    assert printed(Format.csv, stream()) == "value,n\n'=cmd(),-1\n\\x1b]0;owned\\x07,2\n-5,3\n"
+
+
+LABELS = [
+    EVIL,
+    "\\x1b",
+    "\\x5cx1b",
+    "\\\x1b",
+    "\\x1\x1b",
+    "C:\\new",
+    "\\x41",
+    "'=\x1b",
+    "\r=1",
+    "\t=1",
+    "a\tb\nc",
+]
+LABELS += [
+    "\x9b",
+    "\u202e",
+    "\\u202e",
+    "\U000e0001",
+    "\\U000e0001",
+    "\\Uffffffff",
+    "\\u001b",
+    "\udcff",
+    "é 東京",
+    "",
+]
+
+
+@pytest.mark.parametrize("label", LABELS, ids=ascii)
+def test_a_cell_has_no_control_characters_and_comes_back(label):
+    cell = harmless_cell(label)
+    assert not set(cell) & {"\x1b", "\x07", "\r", "\x9b", "\u202e", "\udcff"}
+    assert original_cell(cell) == label
+    assert cell == label or not label.isprintable() or label[0] in "'\\"
 
 
 def test_json_is_exact():
@@ -71,7 +108,7 @@ def test_refusals_and_wrong_usage_are_shown_visibly(run, tmp_path):
 
 
 def test_prepared_counts_come_back_with_their_labels(run, tmp_path):
-    labels = ["'=a", "'s-Hertogenbosch", "+1+2", "-5", "=cmd()", "@x", "red"]
+    labels = ["'=a", "'s-Hertogenbosch", "+1+2", "-5", "=cmd()", "@x", "red", "\x1b[2J", "\\x1b[2J"]
     (tmp_path / "values.txt").write_text("\n".join(labels))
     run("datasets", "prepare", "values", tmp_path / "values.txt", "-o", tmp_path / "counts.csv")
     assert "\n'=cmd(),1\n" in (tmp_path / "counts.csv").read_text()

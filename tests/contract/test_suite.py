@@ -211,3 +211,14 @@ def test_the_goodness_of_fit_test_has_its_level():
     assert abs(np.mean(surprises) - 0.5) < 6 * np.sqrt(1 / 12 / 2000), "false-alarm rate 2e-9"
     assert min(surprises) > 1e-9 / 2000, "false-alarm rate 1e-9"
     assert fits([10, 0, 1], [0.5, 0.5, 0.0]) == 0.0, "what is impossible must not be pooled away"
+
+
+@pytest.mark.parametrize(
+    "subject", ["group_count", ldpkit.GroupCount(2, epsilon=1)], ids=["name", "mechanism"]
+)
+def test_a_kind_outside_the_contract_is_refused_with_the_reason_and_what_to_use(subject):
+    with pytest.raises(
+        InvalidParameterError, match=r"group_count makes one for a group .* use ldpkit\.audit"
+    ):
+        check_mechanism(subject)
+    assert ldpkit.audit(ldpkit.GroupCount(2, epsilon=1), reports=1000).passed

@@ -175,9 +175,15 @@ def test_rows_have_all_there_is(estimate):
 def test_the_most_frequent_rows_come_in_the_order_that_was_asked_for(estimate):
     rows = sorted(estimate.rows(), key=lambda row: -row["frequency"])
     assert estimate.rows(2, sort="frequency") == rows[:2]
-    assert list(estimate.iter_rows(2)) == sorted(
-        rows[:2], key=lambda row: estimate.labels.index(row["value"])
-    )
+    assert estimate.rows(2) == sorted(rows[:2], key=lambda row: estimate.labels.index(row["value"]))
+
+
+def test_columns_come_in_parts_and_are_the_rows(estimate, monkeypatch):
+    monkeypatch.setattr("ldpkit.estimation.estimate._AT_ONCE", 3)
+    parts = [{name: list(column) for name, column in part.items()} for part in estimate.iter_columns()]
+    assert [len(part["value"]) for part in parts] == [3, 1]
+    rows = [dict(zip(part, row, strict=True)) for part in parts for row in zip(*part.values(), strict=True)]
+    assert rows == estimate.rows()
 
 
 def test_rows_compute_nothing_for_each_value(estimate, monkeypatch):

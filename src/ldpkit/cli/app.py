@@ -19,10 +19,10 @@ from typer.main import get_command
 from ldpkit import __version__
 from ldpkit.cli.groups import Group
 from ldpkit.cli.retired import refuse_retired
-from ldpkit.cli.safetext import visible
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, PluginError
 from ldpkit.core.notices import listen
 from ldpkit.core.numbertext import decimal_comma
+from ldpkit.core.safetext import visible
 from ldpkit.core.stopping import Stopped
 
 __all__ = ["COMMANDS", "make_app", "run"]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
-import itertools
-import json
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ldpkit import __version__
 from ldpkit.cli.options import Format
-from ldpkit.cli.safetext import csv_cell, visible
-from ldpkit.core.results import ENVELOPE, finite
-from ldpkit.core.tables import Table, flat
+from ldpkit.cli.writing import write_csv, write_json
+from ldpkit.core.results import ENVELOPE, in_columns
+from ldpkit.core.safetext import visible
+from ldpkit.core.tables import Table
 from ldpkit.core.texttable import text_table, wrapped
 
 if TYPE_CHECKING:
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["note", "present", "say", "show", "show_table"]
 
-_AT_ONCE = 1024  # rows that are written together
-_HERE = "\0rows"  # where the rows of an envelope go; no text of a user has a NUL
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 PROSE = 80  # longer lines are hard to read, however wide the window is
 
@@ -60,9 +55,9 @@ def show(
     target = file or sys.stdout
     if output is Format.json:
         values: tuple[Any, ...] = (__version__, kind, title, caption, dict(about or {}), [], [], [])
-        _write_json(dict(zip(ENVELOPE, values, strict=True)), rows, target)
+        write_json(dict(zip(ENVELOPE, values, strict=True)), in_columns(rows), target)
     elif output is Format.csv:
-        _write_csv(rows, target)
+        write_csv(in_columns(rows), target)
     else:
         show_table(Table.of(list(rows), title=title, caption=caption), file=target)
 
@@ -83,9 +78,9 @@ def present(result: Result, output: Format, *, file: TextIO | None = None, **cho
     """
     target = file or sys.stdout
     if output is Format.json:
-        _write_json(result.envelope(), result.iter_rows(**chosen), target)
+        write_json(result.envelope(), result.iter_columns(**chosen), target)
     elif output is Format.csv:
-        _write_csv(result.iter_rows(**chosen), target)
+        write_csv(result.iter_columns(**chosen), target)
     else:
         for number, table in enumerate(result.tables(**chosen)):
             if number:
@@ -100,42 +95,6 @@ def present(result: Result, output: Format, *, file: TextIO | None = None, **cho
         note(each)
     for warning in result.warnings:
         note(f"warning: {warning}")
-
-
-def _write_csv(rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
-    on_screen = target.isatty()
-    for number, some in enumerate(_parts(rows)):
-        text = io.StringIO()
-        names = list(some[0]) if some else []
-        writer = csv.writer(text, lineterminator="\n")
-        if number == 0:
-            writer.writerow(names)
-        writer.writerows([csv_cell(flat(row[name]), on_screen) for name in names] for row in some)
-        target.write(text.getvalue())
-
-
-def _write_json(envelope: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], target: TextIO) -> None:
-    """Write an envelope with its rows, which come one by one, as `json.dumps` would write the whole."""
-    head, tail = _json_text({**envelope, "rows": _HERE}).split(json.dumps(_HERE))
-    between, last = f"{head}[", ""
-    for some in _parts(rows):
-        inside = _json_text(some)[1:-1].rstrip("\n")  # no line break of a JSON text is part of a value
-        target.write(between + inside.replace("\n", "\n  "))
-        between, last = ",", "\n  " if some else ""
-    target.write(f"{last}]{tail}\n")
-
-
-def _parts(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    """Yield rows as they come, many at a time, which spares calls of the system; one empty part of none."""
-    coming = iter(rows)
-    some = list(itertools.islice(coming, _AT_ONCE))
-    yield some
-    while some := list(itertools.islice(coming, _AT_ONCE)):
-        yield some
-
-
-def _json_text(value: Any) -> str:
-    return json.dumps(finite(value), indent=2, default=float, allow_nan=False)
 
 
 def show_table(table: Table, *, file: TextIO | None = None) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import abc
 import html
+import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from ldpkit.core.frames import make_frame
 from ldpkit.core.hooks import call_up
@@ -22,13 +23,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["ENVELOPE", "TOP", "Result", "finite"]
+    from ldpkit.core.typing import Floats
+
+__all__ = ["ENVELOPE", "TOP", "Columns", "Result", "finite", "in_columns"]
 
 ENVELOPE = ("ldpkit", "kind", "title", "caption", "about", "rows", "notes", "warnings")
 """The keys of every result as JSON, in this order."""
 
 TOP = 20
 """So many rows of a long result a table shows."""
+
+Columns: TypeAlias = "Mapping[str, Sequence[Any] | Floats]"
+"""Some records by column; an array where all are numbers."""
+
+_AT_ONCE = 1024  # rows that are turned into columns together
 
 
 class Result(abc.ABC):
@@ -68,9 +76,9 @@ class Result(abc.ABC):
             Only so many, the ones that matter most.
         """
 
-    def iter_rows(self, top: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the records of `rows`; results with very many make them as they are asked for."""
-        yield from self.rows(top)
+    def iter_columns(self, top: int | None = None) -> Iterator[Columns]:
+        """Yield the records of `rows` by column, some at a time; results with very many make them then."""
+        return in_columns(self.rows(top))
 
     @abc.abstractmethod
     def about(self) -> dict[str, Any]:
@@ -162,6 +170,23 @@ class Result(abc.ABC):
         if told:
             parts.append("<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in told) + "</ul>")
         return f'<div class="ldpkit-result">{"".join(parts)}</div>'
+
+
+def in_columns(rows: Iterable[Mapping[str, Any]]) -> Iterator[Columns]:
+    """Yield records with the same keys by column, many at a time; of no records, once no columns.
+
+    Examples
+    --------
+    >>> list(in_columns([{"value": "bus", "n": 3}, {"value": "car", "n": 4}]))
+    [{'value': ['bus', 'car'], 'n': [3, 4]}]
+    """
+    coming = iter(rows)
+    some = list(itertools.islice(coming, _AT_ONCE))
+    if not some:
+        yield {}
+    while some:
+        yield {name: [row[name] for row in some] for name in some[0]}
+        some = list(itertools.islice(coming, _AT_ONCE))
 
 
 def finite(value: Any) -> Any:

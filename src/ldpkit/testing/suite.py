@@ -8,7 +8,7 @@ from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_spatial
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_group, is_numeric, is_spatial
 from ldpkit.testing import (
     circular,
     epsilon,
@@ -103,6 +103,11 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
     'No attribute can be set or removed.'
     """
     kind: type[Mechanism] = MECHANISMS.get(mechanism) if isinstance(mechanism, str) else type(mechanism)
+    if is_group(kind):
+        raise InvalidParameterError(
+            f"the contract is about one report for each person, and {kind.name} makes one for a group of "
+            "people: use ldpkit.audit, which lists its reports and attacks its sampler"
+        )
     runs: tuple[Run, ...] = _EVERY
     if is_frequency(kind):
         runs += _FREQUENCY + (_PURE if kind.can("pure") else ())
@@ -134,6 +139,8 @@ def check_mechanism(mechanism: Mechanism | str, *, only: tuple[str, ...] = ()) -
     ------
     ContractError
         With every check that failed, what it expected and what it found.
+    InvalidParameterError
+        If the contract does not cover mechanisms of that kind, such as one report for a group.
 
     Examples
     --------

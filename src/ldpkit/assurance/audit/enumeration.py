@@ -18,6 +18,7 @@ __all__ = ["Enumeration", "enumerate_channel"]
 _SIBLINGS = (8, 4, 3, 2)
 _COINS = 8  # draws of public coins, for each of which the channel is listed
 _FEW_REPORTS = 4096
+_MOST_CELLS = 1 << 18  # exact fractions, of which a second of processor time adds up 200,000
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,19 @@ def enumerate_channel(mechanism: Mechanism, source: RandomSource) -> Enumeration
 
 
 def _in_turn(mechanism: Mechanism, source: RandomSource) -> Iterator[Mechanism]:
-    """Yield what to list: the mechanism itself, unless a small sibling shows that reports grow too fast."""
-    siblings = list(_siblings(mechanism))
-    if (mechanism.domain.size or 0) > _SIBLINGS[0] and siblings:
-        try:
-            few = len(siblings[0].channel(source).reports) <= _SIBLINGS[0] ** 2
-        except LdpkitError:
-            few = False
-        yield from (mechanism, *siblings) if few else siblings
-    else:
+    """Yield what to list: the mechanism itself, unless small siblings show that it would be too much."""
+    siblings, values = list(_siblings(mechanism)), mechanism.domain.size or 0
+    if values <= _SIBLINGS[0] or not siblings:
         yield from (mechanism, *siblings)
+        return
+    try:
+        most, least = (len(each.channel(source).reports) for each in (siblings[0], siblings[-1]))
+    except LdpkitError:
+        yield from siblings
+        return
+    reports = most if most == least else most * values // _SIBLINGS[0]
+    listed = most <= _SIBLINGS[0] ** 2 and reports * values <= _MOST_CELLS
+    yield from (mechanism, *siblings) if listed else siblings
 
 
 def _channels(mechanism: Mechanism, source: RandomSource) -> Iterator[Channel]:

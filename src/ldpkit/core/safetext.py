@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ldpkit.files.spreadsheet import harmless_cell
-
-__all__ = ["csv_cell", "visible"]
+__all__ = ["is_unseen", "visible"]
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, format, surrogate, line and paragraph separator
 _WELCOME = "\n\u200c\u200d"  # lines, and the joiners that Persian and emoji need
+
+
+def is_unseen(character: str) -> bool:
+    r"""Whether a character shows nothing of its own and may steer what shows it.
+
+    Examples
+    --------
+    >>> is_unseen("\x1b"), is_unseen("\u202e"), is_unseen("\n"), is_unseen("é")
+    (True, True, False, False)
+    """
+    import unicodedata
+
+    return unicodedata.category(character) in _UNSEEN and character not in _WELCOME
 
 
 def visible(text: str) -> str:
@@ -25,23 +34,6 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    import unicodedata
-
     return "".join(
-        each.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(each) in _UNSEEN and each not in _WELCOME
-        else each
-        for each in text
+        each.encode("unicode_escape").decode("ascii") if is_unseen(each) else each for each in text
     )
-
-
-def csv_cell(value: Any, on_screen: bool) -> Any:
-    r"""Return a value for a CSV cell that neither a spreadsheet nor, on a screen, the terminal obeys.
-
-    Examples
-    --------
-    >>> csv_cell("=1+1", False), csv_cell("\x1b[2J", True), csv_cell(-0.5, True)
-    ("'=1+1", '\\x1b[2J', -0.5)
-    """
-    safe = harmless_cell(value)
-    return visible(safe) if on_screen and isinstance(safe, str) else safe
