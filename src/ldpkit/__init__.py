@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.cellgrid import CellGrid
     from ldpkit.core.domains.circle import CircleDomain, WrappedWarning
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.domains.plane import PlaneDomain
@@ -54,8 +55,12 @@ if TYPE_CHECKING:
     from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
+    from ldpkit.estimation.heatmap import HeatMap
+    from ldpkit.estimation.hotspots import Hotspots, hotspots
     from ldpkit.estimation.identified import UnidentifiedWarning
     from ldpkit.estimation.numeric import NumericEstimate
+    from ldpkit.estimation.origin_destination import OriginDestination, origin_destination
+    from ldpkit.estimation.remap import remap
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.base import Mechanism, register
@@ -99,6 +104,7 @@ if TYPE_CHECKING:
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
     from ldpkit.planning.frequencies.recommendation import Recommendation
+    from ldpkit.planning.locations import LocationRecommendation, recommend_locations
     from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
     from ldpkit.planning.plan import Plan
     from ldpkit.planning.plans import Plans
@@ -108,6 +114,7 @@ if TYPE_CHECKING:
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.protocols.store import DeviceStore
     from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
+    from ldpkit.simulation.trajectories import TrajectoryEvaluation, evaluate_trajectories
 
 __all__ = [
     "AAA",
@@ -137,6 +144,17 @@ __all__ = [
     "Benchmark",
     "BoundedLaplace",
     "CategoricalDomain",
+    "CellGrid",
+    "HeatMap",
+    "Hotspots",
+    "hotspots",
+    "OriginDestination",
+    "origin_destination",
+    "remap",
+    "LocationRecommendation",
+    "recommend_locations",
+    "evaluate_trajectories",
+    "TrajectoryEvaluation",
     "CircleDomain",
     "CircularDensity",
     "CircularMechanism",
@@ -250,6 +268,7 @@ _HOMES = {
     "bench.benchmark": ("Benchmark",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
+    "core.domains.cellgrid": ("CellGrid",),
     "core.domains.circle": ("CircleDomain", "WrappedWarning"),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
@@ -264,6 +283,7 @@ _HOMES = {
     "core.results": ("Result",),
     "planning.frequencies.recommend": ("recommend",),
     "planning.frequencies.recommendation": ("Recommendation",),
+    "planning.locations": ("LocationRecommendation", "recommend_locations"),
     "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
     "planning.plan": ("Plan",),
     "planning.plans": ("Plans",),
@@ -272,6 +292,10 @@ _HOMES = {
     "estimation.circular_density": ("CircularDensity",),
     "estimation.density": ("Density", "Quantile"),
     "estimation.direction": ("DirectionEstimate",),
+    "estimation.heatmap": ("HeatMap",),
+    "estimation.hotspots": ("Hotspots", "hotspots"),
+    "estimation.origin_destination": ("OriginDestination", "origin_destination"),
+    "estimation.remap": ("remap",),
     "estimation.identified": ("UnidentifiedWarning",),
     "estimation.estimate": ("Estimate",),
     "estimation.evidence": ("Evidence",),
@@ -324,6 +348,7 @@ _HOMES = {
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "protocols.store": ("DeviceStore",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
+    "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),
 }
 

@@ -28,6 +28,14 @@ __all__ = ["add_to"]
 
 _ENDINGS = (".csv", ".geojson", ".parquet", ".ldp")
 _SEEDED = "note: reports made with --seed protect nobody, as the seed undoes them: use it for tests only"
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit trajectory recommend --space 0,0,10,10 -e 4
+  ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -o private.csv
+  ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4
+  ldpkit trajectory heatmap walks.csv --space 0,0,10,10 -e 4 --figure map.png
+"""
 _PRIVATIZE = """
 \b
 Examples:
@@ -99,7 +107,8 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(
         cls=Group,
-        help="Collect locations and trajectories: choose a mechanism, report, evaluate, draw a map.",
+        help="Locations and trajectories.",
+        epilog=_EXAMPLES,
         rich_markup_mode=None,
     )
     group.command("recommend", epilog=_RECOMMEND)(recommend)

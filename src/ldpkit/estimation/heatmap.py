@@ -17,7 +17,7 @@ import numpy as np
 from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import Locations
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.random import RandomSource
 from ldpkit.core.results import TOP
@@ -153,8 +153,12 @@ class HeatMap(FromReports):
         """What made the reports, where it is known."""
         return () if self.mechanism is None else (self.mechanism,)
 
-    def interval(self) -> tuple[Floats, Floats]:
-        """Return the ends of the interval of each cell."""
+    def interval(self, level: float | None = None) -> tuple[Floats, Floats]:
+        """Return the ends of the interval of each cell, at the level of the map."""
+        if level not in (None, self.level):
+            raise InvalidParameterError(
+                f"the intervals of this map have level {self.level:g}: make it again with level={level:g}"
+            )
         return self.low, self.high
 
     def total_variation(self, locations: Locations) -> float:
