@@ -29,8 +29,9 @@ __all__ = ["add_to"]
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit plan classifier model.skops people.csv --sensitive age,bmi --keep 0.9
-  ldpkit plan classifier model.skops people.csv --sensitive age=0:100 --criterion worst --figure kept.png
+  ldpkit plan classifier model.skops people.csv --sensitive age,bmi
+  ldpkit plan classifier model.skops people.csv --sensitive age=0:100 \\
+      --criterion worst --figure kept.png
 
 A model is saved with skops.io.dump(model, "model.skops"). The table needs the columns that the model
 was trained with; others are ignored.

@@ -179,7 +179,7 @@ def classifier(
     >>> model = LogisticRegression(C=100).fit(rows, rows[:, 0] > 0.5)
     >>> found = classifier(model, rows, {0: (0, 1)}, 0.9, mechanisms=["ogpm", "laplace"])
     >>> found.best.mechanism, round(found.best.epsilon, 1)
-    ('ogpm', 2.9)
+    ('ogpm', 3.8)
     """
     check_fraction(keep, "keep")
     if criterion not in ("average", "worst"):
