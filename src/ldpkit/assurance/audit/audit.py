@@ -293,7 +293,9 @@ def _check_provenance(provenance: Provenance | None) -> list[Check]:
 
 
 def _words(mechanism: Mechanism, exact: float) -> list[str]:
-    if is_frequency(mechanism):
+    # The best guess from a partner's sets or bits is not worked out.
+    attacked = not is_paired(mechanism) or mechanism.support_size == 1
+    if is_frequency(mechanism) and attacked:
         return in_words(risk(mechanism))
     return [] if math.isinf(exact) else [suspicion_in_words(exact)]
 
