@@ -28,10 +28,16 @@ if TYPE_CHECKING:
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
+    from ldpkit.assurance.classifier.blackbox import RobustBox, robust_box
+    from ldpkit.assurance.classifier.columns import Clipped, NearestPoint, Withheld
+    from ldpkit.assurance.classifier.corrected import Corrected, label_response
+    from ldpkit.assurance.classifier.mixture import mixture_utility
+    from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
+    from ldpkit.core.domains.cellgrid import CellGrid
     from ldpkit.core.domains.circle import CircleDomain, WrappedWarning
     from ldpkit.core.domains.interval import ClippedWarning, IntervalDomain
     from ldpkit.core.domains.plane import PlaneDomain
@@ -49,11 +55,16 @@ if TYPE_CHECKING:
     from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.evidence import Evidence
+    from ldpkit.estimation.heatmap import HeatMap
+    from ldpkit.estimation.hotspots import Hotspots, hotspots
     from ldpkit.estimation.identified import UnidentifiedWarning
     from ldpkit.estimation.numeric import NumericEstimate
+    from ldpkit.estimation.origin_destination import OriginDestination, origin_destination
+    from ldpkit.estimation.remap import remap
     from ldpkit.files.reportfile import ReportFile, ReportWriter, tally_file
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.base import Mechanism, register
+    from ldpkit.mechanisms.categorical.exponential import Exponential
     from ldpkit.mechanisms.categorical.grr import GRR
     from ldpkit.mechanisms.categorical.hashing import BLH, OLH
     from ldpkit.mechanisms.categorical.histogram import SHE, THE
@@ -93,6 +104,7 @@ if TYPE_CHECKING:
     from ldpkit.planning import public as plan
     from ldpkit.planning.frequencies.recommend import recommend
     from ldpkit.planning.frequencies.recommendation import Recommendation
+    from ldpkit.planning.locations import LocationRecommendation, recommend_locations
     from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
     from ldpkit.planning.plan import Plan
     from ldpkit.planning.plans import Plans
@@ -102,6 +114,7 @@ if TYPE_CHECKING:
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
     from ldpkit.protocols.store import DeviceStore
     from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
+    from ldpkit.simulation.trajectories import TrajectoryEvaluation, evaluate_trajectories
 
 __all__ = [
     "AAA",
@@ -131,15 +144,28 @@ __all__ = [
     "Benchmark",
     "BoundedLaplace",
     "CategoricalDomain",
+    "CellGrid",
+    "HeatMap",
+    "Hotspots",
+    "hotspots",
+    "OriginDestination",
+    "origin_destination",
+    "remap",
+    "LocationRecommendation",
+    "recommend_locations",
+    "evaluate_trajectories",
+    "TrajectoryEvaluation",
     "CircleDomain",
     "CircularDensity",
     "CircularMechanism",
     "CircularOGPM",
     "CircularSW",
+    "Clipped",
     "ClippedWarning",
     "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
+    "Corrected",
     "DBitFlip",
     "Density",
     "Device",
@@ -149,6 +175,7 @@ __all__ = [
     "Duchi",
     "Estimate",
     "Evidence",
+    "Exponential",
     "FrequencyOracle",
     "GridExponential",
     "GridResponse",
@@ -156,15 +183,17 @@ __all__ = [
     "IntervalDomain",
     "Laplace",
     "LdpkitError",
-    "MeanRecommendation",
     "MatrixMechanism",
+    "MeanRecommendation",
     "Mechanism",
+    "NearestPoint",
     "NumericEstimate",
     "NumericMechanism",
     "OGPMAt",
     "OGPMPrior",
     "OGPMUnbiased",
     "Optimal",
+    "Parameter",
     "Parallelogram",
     "PlaceExponential",
     "PlaceResponse",
@@ -177,7 +206,6 @@ __all__ = [
     "Polygon",
     "PrivacyLoss",
     "PrivateTrajectories",
-    "Parameter",
     "Projection",
     "Provenance",
     "Purkayastha",
@@ -189,6 +217,7 @@ __all__ = [
     "Result",
     "Risk",
     "Risks",
+    "RobustBox",
     "SampledAttributes",
     "SpatialMechanism",
     "Staircase",
@@ -200,7 +229,9 @@ __all__ = [
     "TruncatedPM",
     "TruncatedSW",
     "UnidentifiedWarning",
+    "Utilities",
     "VonMises",
+    "Withheld",
     "WrappedWarning",
     "audit",
     "bench",
@@ -208,8 +239,10 @@ __all__ = [
     "errors",
     "get",
     "guarantee",
+    "label_response",
     "list_mechanisms",
     "load_plugin",
+    "mixture_utility",
     "plan",
     "privatize_trajectories",
     "random",
@@ -217,9 +250,11 @@ __all__ = [
     "recommend_mean",
     "register",
     "risk",
+    "robust_box",
     "sequence_epsilon",
     "tally_file",
     "testing",
+    "utility",
 ]
 
 # Where each public name lives. Resolved on first use, so that `import ldpkit` and the
@@ -233,6 +268,7 @@ _HOMES = {
     "bench.benchmark": ("Benchmark",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
+    "core.domains.cellgrid": ("CellGrid",),
     "core.domains.circle": ("CircleDomain", "WrappedWarning"),
     "core.errors": ("LdpkitError",),
     "core.domains.interval": ("ClippedWarning", "IntervalDomain"),
@@ -247,6 +283,7 @@ _HOMES = {
     "core.results": ("Result",),
     "planning.frequencies.recommend": ("recommend",),
     "planning.frequencies.recommendation": ("Recommendation",),
+    "planning.locations": ("LocationRecommendation", "recommend_locations"),
     "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
     "planning.plan": ("Plan",),
     "planning.plans": ("Plans",),
@@ -255,12 +292,22 @@ _HOMES = {
     "estimation.circular_density": ("CircularDensity",),
     "estimation.density": ("Density", "Quantile"),
     "estimation.direction": ("DirectionEstimate",),
+    "estimation.heatmap": ("HeatMap",),
+    "estimation.hotspots": ("Hotspots", "hotspots"),
+    "estimation.origin_destination": ("OriginDestination", "origin_destination"),
+    "estimation.remap": ("remap",),
     "estimation.identified": ("UnidentifiedWarning",),
     "estimation.estimate": ("Estimate",),
     "estimation.evidence": ("Evidence",),
     "estimation.numeric": ("NumericEstimate",),
     "mechanisms.base": ("Mechanism", "register"),
     "mechanisms.lookup": ("get", "list_mechanisms"),
+    "assurance.classifier.blackbox": ("RobustBox", "robust_box"),
+    "assurance.classifier.columns": ("Clipped", "NearestPoint", "Withheld"),
+    "assurance.classifier.corrected": ("Corrected", "label_response"),
+    "assurance.classifier.mixture": ("mixture_utility",),
+    "assurance.classifier.utility": ("Utilities", "utility"),
+    "mechanisms.categorical.exponential": ("Exponential",),
     "mechanisms.categorical.grr": ("GRR",),
     "mechanisms.categorical.hashing": ("BLH", "OLH"),
     "mechanisms.categorical.histogram": ("SHE", "THE"),
@@ -301,6 +348,7 @@ _HOMES = {
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "protocols.store": ("DeviceStore",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
+    "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),
 }
 

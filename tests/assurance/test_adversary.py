@@ -327,3 +327,18 @@ def test_an_attack_is_computed_only_where_it_is_told():
 
 def test_what_is_almost_certain_is_not_said_to_be_certain():
     assert "at most 99.99999954%" in suspicion_in_words(19.2)
+
+
+def test_pairs_are_attacked_by_whoever_knows_the_partner():
+    """From one report alone the guess is right in 0.55 of all cases; epsilon is not about that."""
+    oracle = ldpkit.JRR(2, epsilon_alone=0.2, epsilon=2)
+    table = oracle.table
+    pairs = [(table.neither, table.one), (table.one, table.both)]  # own truth and lie, by the partner's truth
+    found = risk(oracle)
+    assert found.success == pytest.approx(float(sum(max(pair) for pair in pairs)), abs=1e-12)
+    assert found.success > oracle.p + 0.1
+    assert "knows the partner" in found.notes()[1]
+    with pytest.raises(InvalidParameterError, match="one report"):
+        risk(oracle, reports=2)
+    with pytest.raises(InvalidInputError, match="knows the partner"):
+        risk(ldpkit.get("joint_sue", 3, epsilon_alone=1, epsilon=2))

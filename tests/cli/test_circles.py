@@ -155,3 +155,22 @@ def test_reports_that_identify_nothing_are_warned_of_in_a_sentence(run, headings
         assert warning.startswith("warning: reports of OGPM((0, 360), epsilon=1, power=1) have the same law")
         assert "from 0 to 67.957" in warning
         assert warning.endswith(better)
+
+
+def test_what_is_no_place_on_the_circle_is_refused_by_its_line(run, tmp_path):
+    file = tmp_path / "hours.csv"
+    file.write_text("hour\n1\n1e300\n")
+    assert (
+        "line 3: value 1e+300 is more than" in run("mean", file, "--period", 24, "--wrap", code=2).error_line
+    )
+    file.write_text("hour\n12:30\n")
+    line = run("mean", file, "--period", 24, code=2).error_line
+    assert "line 2: value '12:30' is not a number: a time of day is a number of hours: write 12.5" in line
+
+
+def test_a_circular_mechanism_without_a_circle_asks_for_the_period(run, tmp_path):
+    file = tmp_path / "hours.csv"
+    file.write_text("hour\n1\n2\n")
+    asked = ("privatize", file, "-p", "circular_ogpm", "-e", 1, "-o", tmp_path / "x.ldp")
+    assert "give --period" in run(*asked, code=2).error_line
+    assert "give --period" in run("risk", "-p", "circular_ogpm", "--domain", 4, code=2).error_line

@@ -94,3 +94,17 @@ def test_refusals(run, tmp_path):
         (("privatize", tmp_path / "v.csv", "-p", f"@{tmp_path}/grr.json", "-o", "x.ldp"), "grr"),
     ):
         assert message in run(*words, code=2).error_line
+
+
+def test_what_would_be_ignored_or_misread_is_refused(run, tmp_path):
+    assert "written as .json" in run("optimal", "-e", 1, "-o", tmp_path / "a.xlsx", code=2).error_line
+    assert (
+        "no --prior to read: leave out --column"
+        in run("optimal", "-e", 1, "--column", "a", code=2).error_line
+    )
+    (tmp_path / "ages.txt").write_text("20\n30\n")
+    reports, interval = tmp_path / "ages.ldp", ("--low", 0, "--high", 100)
+    run("privatize", tmp_path / "ages.txt", "-p", "pm", "-e", 1, *interval, "-o", reports)
+    for words in (("optimal", "-e", 1, "--prior", reports), ("risk", "-p", "pm", "-d", reports)):
+        assert "has reports, not numbers" in run(*words, *interval, code=2).error_line
+    assert "give the period" in run("error", "-p", "circular_ogpm", code=2).error_line

@@ -105,3 +105,13 @@ def test_refusals(run, arguments, message):
 
 def test_help_has_examples(run):
     assert "ldpkit risk -p grr" in run("risk", "--help").out
+
+
+def test_a_mechanism_that_needs_more_than_epsilon_says_what(run):
+    assert (
+        "give it with --parameter epsilon_alone=..."
+        in run("risk", "-p", "grr", "jrr", "--domain", 4, code=2).err
+    )
+    assert "lgrr has no parameter 'epsilon'" in run("risk", "-p", "lgrr", "--domain", 4, code=2).err
+    shown = run("risk", "-p", "jrr", "--parameter", "epsilon_alone=1", "-e", 2, "--domain", 4)
+    assert "knows the partner's value and report" in shown.err

@@ -32,6 +32,30 @@ def _circular_tally():
     return mechanism.tally(mechanism.privatize([350.0, 20.0] * 200, rng=ldpkit.random.seeded(1)))
 
 
+def _spatial_kinds():
+    square, rng = ((0, 0), (1, 1)), ldpkit.random.seeded(1)
+    walks = ldpkit.Trajectories.from_list([[(0.2, 0.3), (0.4, 0.4)] * 20, [(0.8, 0.9)] * 20])
+    private = ldpkit.privatize_trajectories(walks, square, "grid_response", epsilon=4, rng=rng)
+    found = private.tally().estimate(columns=3, rows=3)
+    yield "private trajectories", private
+    yield "heat map", found
+    yield "hotspots", ldpkit.hotspots(found, 2, draws=2, rng=rng)
+    ends = private.reports[:20], private.reports[20:40]
+    yield (
+        "origins and destinations",
+        ldpkit.origin_destination(private.mechanism, *ends, columns=3, rows=3),
+    )
+    yield (
+        "trajectory evaluation",
+        ldpkit.evaluate_trajectories(walks, square, ["grid_response"], epsilon=4, rng=rng),
+    )
+    yield "location recommendation", ldpkit.recommend_locations(square, 2)
+
+
+def _above(rows):
+    return (rows[:, 0] > 0.5).astype(int)
+
+
 def _kinds():
     """Yield a small result of every kind, as a notebook would make it."""
     oracle = ldpkit.GRR(list(PEOPLE), epsilon=2.0)
@@ -49,12 +73,18 @@ def _kinds():
     compass = _circular_tally()
     yield "direction", compass.estimate()
     yield "circular density", compass.estimate("circular_density", bins=4)
+    yield from _spatial_kinds()
     budget = ldpkit.plan.budget(PEOPLE, ["grr", "oue"], at_most=0.1, search="analytic")
     yield "plan budget", budget
     yield "plan", budget.best
     yield "plan mean", ldpkit.plan.mean((0, 10), 0.5, ["hm", "pm"], n=5000)
     yield "plan capacity", ldpkit.plan.capacity({0: 40, 1: 60}, 50, "fn", at_most=0.1)
     yield "plan pairs", ldpkit.plan.pairs(100, 1.0, 2.0, ones=(0, 5), gain=False)
+    yield (
+        "classifier utility",
+        ldpkit.utility(_above, [[0.2], [0.7]], {0: ldpkit.OGPM((0, 1), 2.0)}, draws=50),
+    )
+    yield "plan classifier", ldpkit.plan.classifier(_above, [[0.2], [0.9]], {0: (0, 1)}, mechanisms=["ogpm"])
     yield "recommendation", ldpkit.recommend(PEOPLE, epsilon=1.0, protocols=["grr"], repeats=4)
     yield "mean recommendation", ldpkit.recommend_mean((0, 10), 100, epsilon=0.01)
     risks = ldpkit.risk(["grr", "oue"], domain=3, epsilon=[1, 2])

@@ -141,11 +141,11 @@ def test_batches_of_pairs_that_differ_are_not_read_as_one():
     """All of one batch hold the value and none of the other; partners are positively correlated."""
     oracle = ldpkit.JRR(2, 0.5, 8, correlation="positive")
     source = ldpkit.random.seeded(4)
-    parts = [oracle.simulate(people, rng=source, repeats=1500) for people in ([0, 200], [200, 0])]
+    parts = [oracle.simulate(people, rng=source, repeats=1500) for people in ([0, 60], [60, 0])]
     rows = parts[0] + parts[1]
-    both = spans((BATCHES[0], 0, 200), (BATCHES[1], 0, 200))
-    assert share_held(oracle, rows, 400, both, 0.5) > 0.926
-    assert share_held(oracle, rows, 400, spans((BATCHES[0], 0, 400)), 0.5) < 0.9, (
+    both = spans((BATCHES[0], 0, 60), (BATCHES[1], 0, 60))
+    assert share_held(oracle, rows, 120, both, 0.5) > 0.928
+    assert share_held(oracle, rows, 120, spans((BATCHES[0], 0, 120)), 0.5) < 0.9, (
         "the control: as if of one draw"
     )
 

@@ -105,7 +105,8 @@ SCENARIOS = (
     Scenario(
         "bench --task mean",
         ("bench", "--task", "mean", "-d", "gaussian:n=2000", "-p", "pm", "hm", "-r", "5", "-o", "mean.json"),
-        ("mean.json",),
+        ("mean.json", "mean.json.run"),
+        keeps=("mean.json.run",),
     ),
     Scenario(
         "datasets prepare",

@@ -18,10 +18,10 @@ from typer.main import get_command
 
 from ldpkit import __version__
 from ldpkit.cli.groups import Group
-from ldpkit.cli.parsing import decimal_comma
 from ldpkit.cli.retired import refuse_retired
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, PluginError
 from ldpkit.core.notices import listen
+from ldpkit.core.numbertext import decimal_comma
 from ldpkit.core.safetext import visible
 from ldpkit.core.stopping import Stopped
 
@@ -31,7 +31,7 @@ _UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, w
 
 COMMANDS = (
     *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
-    *("privatize", "estimate", "inspect", "longitudinal", "mean", "density"),
+    *("privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
     *("bench", "datasets", "reproduce"),
 )
 """The commands in the order of --help; each is a module of this room."""

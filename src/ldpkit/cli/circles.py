@@ -10,7 +10,7 @@ from ldpkit.cli.inputs import note_dropped, refuse_row, refuse_text
 from ldpkit.cli.making import make_circular
 from ldpkit.cli.printing import note
 from ldpkit.cli.tallies import is_collected
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +105,12 @@ def as_angles(
 correct --period and --low, or take it round the circle with --wrap
     """
     refuse_text(data, place)
-    values, outside = circle.wrap(data)
+    try:
+        values, outside = circle.wrap(data)
+    except OutOfDomainError as error:
+        if error.position is None:
+            raise
+        refuse_row(place, error.position, error.without_position)
     if outside and not wrap:
         import numpy as np
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ldpkit.cli.parsing import decimal_comma, parse_interval
+from ldpkit.cli.parsing import parse_interval
 from ldpkit.cli.printing import note
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.numbertext import clock_time, decimal_comma
 
 if TYPE_CHECKING:
     import numpy as np
@@ -177,5 +178,5 @@ def refuse_text(data: np.ndarray[Any, Any], place: Piece | None) -> None:
         from ldpkit.files.pieces import is_number, shortened
 
         row = next((row for row, cell in enumerate(data.tolist()) if not is_number(cell)), 0)
-        remedy = decimal_comma(data[row]) or ": remove it"
+        remedy = decimal_comma(data[row]) or clock_time(data[row]) or ": remove it"
         refuse_row(place, row, f"value {shortened(data[row])} is not a number{remedy}")

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.parsing import decimal_comma, parse_circle, parse_domain, parse_interval
+from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
+from ldpkit.core.numbertext import decimal_comma
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = [
+    "check_named",
     "is_for_numbers",
     "make_circular",
     "make_mechanism",
     "make_memoized",
     "make_numeric",
     "make_oracle",
+    "parsed_parameters",
     "read_mechanism",
+    "refuse_circular",
     "space_of",
 ]
 
@@ -51,9 +55,9 @@ def make_oracle(
 
     if is_for_numbers(name):
         raise InvalidParameterError(f"{name} is for numbers: give the interval with --low and --high")
-    _refuse_circular(name)
+    refuse_circular(name)
     kind = frequency_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def make_numeric(
@@ -62,9 +66,9 @@ def make_numeric(
     """Return the numeric mechanism that the user named, or say what it needs."""
     from ldpkit.mechanisms.kinds import numeric_class
 
-    _refuse_circular(name)
+    refuse_circular(name)
     kind = numeric_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
 def make_circular(
@@ -74,10 +78,11 @@ def make_circular(
     from ldpkit.mechanisms.kinds import circular_class
 
     kind = circular_class(name)
-    return kind.make(domain, **_parsed(kind, epsilon, parameters))
+    return kind.make(domain, **parsed_parameters(kind, epsilon, parameters))
 
 
-def _refuse_circular(name: str) -> None:
+def refuse_circular(name: str) -> None:
+    """Refuse a mechanism for values on a circle where no circle was given."""
     from ldpkit.mechanisms.base import MECHANISMS
     from ldpkit.mechanisms.kinds import is_circular
 
@@ -91,7 +96,7 @@ def make_memoized(
     kind: type[MemoizedOracle], domain: CategoricalDomain, parameters: Mapping[str, str]
 ) -> MemoizedOracle:
     """Return a longitudinal mechanism with the parameters that the user gave."""
-    return kind.make(domain, **_parsed(kind, None, parameters))
+    return kind.make(domain, **parsed_parameters(kind, None, parameters))
 
 
 def make_mechanism(
@@ -101,7 +106,14 @@ def make_mechanism(
     from ldpkit.mechanisms.base import MECHANISMS
 
     kind = MECHANISMS.get(name)
-    return kind.make(space, **_parsed(kind, epsilon, parameters))
+    return kind.make(space, **parsed_parameters(kind, epsilon, parameters))
+
+
+def check_named(name: str, epsilon: float | None, parameters: Mapping[str, str]) -> None:
+    """Refuse a mechanism that lacks a parameter or does not know one, with the option that helps."""
+    from ldpkit.mechanisms.base import MECHANISMS
+
+    parsed_parameters(MECHANISMS.get(name), epsilon, parameters)
 
 
 def space_of(
@@ -113,8 +125,8 @@ def space_of(
 
     if is_spatial(MECHANISMS.get(name)):
         raise InvalidParameterError(
-            f"{name} is for locations, which have no option here: in Python, "
-            f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...) makes it for a rectangle'
+            f"{name} is for locations, which have no option here: use 'ldpkit trajectory', or in Python "
+            f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...)'
         )
     circle = parse_circle(period, low, high)
     if is_circular(MECHANISMS.get(name)):
@@ -155,7 +167,9 @@ def read_mechanism(file: Path) -> Mechanism:
         raise FileFormatError(f"{str(file)!r} describes no mechanism: {error}") from None
 
 
-def _parsed(kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]) -> dict[str, Any]:
+def parsed_parameters(
+    kind: type[Mechanism], epsilon: float | None, texts: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the parameters of a mechanism, or say which is missing, unknown or wrong."""
     known = {each.name: each for each in kind.declared}
     given: dict[str, Any] = {}

@@ -10,9 +10,17 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import moved_in_words, read_numbers
-from ldpkit.cli.outputs import check_figure, check_outputs, is_standard_output, save_drawn, write_text
+from ldpkit.cli.outputs import (
+    check_ending,
+    check_figure,
+    check_outputs,
+    is_standard_output,
+    save_drawn,
+    write_text,
+)
 from ldpkit.cli.parsing import parse_circle, parse_interval, refuse_options
 from ldpkit.cli.printing import note, present
+from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -104,6 +112,11 @@ def optimal(
     check_outputs({"--output": output, "--figure": figure}, force=force, inputs=[prior])
     if is_standard_output(output):
         raise InvalidParameterError("the result is printed on standard output: give --output a file")
+    check_ending(output, "--output", [".json"])
+    if prior is None:
+        refuse_options("there is no --prior to read", column=column, clip=clip and period is None)
+    elif is_collected(prior):
+        raise InvalidParameterError(f"{prior} has reports, not numbers: give a file of public numbers")
     circle = parse_circle(period, low, high, clip=clip)
     if circle is not None:
         refuse_options(
@@ -167,8 +180,7 @@ def _prior(
 ) -> Floats:
     """Return the public numbers of a file."""
     found = read_numbers([file], column, interval.low, interval.high, clip=clip, missing=missing)
-    if found is None:
-        raise InvalidParameterError(f"{file} has reports, not numbers: give a file of public numbers")
+    assert found is not None  # reports were refused before
     if found.moved:
         note(f"note: {moved_in_words(found.moved, len(found.values))}")
     return found.values

@@ -162,7 +162,7 @@ MissingOption = Annotated[
     Missing, typer.Option("--missing", help="Missing values: refuse the file, or drop and count them.")
 ]
 ClipOption = Annotated[
-    bool, typer.Option("--clip", help="Move numbers outside to the nearest end; it is told how many.")
+    bool, typer.Option("--clip", help="Move numbers outside to the nearest end, and say how many.")
 ]
 WrapOption = Annotated[
     bool,

@@ -42,6 +42,7 @@ _EXTRAS = {
     "matplotlib": ("drawing figures", "plots"),
     "pyarrow": ("writing Parquet files", "frames"),
     "bayes_opt": ("the search bayes", "optimisation"),
+    "sklearn": ("planning for a classifier", "models"),
 }
 
 

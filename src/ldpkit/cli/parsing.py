@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ldpkit.cli.repeatable import split
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.numbertext import decimal_comma
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Label
 
 __all__ = [
-    "decimal_comma",
     "parse_budgets",
     "parse_circle",
     "parse_domain",
@@ -212,18 +212,6 @@ def _number(text: str, what: str) -> float:
         return float(text)
     except ValueError:
         raise InvalidParameterError(f"{what} must be a number, got {text!r}") from None
-
-
-def decimal_comma(text: object) -> str:
-    """Return a hint for a message if a number was written with a decimal comma, else nothing.
-
-    Examples
-    --------
-    >>> decimal_comma("3,5"), decimal_comma("1.234,5"), decimal_comma("red")
-    (': a decimal has a point: write 3.5', ': a decimal has a point: write 1234.5', '')
-    """
-    found = re.fullmatch(r"[\s'\"]*([+-]?\d{1,3}(?:\.\d{3})+|[+-]?\d+),(\d+)[\s'\"]*", str(text))
-    return "" if found is None else f": a decimal has a point: write {found[1].replace('.', '')}.{found[2]}"
 
 
 def refuse_options(why: str, **options: object) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ldpkit.cli import plan_budget, plan_capacity, plan_pairs
+from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_pairs
 from ldpkit.cli.groups import Group
 
 __all__ = ["add_to"]
@@ -16,4 +16,5 @@ def add_to(app: typer.Typer) -> None:
     plan_budget.add_to(plan)
     plan_capacity.add_to(plan)
     plan_pairs.add_to(plan)
+    plan_classifier.add_to(plan)
     app.add_typer(plan, name="plan")

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ldpkit.cli.circles import as_angles, wrapped_in_words
 from ldpkit.cli.inputs import as_numbers, dropped_in_words, moved_in_words
-from ldpkit.cli.making import is_for_numbers, make_circular, make_numeric, make_oracle, read_mechanism
+from ldpkit.cli.making import (
+    is_for_numbers,
+    make_circular,
+    make_numeric,
+    make_oracle,
+    read_mechanism,
+    refuse_circular,
+)
 from ldpkit.cli.memory import Memory
 from ldpkit.cli.options import Missing
 from ldpkit.cli.tallies import open_collected
@@ -117,6 +124,8 @@ def randomise_categories(
     oracle = None if public is None else _oracle(asked, public)
     if oracle is None and is_for_numbers(asked.mechanism):
         raise InvalidParameterError(f"{asked.mechanism} is for numbers: give --low and --high")
+    if oracle is None:
+        refuse_circular(asked.mechanism)
     if oracle is None and not from_data:
         raise InvalidParameterError(
             "the domain is missing: give the public list of values with --domain, or accept that the file "

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption
-from ldpkit.cli.outputs import check_output
+from ldpkit.cli.outputs import check_extra, check_output, is_standard_output
 from ldpkit.cli.printing import note, show
 from ldpkit.cli.progress import watched
+from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
 
@@ -18,6 +19,7 @@ _EXAMPLES = """
 \b
 Examples:
   ldpkit reproduce ldp3 --quick
+  ldpkit reproduce ogpm --quick -o ogpm-results
   LDPKIT_DATA=data ldpkit reproduce ldp3 -o ldp3-results --format csv
 """
 
@@ -51,9 +53,8 @@ def reproduce(
         show(rows, style, kind="papers", title="Papers that can be reproduced")
         return
     reproduction = REPRODUCTIONS.get(name)
-    if output is not None and output.exists():
-        for file in ("claims.csv", "claims.json"):
-            check_output(output / file, force=force, inputs=[])
+    if output is not None:
+        _check_folder(output, force=force)
     run = reproduction.run(Settings(quick=quick, seed=seed, folder=output))
     claims = list(watched(run, None, f"claims of {name}"))
     show([claim.row() for claim in claims], style, kind="claims", title=reproduction.title)
@@ -64,3 +65,15 @@ def reproduce(
     for claim in claims:
         counts[claim.verdict.value] = counts.get(claim.verdict.value, 0) + 1
     note(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+
+
+def _check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse, before minutes of work, a place where the results could not be written."""
+    if is_standard_output(folder):
+        raise InvalidParameterError("a reproduction writes several files: give --output the name of a folder")
+    check_extra("matplotlib")
+    if folder.exists() and not folder.is_dir():
+        raise InvalidParameterError(f"{str(folder)!r} is a file: give --output the name of a folder")
+    if folder.exists():
+        for file in ("claims.csv", "claims.json"):
+            check_output(folder / file, force=force, inputs=[])

@@ -10,7 +10,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
-from ldpkit.cli.making import is_for_numbers, make_mechanism
+from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism, refuse_circular
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import (
     parse_budgets,
@@ -23,6 +23,7 @@ from ldpkit.cli.parsing import (
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.progress import watched
 from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ Examples:
     --domain 10 --reports 20
   ldpkit risk -p pm sw -e 1 --low 0 --high 100 --bins 20
   ldpkit risk -p circular_ogpm -e 1 2 --period 360 --bins 8
+  ldpkit risk -p jrr --parameter epsilon_alone=1 -e 2 --domain 4
   ldpkit risk -d ages.csv --column age --low 0 --high 120 -p all
 """
 
@@ -114,6 +116,8 @@ def risk(
     first = "all" if names is None else names[0]
     if first != "all" and is_for_numbers(first) and interval is None and circle is None:
         raise InvalidParameterError(f"{first} is for numbers: give the interval with --low and --high")
+    if first != "all" and circle is None:
+        refuse_circular(first)
     about: dict[str, Any] = {}
     if circle is not None:
         refuse_options("values on a circle have a --period", domain=domain)
@@ -138,6 +142,9 @@ def risk(
             about["domain"] = parse_domain(domain)
     budgets = parse_budgets(epsilon or [])
     texts = parse_parameters(parameter)
+    if not texts and first != "all":
+        for name in names or []:
+            check_named(name, 1.0, {})
     found = attack(
         names if not texts else _made(names or [], budgets, texts, about),
         epsilon=budgets or None,
@@ -156,9 +163,10 @@ def risk(
 def _numbers(
     data: str, column: str | None, interval: IntervalDomain, *, clip: bool, missing: opt.Missing
 ) -> Floats:
-    found = read_numbers([Path(data)], column, interval.low, interval.high, clip=clip, missing=missing)
-    if found is None:
+    if is_collected(Path(data)):
         raise InvalidParameterError(f"{data} has reports, not numbers: give a number for each person")
+    found = read_numbers([Path(data)], column, interval.low, interval.high, clip=clip, missing=missing)
+    assert found is not None
     if found.moved:
         note(f"note: {moved_in_words(found.moved, len(found.values))}")
     return found.values

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 
-__all__ = ["number_text", "percent_text"]
+__all__ = ["clock_time", "decimal_comma", "number_text", "percent_text"]
 
 _LARGEST = 1e15  # beyond, nobody counts digits
 
@@ -37,3 +38,30 @@ def percent_text(share: float) -> str:
     if share < 1 and float(text) >= 99.95:
         text = f"{100 * share:.{1 - math.floor(math.log10(100 * (1 - share)))}f}"
     return f"{text}%"
+
+
+def decimal_comma(text: object) -> str:
+    """Return a hint for a message if a number was written with a decimal comma, else nothing.
+
+    Examples
+    --------
+    >>> decimal_comma("3,5"), decimal_comma("1.234,5"), decimal_comma("red")
+    (': a decimal has a point: write 3.5', ': a decimal has a point: write 1234.5', '')
+    """
+    found = re.fullmatch(r"[\s'\"]*([+-]?\d{1,3}(?:\.\d{3})+|[+-]?\d+),(\d+)[\s'\"]*", str(text))
+    return "" if found is None else f": a decimal has a point: write {found[1].replace('.', '')}.{found[2]}"
+
+
+def clock_time(text: object) -> str:
+    """Return a hint for a message if a time of day was written where a number is wanted, else nothing.
+
+    Examples
+    --------
+    >>> clock_time("12:30"), clock_time("99:99")
+    (': a time of day is a number of hours: write 12.5', '')
+    """
+    found = re.fullmatch(r"\s*([01]?\d|2[0-4]):([0-5]\d)(?::([0-5]\d))?\s*", str(text))
+    if found is None:
+        return ""
+    hours = int(found[1]) + int(found[2]) / 60 + int(found[3] or 0) / 3600
+    return f": a time of day is a number of hours: write {round(hours, 4):g}"

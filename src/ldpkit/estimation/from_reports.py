@@ -12,11 +12,19 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import Result
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.kinds import is_circular, is_numeric
+from ldpkit.mechanisms.kinds import is_circular, is_numeric, is_spatial
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 from ldpkit.mechanisms.tally import Tally
 
-__all__ = ["FromReports", "check_reported", "circular_mechanism", "made_by", "numeric_mechanism"]
+__all__ = [
+    "FromReports",
+    "check_reported",
+    "circular_mechanism",
+    "made_by",
+    "numeric_mechanism",
+    "spatial_mechanism",
+]
 
 
 def made_by(mechanism: Mechanism, method: str) -> dict[str, Any]:
@@ -45,6 +53,15 @@ def circular_mechanism(tally: Tally) -> CircularMechanism:
     mechanism = tally.mechanism
     if not is_circular(mechanism):
         raise _other_kind(tally, "circular")
+    check_reported(tally)
+    return mechanism
+
+
+def spatial_mechanism(tally: Tally) -> SpatialMechanism:
+    """Return the mechanism of a tally from which a map can be estimated, or say why not."""
+    mechanism = tally.mechanism
+    if not is_spatial(mechanism):
+        raise _other_kind(tally, "spatial")
     check_reported(tally)
     return mechanism
 

@@ -9,6 +9,7 @@ import numpy as np
 from ldpkit.figures.canvas import label_logs, new_figure
 from ldpkit.mechanisms.kinds import is_circular, is_numeric, is_tabled
 from ldpkit.mechanisms.numeric.ogpm import OGPM
+from ldpkit.planning.optimal.errors import distance_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,8 +82,7 @@ def draw_minimax(ax: Axes, found: Minimax) -> None:
         axes.axhline(found.lower, color="C3", linestyle=":", label="bound on the worst error of all")
     axes.set_ylim(bottom=0)
     axes.set_xlabel("value")
-    away = "arc(y, x)" if is_circular(mechanism) else "|y - x|"
-    axes.set_ylabel(f"expected {away}^{found.power:g}")
+    axes.set_ylabel(f"expected {distance_text(found.power, around=is_circular(mechanism))}")
     axes.legend(fontsize=8)
 
 

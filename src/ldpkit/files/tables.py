@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
+from ldpkit.core.numbertext import decimal_comma
 from ldpkit.files.lines import STANDARD_INPUT, check_file, file_title, line_blocks
 from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 
@@ -57,7 +58,7 @@ class _Delimited:
     """A table of text with a header line."""
 
     def __init__(self, blocks: Iterator[list[str]], title: str, delimiter: str) -> None:
-        self.title = title
+        self.title, self._delimiter = title, delimiter
         # The parser sees line ends, because a quoted cell may run over several lines.
         lines = (f"{line}\n" for block in blocks for line in block)
         self._rows = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -94,9 +95,10 @@ class _Delimited:
             rows, lines = list[list[str]](), list[int]()
             while row is not None and len(rows) < _PIECE:
                 if len(row) != width and (row or width > 1):
+                    hint = _split_decimal(row) if self._delimiter == "," and len(row) > width else ""
                     raise InvalidInputError(
                         f"{self.title}, line {self._line}: {len(row)} cells, the header has {width}: "
-                        "repair or remove the line"
+                        f"repair or remove the line{hint}"
                     )
                 rows.append(row or [""])
                 lines.append(self._line)
@@ -106,6 +108,16 @@ class _Delimited:
     def _after_header(self) -> list[str] | None:
         self._line = self._rows.line_num + 1
         return self._next()
+
+
+def _split_decimal(row: list[str]) -> str:
+    """Return a hint if a decimal comma may have cut a number of a row in two, else nothing."""
+    for first, second in itertools.pairwise(map(str.strip, row)):
+        whole = f"{first},{second}"
+        hint = decimal_comma(whole)
+        if hint:
+            return f"; if {whole} is one number{hint}"
+    return ""
 
 
 def _text_column(table: InputTable, name: str | None, missing: Missing | None) -> Iterator[Piece]:

@@ -32,6 +32,7 @@ CAPABILITIES = {
     "tabled": "it is a table of weights, which a solver makes and its description holds",
     "additive": "the noise does not depend on the value",
     "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
+    "valued": "a report is a value of the domain, so who works with values can take it for one",
     "chained": "it reports locations from a reference, which may be the report before",
     "spherical": "it takes longitudes and latitudes of the whole globe",
     "hashed": "a report names a hash function, which closed formulas take as ideal",
@@ -174,7 +175,12 @@ class Mechanism(WireForm):
         try:
             made: Self = make(domain, **arguments)
         except TypeError as error:
-            raise InvalidParameterError(f"{cls.name} cannot be made: {error}") from None
+            known = [each.name for each in cls.declared]
+            strange = [repr(name) for name in arguments if name not in known]
+            lacking = [name for name in cls.required() if name not in arguments]
+            what = f"has no parameter {strange[0]}" if strange else f"needs {lacking[0]}" if lacking else ""
+            what = f"{what}: it takes {', '.join(known)}" if what else f"cannot be made: {error}"
+            raise InvalidParameterError(f"{cls.name} {what}") from None
         return made
 
     @abc.abstractmethod

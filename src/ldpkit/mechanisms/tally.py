@@ -36,11 +36,14 @@ if TYPE_CHECKING:
     from ldpkit.estimation.density import Density
     from ldpkit.estimation.direction import DirectionEstimate
     from ldpkit.estimation.estimate import Estimate
+    from ldpkit.estimation.heatmap import HeatMap
     from ldpkit.estimation.numeric import NumericEstimate
 
 __all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "SpatialTally", "Tally"]
 
-AnyEstimate: TypeAlias = "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity"
+AnyEstimate: TypeAlias = (
+    "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity | HeatMap"
+)
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
 """Estimators by name: functions from a tally to an estimate."""
@@ -296,3 +299,10 @@ class SpatialTally(Tally):
 
     __slots__ = ()
     kind = "spatial"
+
+    def estimate(  # type: ignore[override]  # of locations there is a map
+        self, method: str | None = None, **options: Any
+    ) -> HeatMap:
+        """Return the share of people in each cell of the region, as `Tally.estimate` does."""
+        found: HeatMap = self._estimate(method, options.pop("consistency", None), options)
+        return found

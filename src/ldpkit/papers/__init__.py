@@ -40,6 +40,9 @@ class Verdict(enum.StrEnum):
     """The paper's number follows from a slip; ours is the right one."""
     NOT_REPRODUCED = "not reproduced"
     NO_DATA = "no data"
+    """A data set or a solver is not there."""
+    NOT_IN_PAPER = "not in the paper"
+    """A number of ours that the paper has nothing to compare with."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ _MUCH = 100_000  # people or values that somebody may ask for, if they wait
 def _is_much(text: str) -> bool:
     """Whether a population is one that takes long because it was asked for."""
     numbers = re.findall(r"\d[\d_]*(?:\.\d*)?(?:e[+-]?\d+)?", text.lower())
-    return any(_MUCH < float(number.replace("_", "")[:400]) <= 1 << 26 for number in numbers)
+    return any(_MUCH < float(number.replace("_", "")) <= 1 << 26 for number in numbers)
 
 
 def _domain(text: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -63,7 +64,8 @@ def test_points_become_two_reports_and_two_tallies(polar):
 def test_a_description_is_read_without_solving(polar, monkeypatch):
     monkeypatch.setattr("ldpkit.mechanisms.circular.polar.best_split", None)
     assert PolarOGPM.from_spec(polar.spec()) == polar
-    for bad in ({}, None, {**polar.spec(), "more": 1}, {**polar.spec(), "circle": 3}):
+    unsplit = {**polar.spec(), "distance_epsilon": None}
+    for bad in ({}, None, {**polar.spec(), "more": 1}, {**polar.spec(), "circle": 3}, unsplit):
         with pytest.raises(InvalidParameterError):
             PolarOGPM.from_spec(bad)
 
@@ -84,3 +86,12 @@ def test_senseless_parts_are_refused():
         PolarOGPM(1.0, TURN, BUDGET, power=0)
     with pytest.raises(InvalidParameterError, match="two reports"):
         PolarOGPM(1.0, TURN, 0.0015)
+
+
+def test_units_that_leave_nothing_for_the_distance_are_warned_of():
+    with pytest.warns(UserWarning, match="next to nothing of epsilon for the distance"):
+        PolarOGPM(1.0, 360, 4.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PolarOGPM(1.0, TURN, 8.0)
+        PolarOGPM(1.0, 360, 4.0, distance_epsilon=1.0)

@@ -192,7 +192,7 @@ def test_powers_that_are_none(power):
 def test_too_fine_a_grid_and_too_little_time_are_refused():
     with pytest.raises(InvalidParameterError, match=r"1000 intervals is too fine.*at most 128 intervals"):
         Optimal((0, 1), 1.0, intervals=1000)
-    with pytest.raises(UnsolvedError, match=r"did not solve the program of 40 intervals within 1e-06 s"):
+    with pytest.raises(UnsolvedError, match=r"did not solve the program within 1e-06 s"):
         solve(Problem.worst_case(1.25, 1.0, 40), time_limit=1e-6)
 
 

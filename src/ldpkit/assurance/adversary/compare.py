@@ -93,7 +93,12 @@ class Risks(Result):
     def caption(self) -> str:
         """What the columns mean."""
         is_hashed = any(MECHANISMS.get(each.name).can("hashed") for each in self.risks)
-        return self.risks[0].caption + ("; hashing counts as ideal" if is_hashed else "")
+        in_pairs = any(each.knows_partner for each in self.risks)
+        return (
+            self.risks[0].caption
+            + ("; hashing counts as ideal" if is_hashed else "")
+            + ("; in pairs the adversary knows the partner's value and report" if in_pairs else "")
+        )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each mechanism and budget, with what it means in words."""

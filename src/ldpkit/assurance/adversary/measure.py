@@ -12,6 +12,7 @@ import numpy as np
 from ldpkit.assurance.adversary.belief import are_numbers, blind_guess, check_amounts, check_eta, check_prior
 from ldpkit.assurance.adversary.closed_form import guesses_of
 from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
+from ldpkit.assurance.adversary.pairs import pair_confusion
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.checks import check_whole
@@ -21,7 +22,8 @@ from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_memoized, is_on_grid
+from ldpkit.mechanisms.joint.oracle import PairedOracle
+from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_memoized, is_on_grid, is_paired
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["risk"]
@@ -64,7 +66,8 @@ def risk(
 
     Exact for one report of any pure protocol (with ideal hashing for BLH and OLH) or of a
     numeric or circular mechanism; by simulation for several reports and other mechanisms. One-time
-    mechanisms make a new report each time, longitudinal ones keep their permanent report.
+    mechanisms make a new report each time, longitudinal ones keep their permanent report. Against
+    pairs the adversary knows the partner's value and report.
 
     Parameters
     ----------
@@ -108,6 +111,8 @@ def risk(
     numbers = check_amounts(amounts, oracle.domain)
     count = check_whole(reports, "reports")
     limit = check_eta(eta)
+    if is_paired(oracle):
+        return _paired_risk(oracle, belief, truth, numbers, eta, count, has_distances=amounts is not None)
     is_exact = _has_closed_form(oracle, count)
     if is_exact:
         told = guesses_of(oracle, belief)
@@ -165,6 +170,36 @@ def _numeric_risk(
     )
 
 
+def _paired_risk(
+    oracle: PairedOracle,
+    belief: Floats,
+    truth: Floats,
+    numbers: Floats,
+    eta: float | None,
+    reports: int,
+    *,
+    has_distances: bool,
+) -> Risk:
+    """Return what an adversary achieves who knows the partner, exactly."""
+    if reports != 1:
+        raise InvalidParameterError(
+            f"the attack on {oracle!r} is on one report, got reports={reports}: several reports of a person "
+            "cost their epsilons together"
+        )
+    table, limit = pair_confusion(oracle, belief), check_eta(eta)
+    return _told(
+        oracle,
+        _achieved(truth, np.diag(table), table.__matmul__, numbers, numbers, limit),
+        blind_guess(belief, truth, numbers),
+        epsilon=oracle.exact_epsilon(),
+        low=float(truth[numbers <= limit].sum()),
+        eta=None if eta is None else limit,
+        shown=(oracle.p, oracle.q),
+        has_distances=has_distances or are_numbers(oracle.domain),
+        knows_partner=True,
+    )
+
+
 def _told(
     mechanism: Mechanism,
     totals: _Totals,
@@ -178,6 +213,7 @@ def _told(
     how: Literal["exact", "simulated"] = "exact",
     shown: tuple[float | None, float | None] = (None, None),
     has_distances: bool = True,
+    knows_partner: bool = False,
 ) -> Risk:
     """Return the record of an attack; `low` is the share of people at most at eta."""
     precision = totals.hits / totals.alarms if totals.alarms > 0 else None
@@ -199,6 +235,7 @@ def _told(
         how=how,
         truthful=shown[0],
         otherwise=shown[1],
+        knows_partner=knows_partner,
     )
 
 

@@ -41,6 +41,8 @@ class Risk(Result):
         Where the numbers come from.
     truthful, otherwise : float or None
         How often a report supports the person's own value, and any other one.
+    knows_partner : bool
+        Whether people report in pairs, and the adversary knows the partner's value and report.
     """
 
     mechanism: str
@@ -59,6 +61,7 @@ class Risk(Result):
     how: Literal["exact", "simulated"]
     truthful: float | None
     otherwise: float | None
+    knows_partner: bool = False
 
     kind: ClassVar[str] = "risk"
 
@@ -109,6 +112,7 @@ class Risk(Result):
             "eta": self.eta,
             "truthful": self.truthful,
             "otherwise": self.otherwise,
+            "knows_partner": self.knows_partner,
         }
 
     def notes(self) -> list[str]:

@@ -66,6 +66,8 @@ def guess_in_words(risk: Risk) -> str:
     Who guesses from the report is right in 47.5% of all cases; without it, in 25%: 1.9 times as often.
     """
     what, them = ("the report", "it") if risk.reports == 1 else (f"the {risk.reports} reports", "them")
+    if risk.knows_partner:
+        what += ", and knows the partner's value and report,"
     gain = "no more often" if risk.gain < 1.0005 else f"{number_text(risk.gain, 3)} times as often"
     return (
         f"Who guesses from {what} is right in {percent_text(risk.success)} of all cases; "

@@ -112,9 +112,10 @@ remove it, or give wrap=True to take it round the circle
             position = int(np.argmin(near))
             if not math.isfinite(numbers[position]):
                 refuse_infinite(numbers, position)
+            value = numbers[position].item()
+            why = f"is more than {_TURNS} turns from {self._low:g}, too far to know its place: remove it"
             raise OutOfDomainError(
-                f"value {numbers[position].item()!r} at position {position} is more than {_TURNS} turns "
-                f"from {self._low:g}, too far to know its place on the circle: remove it"
+                f"value {value!r} at position {position} {why}", position, f"value {value!r} {why}"
             )
         outside = (numbers < self._low) | (numbers > self.high)
         moved = int(outside.sum())

@@ -43,7 +43,7 @@ class GRR(FrequencyOracle):
     name = "grr"
     aliases: ClassVar[tuple[str, ...]] = ("krr",)
     title = "Generalised randomised response"
-    capabilities = FrequencyOracle.capabilities | {"likelihood"}
+    capabilities = FrequencyOracle.capabilities | {"likelihood", "valued"}
     citation = "Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy. ICML 2016"
 
     @cached_property

@@ -7,6 +7,7 @@ whoever reads the description of the mechanism has nothing to solve.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +30,7 @@ from ldpkit.mechanisms.tally import CircularTally, NumericTally
 
 __all__ = ["PolarOGPM", "PolarReports", "PolarTally", "best_split"]
 
+_NOTHING = 2 * SMALLEST_EPSILON
 _PARTS = Parameter("distance_epsilon", float, "the part of the budget that the distance gets", above=0)
 
 
@@ -68,6 +70,19 @@ def best_split(epsilon: float, reach: float, period: float, power: float = 1.0) 
     return float(found.x), epsilon - float(found.x)
 
 
+def _warn_if_starved(part: float, rest: float, reach: float, period: float) -> None:
+    """Warn if the best split leaves the distance or the angle so little that its reports are noise."""
+    starved = [name for name, each in (("distance", part), ("angle", rest)) if each < _NOTHING]
+    if starved:
+        warnings.warn(
+            f"the least sum of errors leaves next to nothing of epsilon for the {starved[0]}: errors are "
+            f"added up in the units of the values, with a reach of {reach:g} and a turn of {period:g}; give "
+            "distance_epsilon, or other units",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 @dataclass(frozen=True, init=False)
 class PolarOGPM:
     """Distance and angle of a point, reported within [0, reach] and around a circle.
@@ -80,7 +95,8 @@ class PolarOGPM:
     reach : float
         The greatest distance.
     circle : CircleDomain or float
-        The circle of angles, or its period.
+        The circle of angles, or its period. Its unit counts: an error of one degree weighs as
+        much as one of 1 in the distance.
     epsilon : float
         The privacy budget of the pair.
     power : float
@@ -121,7 +137,8 @@ class PolarOGPM:
                 f"epsilon must be at least {2 * SMALLEST_EPSILON}, got {epsilon}: it is for two reports"
             )
         if distance_epsilon is None:
-            part, _ = best_split(budget, interval.width, around.period, order)
+            part, rest = best_split(budget, interval.width, around.period, order)
+            _warn_if_starved(part, rest, interval.width, around.period)
         else:
             part = _PARTS.check(distance_epsilon)
         if not SMALLEST_EPSILON <= part <= budget - SMALLEST_EPSILON:
@@ -216,6 +233,8 @@ class PolarOGPM:
             "distance_epsilon",
         }:
             raise InvalidParameterError(f"not the description of PolarOGPM: {str(spec)[:50]!r}")
+        if spec["distance_epsilon"] is None:
+            raise InvalidParameterError("the description of PolarOGPM has a distance_epsilon: give a number")
         numbers = dict(spec)
         circle = CircleDomain.from_json(numbers.pop("circle"))
         return cls(numbers.pop("reach"), circle, numbers.pop("epsilon"), **numbers)

@@ -177,6 +177,18 @@ class PairTable:
         found = [max(ratio, 1 / ratio) for ratio in ratios if ratio is not None]
         return max(found) if len(found) == len(ratios) else None
 
+    def by_partner(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Return what is known of a report to whoever knows whether the partner's is true.
+
+        For a true and for an untrue one: how likely that is, and how likely the report then is true.
+
+        Examples
+        --------
+        >>> PairTable.correlated(2, Fraction(3, 4), Fraction(-1, 5)).by_partner()
+        ((Fraction(3, 4), Fraction(7, 10)), (Fraction(1, 4), Fraction(9, 10)))
+        """
+        return (self.truthful, self.neither / self.truthful), (self.untruthful, self.one / self.untruthful)
+
     def epsilon_given(self, *chances: Fraction) -> float:
         """Return the epsilon towards whoever thinks the partner truthful with one of some probabilities."""
         worst = 0.0

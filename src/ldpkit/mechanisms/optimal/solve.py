@@ -122,8 +122,8 @@ def solve(problem: Problem, *, time_limit: float = math.inf) -> Solved:
         solved = _with_outputs(problem, outputs, deadline - time.monotonic(), symmetric=symmetric)
         if solved is None:
             raise UnsolvedError(
-                f"HiGHS did not solve the program of {len(problem.inputs) - 1} intervals within "
-                f"{time_limit:g} s: give it more time or use fewer intervals"
+                f"HiGHS did not solve the program within {time_limit:g} s: give it more time or use fewer "
+                "intervals"
             )
         paying, least = _paying(solved, symmetric=symmetric)
         # The last table is the best one, but not always the last prices.

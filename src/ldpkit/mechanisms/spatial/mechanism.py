@@ -97,6 +97,22 @@ class SpatialMechanism(Mechanism):
         made: Self = kind(self.domain, **{**self.parameters(), "grid": size})
         return made
 
+    @classmethod
+    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
+        """Return the mechanism at its best for a region and, if it answers with places, for these.
+
+        Parameters
+        ----------
+        domain : PlaneDomain, PlaneRegion or pair of corners
+            The region of locations.
+        epsilon : float
+            The privacy budget of one location.
+        places : optional
+            Public locations, where people are likely to be.
+        """
+        made: Self = cls.make(as_plane(domain), epsilon=epsilon)
+        return made
+
     # --- what a subclass gives ---------------------------------------------------------
 
     @property

@@ -245,6 +245,12 @@ class PlaceResponse(SiteResponse):
         best: Self = _least(made, points, chances / chances.sum(), ladder)
         return best
 
+    @classmethod
+    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
+        if places is None:
+            return super().suited(domain, epsilon)
+        return cls.for_places(domain, epsilon, places)
+
     def parameters(self) -> dict[str, ParameterValue]:
         return Mechanism.parameters(self)
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import PlaneDomain, PlaneLike
+from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
-from ldpkit.mechanisms.spatial.clusters import nearest
+from ldpkit.mechanisms.spatial.clusters import medoids, nearest
 from ldpkit.mechanisms.spatial.laplace_mass import clipped_masses
 from ldpkit.mechanisms.spatial.mechanism import list_cells
 from ldpkit.mechanisms.spatial.scaled_table import SiteTable
@@ -20,6 +20,7 @@ from ldpkit.mechanisms.spatial.scaled_table import SiteTable
 __all__ = ["GridExponential", "PlaceExponential", "PlanarLaplace", "SiteTable"]
 
 _MOST_SITES = 1024
+_FEW_SITES = 128  # groups of public places
 _SIDES = Parameter("cells", int, "the cells along each edge of the region", default=10, least=2, most=32)
 
 
@@ -154,6 +155,17 @@ class PlaceExponential(SiteTable):
             raise InvalidParameterError(
                 f"{self.name} needs public places, at most {_MOST_SITES}: see PlaneDomain.with_places"
             )
+
+    @classmethod
+    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
+        """Return the mechanism among at most some hundred middles of groups of public places."""
+        plane = as_plane(domain)
+        if places is None:
+            return super().suited(plane, epsilon)
+        points = np.unique(plane.take(places), axis=0)
+        if len(points) > _FEW_SITES:
+            points = points[medoids(points, np.ones(len(points)), _FEW_SITES)]
+        return cls(PlaneDomain(plane.region, plane.projection, points), epsilon)
 
     def parameters(self) -> dict[str, ParameterValue]:
         return Mechanism.parameters(self)

@@ -95,7 +95,7 @@ def real_claims(settings: Settings) -> Iterator[Claim]:
             None,
             round(variance / base, 6),
             0.0,
-            Verdict.NO_DATA,
+            Verdict.NOT_IN_PAPER,
             note,
         )
     if settings.folder is not None:

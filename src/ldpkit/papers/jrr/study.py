@@ -36,7 +36,7 @@ def study_claims(settings: Settings) -> Iterator[Claim]:
         None,
         gains["size"],
         None,
-        Verdict.NO_DATA,
+        Verdict.NOT_IN_PAPER,
         f"of the sizes {', '.join(str(row['size']) for row in found)}, if all hold the same: "
         f"{gains['variance_equal_epsilon']:.4f} of RR's variance at epsilon 1, where a joint count has "
         f"{gains['group_count']:.4f}",
@@ -48,7 +48,7 @@ def study_claims(settings: Settings) -> Iterator[Claim]:
             "not compared",
             round(row["epsilon_after"], 4),
             0.0,
-            Verdict.NO_DATA,
+            Verdict.NOT_IN_PAPER,
             f"all others known to hold a zero; epsilon 1 after the shuffler allows "
             f"{row['epsilon_before_for_1']:.3f} before it, and {row['variance']:.4f} of RR's variance; it "
             "needs a trusted shuffler and a delta",

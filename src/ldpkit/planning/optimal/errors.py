@@ -26,12 +26,13 @@ from ldpkit.mechanisms.circular.mechanism import CircularMechanism, arc_integral
 from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, is_circular, is_numeric, select
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["ErrorRow", "ErrorComparison", "arc_error", "compare_errors"]
+__all__ = ["ErrorRow", "ErrorComparison", "arc_error", "compare_errors", "distance_text"]
 
 POINTS = 257
 """So many values of the domain are looked at."""
 
 _ALL = "all"
+_SAME = 1e-9  # errors that differ by less, relative to them, differ by rounding
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class ErrorRow:
 
 @dataclass(frozen=True, repr=False)
 class ErrorComparison(Result):
-    """ErrorComparison of mechanisms over epsilon."""
+    """The errors of mechanisms over epsilon."""
 
     kind: ClassVar[str] = "errors"
 
@@ -64,13 +65,12 @@ class ErrorComparison(Result):
     @property
     def distance(self) -> str:
         """What the error is the mean of."""
-        away = "arc(y, x)" if self.circular else "|y - x|"
-        return f"{away}^{self.power:g}"
+        return distance_text(self.power, around=self.circular)
 
     @property
     def title(self) -> str:
         """What stands above the table."""
-        return f"Expected {self.distance} of one report on {self.domain.short}"
+        return f"Expected {self.distance} of one report on {self.domain}"
 
     @property
     def caption(self) -> str:
@@ -97,6 +97,18 @@ class ErrorComparison(Result):
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each mechanism and epsilon."""
         return [dict(row.__dict__) for row in self.found[:top]]
+
+
+def distance_text(power: float, *, around: bool) -> str:
+    """Return what an error is the mean of, as captions and axes say it.
+
+    Examples
+    --------
+    >>> distance_text(1.0, around=False), distance_text(2.0, around=True)
+    ('|y - x|', 'arc(y, x)^2')
+    """
+    away = "arc(y, x)" if around else "|y - x|"
+    return away if power == 1 else f"{away}^{power:g}"
 
 
 def arc_error(mechanism: NumericMechanism | CircularMechanism, x: float, power: float) -> float:
@@ -186,9 +198,10 @@ def _names(mechanisms: Sequence[str] | str, *, circular: bool) -> tuple[list[str
             kind = MECHANISMS.get(name)
             if not (is_numeric(kind) or (circular and is_circular(kind))):
                 where = "a circle" if circular else "an interval"
-                raise InvalidParameterError(
-                    f"{name} does not report numbers of {where}: choose from {', '.join(_able(circular)[0])}"
-                )
+                why = f"{name} does not report numbers of {where}"
+                if is_circular(kind):
+                    raise InvalidParameterError(f"{why}: give the period of a circle")
+                raise InvalidParameterError(f"{why}: choose from {', '.join(_able(circular)[0])}")
         return list(dict.fromkeys(names)), ()
     return _able(circular)
 
@@ -221,7 +234,7 @@ def _row(
     else:
         errors = mechanism.error(x, power)
         mean = float(np.trapezoid(errors, x)) / domain.width
-    at = int(errors.argmax())
+    at = int((errors >= errors.max() * (1 - _SAME)).argmax())  # the first of them, not that of the last bit
     if not math.isfinite(mean):
         raise InvalidParameterError(f"the error of {mechanism!r} is infinite: take a smaller power")
     return ErrorRow(name, epsilon, mean, float(errors[at]), float(x[at]))

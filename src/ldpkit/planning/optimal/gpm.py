@@ -27,6 +27,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import POWER
+from ldpkit.planning.optimal.errors import distance_text
 from ldpkit.planning.optimal.pieces import (
     SAME,
     DensityPiece,
@@ -84,7 +85,8 @@ class OptimalPieces(Result):
     def caption(self) -> str:
         """What stands below the table."""
         return (
-            f"expected |y - x|^{self.power:g}: {self.loss:.8g}; closed form {self.closed_form:.8g}; "
+            f"expected {distance_text(self.power, around=False)}: {self.loss:.8g}; "
+            f"closed form {self.closed_form:.8g}; "
             f"SCIP's, best at x={self.at:g}, has {self.incumbent_loss:.8g} and a gap of {self.gap:.2g} "
             f"to its bound; optimal among densities with a uniform floor, not among all mechanisms"
         )

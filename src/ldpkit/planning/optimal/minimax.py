@@ -31,6 +31,7 @@ from ldpkit.mechanisms.optimal.making import usual_intervals
 from ldpkit.mechanisms.optimal.mechanism import Optimal
 from ldpkit.mechanisms.optimal.problem import Problem
 from ldpkit.mechanisms.optimal.solve import UnsolvedError, check_fineness, solve
+from ldpkit.planning.optimal.errors import distance_text
 
 __all__ = ["Minimax", "circle_optimum", "minimax"]
 
@@ -65,12 +66,12 @@ class Minimax(Result):
 
     @property
     def _where(self) -> str:
-        return self.mechanism.domain.short
+        return str(self.mechanism.domain)
 
     @property
     def _what(self) -> str:
         kind = "mean" if self.prior else "worst"
-        return f"{kind} expected {'arc(y, x)' if is_circular(self.mechanism) else '|y - x|'}^{self.power:g}"
+        return f"{kind} expected {distance_text(self.power, around=is_circular(self.mechanism))}"
 
     @property
     def title(self) -> str:

@@ -1,0 +1,1 @@
+"""What a classifier is still worth when some of its inputs are privatized."""

@@ -1,0 +1,92 @@
+"""Pictures of the plane: cells of a map, points and reports, drawn as they lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ldpkit.core.domains.cellgrid import CellGrid
+from ldpkit.core.typing import Floats
+from ldpkit.estimation.heatmap import HeatMap
+from ldpkit.estimation.hotspots import Hotspots
+from ldpkit.estimation.origin_destination import OriginDestination
+
+__all__ = ["draw_cells", "draw_flows", "draw_heatmap", "draw_hotspots", "draw_points", "heatmap_figure"]
+
+_MOST_POINTS = 5_000
+
+
+def draw_cells(axes: Any, grid: CellGrid, values: Floats, *, most: float | None = None) -> Any:
+    """Draw each cell of a map in a colour of its value, and return what a colour bar needs."""
+    from matplotlib.collections import PolyCollection
+
+    outlines = grid.domain.locations(grid.outlines().reshape(-1, 2)).reshape(-1, 4, 2)
+    drawn = PolyCollection(list(outlines), array=np.asarray(values), cmap="viridis", edgecolors="face")
+    drawn.set_clim(0, max(float(np.max(values)), 1e-12) if most is None else most)
+    axes.add_collection(drawn)
+    _frame(axes, grid, outlines.reshape(-1, 2))
+    return drawn
+
+
+def _frame(axes: Any, grid: CellGrid, corners: Floats) -> None:
+    (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0)
+    axes.set_xlim(west, east)
+    axes.set_ylim(south, north)
+    is_degrees = grid.domain.projection is not None
+    wide = np.cos(np.radians((south + north) / 2)) if is_degrees else 1.0
+    axes.set_aspect(1 / max(wide, 0.01))
+    axes.set_xlabel("longitude" if is_degrees else "x")
+    axes.set_ylabel("latitude" if is_degrees else "y")
+
+
+def draw_points(axes: Any, points: Floats, label: str, colour: str) -> None:
+    """Draw points, at most some thousand of them, evenly picked."""
+    step = max(1, len(points) // _MOST_POINTS)
+    axes.plot(*points[::step].T, ".", color=colour, markersize=3, alpha=0.5, label=label, rasterized=True)
+
+
+def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None) -> None:
+    """Draw the share of people in each cell; `truth` are locations, where a simulation has them."""
+    drawn = draw_cells(axes, found.grid, found.masses)
+    axes.figure.colorbar(drawn, ax=axes, label="share of people")
+    told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
+    axes.set_title(f"{told}, n = {found.n:,}", fontsize=10)
+    if truth is not None:
+        draw_points(axes, truth, "locations", "white")
+
+
+def heatmap_figure(found: HeatMap, *, truth: Floats | None = None) -> Any:
+    """Return a figure of a map and of the ends of its intervals, or of the true map beside it."""
+    from ldpkit.figures.canvas import new_figure
+
+    shown = {"estimated": found.masses}
+    if truth is not None:
+        shown = {"true": found.grid.shares_of(truth), **shown}
+    for name, values in (("low", found.low), ("high", found.high)):
+        if values.any():  # no mechanism with wide windows bounds a cell from below
+            shown[f"{name} end, {100 * found.level:g}%"] = values
+    figure = new_figure(4.4 * len(shown), 3.9)
+    for axes, (name, values) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
+        drawn = draw_cells(axes, found.grid, values)
+        figure.colorbar(drawn, ax=axes, shrink=0.7)
+        axes.set_title(name, fontsize=10)
+    told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
+    figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=11)
+    return figure
+
+
+def draw_hotspots(axes: Any, found: Hotspots) -> None:
+    """Draw the map with the chance of each hotspot on its cell."""
+    draw_heatmap(axes, found.density)
+    for row in found.rows():
+        axes.text(row["x"], row["y"], f"{row['chance']:.0%}", ha="center", va="center", color="w", fontsize=7)
+
+
+def draw_flows(axes: Any, found: OriginDestination) -> None:
+    """Draw the share of people for each pair of cells, origins down and destinations across."""
+    drawn = axes.imshow(found.masses, cmap="viridis", vmin=0)
+    axes.figure.colorbar(drawn, ax=axes, label="share of people")
+    axes.set_xlabel("cell of the destination")
+    axes.set_ylabel("cell of the origin")
+    axes.set_title(f"n = {found.n:,} people", fontsize=10)

@@ -1,0 +1,1 @@
+"""Which mechanism, split and epsilon keep most predictions of a classifier."""

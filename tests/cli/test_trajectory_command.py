@@ -1,0 +1,137 @@
+"""`ldpkit trajectory`: recommend, privatize, evaluate, heatmap, and what they refuse."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from ldpkit.core.random import seeded
+
+SPACE = ("--space", "0,0,10,5")
+
+
+@pytest.fixture
+def walks(tmp_path):
+    """Three people, 200 locations each, in a file."""
+    points = seeded(1).generator().random((3, 200, 2)) * [10, 5]
+    lines = [f"{who},{x},{y}" for who, line in zip("abc", points, strict=True) for x, y in line.tolist()]
+    path = tmp_path / "walks.csv"
+    path.write_text("\n".join(["user,lon,lat", *lines]) + "\n")
+    return path
+
+
+def test_recommend_ranks_all_with_a_constant_among_them(run, walks):
+    found = json.loads(run("trajectory", "recommend", *SPACE, "-e", 4, "--format", "json").out)
+    names = [row["mechanism"] for row in found["rows"]]
+    assert {"grid_response", "planar_window", "tracs_c", "tracs_d", "constant"} <= set(names)
+    assert found["about"]["best"] == names[0]
+    text = run(
+        "trajectory", "recommend", walks, *SPACE, "-e", 3, "--for", "heatmap", "--columns", 4, "--rows", 2
+    )
+    assert "olh on cells" in text.out
+
+
+@pytest.mark.parametrize("ending", ["csv", "geojson"])
+def test_trajectories_go_out_with_ids_and_cells(run, walks, tmp_path, ending):
+    file = tmp_path / f"private.{ending}"
+    shown = run("trajectory", "privatize", walks, *SPACE, "-e", 2, "-o", file)
+    assert "epsilon" in shown.out
+    assert "not protected" in shown.err
+    if ending == "csv":
+        rows = list(csv.DictReader(file.read_text().splitlines()))
+        assert len(rows) == 600
+        assert {"id", "position", "x", "y", "cell_0", "cell_1"} <= set(rows[0])
+    else:
+        assert len(json.loads(file.read_text())["features"]) == 3
+
+
+def test_reports_tally_to_the_same_map(run, walks, tmp_path):
+    file = tmp_path / "reports.ldp"
+    run("trajectory", "privatize", walks, *SPACE, "-e", 4, "-p", "tracs_c", "-o", file, "--seed", 3)
+    options = ("--columns", 4, "--rows", 2, "--format", "json")
+    found = json.loads(run("trajectory", "heatmap", file, *options).out)
+    assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
+    assert found["about"]["provenance"]["randomness"] == "seeded"
+    spots = json.loads(run("trajectory", "heatmap", file, *options, "--hotspots", 2).out)
+    assert len(spots["rows"]) == 2
+    line = run("trajectory", "heatmap", file, *SPACE, code=2).error_line
+    assert "leave out --space" in line
+
+
+def test_maps_and_evaluations_are_drawn(run, walks, tmp_path):
+    pytest.importorskip("matplotlib")
+    figure, points = tmp_path / "map.png", tmp_path / "points.png"
+    shown = run(
+        *("trajectory", "heatmap", walks, *SPACE, "-e", 4, "-p", "olh", "--columns", 4, "--rows", 2),
+        *("--seed", 1, "--figure", figure),
+    )
+    assert "total variation from the true map: 0." in shown.err
+    run("trajectory", "evaluate", walks, *SPACE, "-p", "tracs_c,planar_window", "--figure", points)
+    assert figure.stat().st_size > 10_000
+    assert points.stat().st_size > 10_000
+
+
+def test_evaluate_takes_all_that_can_be_made(run, walks):
+    shown = run("trajectory", "evaluate", walks, *SPACE, "-e", 4, "--format", "csv")
+    assert "place_response is left out" in shown.err
+    rows = list(csv.DictReader(shown.out.splitlines()))
+    assert rows[0]["mechanism"] in ("grid_response", "planar_window")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "said"),
+    [
+        ("a.csv", "x,y\n1,1\n20,1\n", (), "is not in [0, 10] x [0, 5]"),
+        ("a.csv", "x,y\n1,1\nnan,1\n", (), "not a finite number"),
+        ("a.csv", "x,y\n1,1\n1,7\n", (), "the two numbers are swapped"),
+        (
+            "a.geojson",
+            json.dumps({"type": "Feature", "geometry": {"type": "LineString", "coordinates": []}}),
+            (),
+            "has no points",
+        ),
+        (
+            "a.gpx",
+            '<gpx><trk><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>',
+            ("--times",),
+            "has no time for every point",
+        ),
+    ],
+)
+def test_what_cannot_be_reported_is_refused(run, tmp_path, name, text, words, said):
+    file = tmp_path / name
+    file.write_text(text)
+    target = tmp_path / "out.csv"
+    line = run("trajectory", "privatize", file, *SPACE, *words, "-o", target, code=2).error_line
+    assert said in line
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--space", "0,0,10"), "has 3 numbers, not 4"),
+        (("--space", "square:1,2"), "none that is known"),
+        (("--space", "0,0,ten,5"), "no number"),
+        ((*SPACE, "-o", "x.txt"), "--output is written as"),
+        ((*SPACE, "-o", "x.ldp", "-p", "tracs_d", "--reference", "previous"), "reports that tally"),
+        ((*SPACE, "-p", "grr"), "locations"),
+    ],
+)
+def test_wrong_options_are_refused(run, walks, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    given = words if "-o" in words else (*words, "-o", "out.csv")
+    assert said in run("trajectory", "privatize", walks, *given, code=2).error_line
+
+
+def test_previous_does_not_tally(run, walks, tmp_path):
+    file = tmp_path / "chained.csv"
+    shown = run(
+        *("trajectory", "privatize", walks, *SPACE, "-p", "tracs_d", "--reference", "previous"),
+        *("-o", file, "--format", "json"),
+    )
+    assert json.loads(shown.out)["about"]["tallies"] is False
+    assert np.isfinite([float(row["x"]) for row in csv.DictReader(file.read_text().splitlines())]).all()
