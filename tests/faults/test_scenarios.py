@@ -1,6 +1,10 @@
-"""The commands of `script/faults` and `script/fuzz` are ones that ldpkit knows: else nothing is tested."""
+"""The commands of `script/faults`, `script/fuzz` and the benchmark of domains are ones that ldpkit knows."""
 
 from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -25,6 +29,16 @@ def parse(words):
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_the_command_is_known(words):
     parse(words)
+
+
+def test_the_commands_that_are_timed_as_domains_grow_are_known(monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2] / "benchmarks")])
+    timed = importlib.import_module("bench_domain_size").COMMANDS
+    commands = [command(Path("folder"), 10) for command in timed.values()]
+    words = [command for command in commands if not callable(command)]
+    assert len(words) >= 30
+    for command in words:
+        parse(tuple(command))
 
 
 def test_an_old_spelling_is_seen():
