@@ -122,14 +122,15 @@ def _row(
 def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
     """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
     from ldpkit.core.errors import InvalidParameterError
-    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL
+    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, is_spatial
 
-    if kind.can("tabled"):  # a solver makes its table, which takes longer than a list should
+    # Tables and the best shares and sides of the plane are searched for: a list does not wait for that.
+    if kind.can("tabled") or is_spatial(kind):
         return None
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}
     try:
-        usual = {NUMERIC: (-1, 1), CIRCULAR: 1.0, SPATIAL: ((0, 0), (1, 1))}
+        usual = {NUMERIC: (-1, 1), CIRCULAR: 1.0}
         return kind.make(usual.get(kind.kind, domain), **given)
     except InvalidParameterError:
         return None

@@ -63,7 +63,7 @@ class SiteTable(SpatialMechanism):
         return self._solved[1]
 
     def details(self) -> dict[str, float]:
-        return {"sites": len(self.sites)}  # not the scale: a list of mechanisms does not wait for a solver
+        return {"scale": self.scale, "sites": len(self.sites)}
 
     def exact_epsilon(self) -> float:
         return log_up(_ratio(self.weights))
