@@ -39,5 +39,6 @@ def draw_curves(
         axes.set_xlabel(along)
         axes.set_ylabel(across)
         axes.legend(fontsize=8)
-    figure.suptitle(file.removesuffix(".png").replace("-", " ").capitalize())
+    name = file.removesuffix(".png").replace("-", " ")
+    figure.suptitle(name[0].upper() + name[1:])
     save_figure(figure, settings.folder / file)

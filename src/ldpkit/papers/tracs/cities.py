@@ -144,7 +144,7 @@ def _rounded(city: City, repeats: int, source: RandomSource, public: Floats) -> 
             value if known else None,
             round(ours, 4),
             0.0,
-            Verdict.NO_DATA if not known else Verdict.REPRODUCED if same else Verdict.NOT_REPRODUCED,
+            Verdict.NOT_IN_PAPER if not known else Verdict.REPRODUCED if same else Verdict.NOT_REPRODUCED,
             "by exact integrals; places in clusters are all places of the city, which are public",
         )
     budgets = np.array(EPSILONS)

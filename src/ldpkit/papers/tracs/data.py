@@ -100,7 +100,7 @@ def load_city(name: str) -> City | None:
 
 def no_data(claim: str) -> Claim:
     """Return the claim that cannot be looked at without the files."""
-    note = "needs the trajectories of github.com/ZhengYeah/TraCS as CSV files: see 'ldpkit datasets'"
+    note = "needs tky_ and chi_ files of locations and trajectories in the folder that LDPKIT_DATA names"
     return Claim(claim, None, None, None, Verdict.NO_DATA, note)
 
 
