@@ -60,7 +60,11 @@ def map_claims(settings: Settings) -> Iterator[Claim]:
                 value,
                 round(ours, 3),
                 None,
-                Verdict.NOT_IN_PAPER if value is None else Verdict.REPRODUCED if same else Verdict.NOT_REPRODUCED,
+                Verdict.NOT_IN_PAPER
+                if value is None
+                else Verdict.REPRODUCED
+                if same
+                else Verdict.NOT_REPRODUCED,
                 f"{len(people):,} check-ins; intervals of 95% miss {missed:.1%} of cells (EM), "
                 f"{missed_cells:.1%} (OLH)",
             )
