@@ -24,13 +24,14 @@ from coverage_cells import LEVEL, RUNS, Cell, Row, cells, control_cells
 from coverage_circles import CIRCLES
 from coverage_frequencies import FREQUENCIES
 from coverage_joint import JOINT
+from coverage_maps import MAPS
 from coverage_numbers import NUMBERS
 from timing import print_table
 
 __all__ = ["main", "measure", "worst"]
 
 QUICK_RUNS = 200
-ESTIMATORS = {**FREQUENCIES, **JOINT, **NUMBERS, **CIRCLES}
+ESTIMATORS = {**FREQUENCIES, **JOINT, **NUMBERS, **CIRCLES, **MAPS}
 COLOURS = {0.1: "#0072B2", 1.0: "#E69F00", 4.0: "#009E73", 10.0: "#CC79A7"}  # Okabe and Ito
 MARKERS = {50: "o", 1_000: "s", 100_000: "^"}
 

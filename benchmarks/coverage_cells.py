@@ -54,6 +54,8 @@ SAME_MARGINS = (
     "optimal",
 )
 GROUP_SIZES = (2, 5)
+PLANES = ("grid_response", "planar_window", "tracs_c", "tracs_d")
+SAME_BOUNDS = ("place_response", "place_exponential", "grid_exponential", "planar_laplace")
 
 _HELD = 0.3  # of the people hold the value in question
 _WIDTHS = 24  # intervals whose width is looked at, where each takes long
@@ -78,7 +80,8 @@ class Cell:
         Frequencies: the value in question is held by three of ten people, by one (rare),
         by nobody (absent) or by everybody. Numbers: all at a point, half at each `ends`,
         one of a hundred at the high end (`rare`), or `skewed`. Circles: all at a `point`,
-        `around` the end of the turn, or nearly without a direction (`faint`).
+        `around` the end of the turn, or nearly without a direction (`faint`). Maps: three of
+        ten people in the `middle` of a cell or near its `corner`, or all beside it (`absent`).
     about : {"people", "population"}
         Whose truth the interval has to hold.
     """
@@ -165,6 +168,8 @@ def cells(*, every: bool = False) -> Iterator[Cell]:
         yield from _numeric("quantile", name, ("skewed",), people=PEOPLE[2:])
     yield from _joint()
     yield from _circles()
+    for name in (*PLANES, *(SAME_BOUNDS if every else ())):
+        yield from _numeric("map", name, ("middle", "corner", "absent"))
 
 
 def control_cells() -> Iterator[Cell]:

@@ -19,7 +19,7 @@ def benchmark():
     """Return the modules of the benchmark, without leaving its folder on the path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path, str(FOLDER)])
-        parts = ("cells", "frequencies", "joint", "numbers", "circles")
+        parts = ("cells", "frequencies", "joint", "numbers", "circles", "maps")
         return SimpleNamespace(**{part: importlib.import_module(f"coverage_{part}") for part in parts})
 
 
@@ -115,6 +115,16 @@ def test_intervals_of_very_many_groups_cover(benchmark, name, epsilon, n, case):
         benchmark.cells.Cell("groups", name, epsilon, n, 2, case), 2000, False
     )
     assert row.covers, row
+
+
+@pytest.mark.parametrize("case", ["corner", "absent"])
+def test_intervals_of_a_map_cover_people_near_the_edges_of_a_cell(benchmark, case):
+    """From 400 collections; counting a report as its own cell, the negative control, is nearly always off."""
+    cell = benchmark.cells.Cell("map", "place_response", 1.0, 1000, None, case)
+    [row] = benchmark.maps.MAPS["map"](cell, 400, False)
+    assert row.covers, row
+    [naive] = benchmark.maps.MAPS["map"](cell, 400, True)
+    assert not naive.covers, naive
 
 
 def test_all_that_prints_a_level_is_in_the_table(benchmark):
