@@ -89,6 +89,7 @@ class BoxRegions:
     """For each column, the edges of each record's grid; rows are filled up with infinity."""
     masks: tuple[Any, ...]
     method: str = "boxes"
+    exact: bool = True
 
     def take(self, rows: Counts) -> BoxRegions:
         """Return the regions of some records."""

@@ -86,6 +86,11 @@ class ScoreRegions:
             return "conic"
         return "half-space" if len(self.sensitive) <= 2 else "convolution"
 
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds are proven; those of a quadrature are estimates."""
+        return self.scores.is_half_space
+
     def take(self, rows: Counts) -> ScoreRegions:
         """Return the regions of some records."""
         return ScoreRegions(self.scores, self.rows[rows], self.labels[rows], self.sensitive)

@@ -38,8 +38,9 @@ _AT_ONCE = 500  # records whose laws are held together
 class RecordUtility:
     """How likely one record keeps its prediction.
 
-    `exact` says that it was computed from the model and the law of the reports, so that the
-    interval holds only the error of arithmetic; else it is a confidence interval of draws.
+    `exact` says that it was computed from the model and the law of the reports, with bounds on
+    the error of arithmetic. Curved regions (`method` "conic") are computed too, but their error
+    is estimated; anything else is a confidence interval of draws.
     """
 
     value: float
@@ -80,8 +81,9 @@ class Utilities(Result):
     def average(self) -> RecordUtility:
         """The mean over all records."""
         value = float(self.values.mean())
-        if self.exact:
-            return RecordUtility(value, float(self.lows.mean()), float(self.highs.mean()), self.method, True)
+        if not self.draws:
+            low, high = self.lows.mean(), self.highs.mean()
+            return RecordUtility(value, float(low), float(high), self.method, self.exact)
         kept, tries = round(value * self.draws * len(self)), self.draws * len(self)
         low, high = binomial_interval(kept, tries, self.confidence)
         return RecordUtility(value, float(low), float(high), self.method, False)
@@ -90,8 +92,9 @@ class Utilities(Result):
     def worst(self) -> RecordUtility:
         """The record with the least utility; an interval of draws holds over the choice of it."""
         value = float(self.values.min())
-        if self.exact:
-            return RecordUtility(value, float(self.lows.min()), float(self.highs.min()), self.method, True)
+        if not self.draws:
+            low, high = self.lows.min(), self.highs.min()
+            return RecordUtility(value, float(low), float(high), self.method, self.exact)
         level = 1 - (1 - self.confidence) / len(self)
         low, high = binomial_interval(np.rint(self.values * self.draws), self.draws, level)
         return RecordUtility(value, float(low.min()), float(high.min()), self.method, False)
@@ -104,11 +107,11 @@ class Utilities(Result):
     @property
     def caption(self) -> str:
         """What stands below the table."""
-        how = (
-            "computed from the model and the law of the reports"
-            if self.exact
-            else f"from {self.draws:,} draws a record, with {self.confidence:.0%} intervals"
-        )
+        how = "computed from the model and the law of the reports"
+        if self.draws:
+            how = f"from {self.draws:,} draws a record, with {self.confidence:.0%} intervals"
+        elif not self.exact:
+            how += ", with an estimated error"
         columns = "; ".join(f"{name}: {mechanism}" for name, mechanism in self.mechanisms.items())
         return (
             f"utility: the probability that the prediction stays the same, {how} ({self.method}); {columns}"
@@ -203,18 +206,18 @@ def utility(
     table = record_table(model, records, columns)
     sensitive = private_columns(table, mechanisms)
     labels = table.predict(table.values)
-    exact, reason = True, ""
+    exact, reason, drawn = True, "", 0
     try:
         kept = KeptRegions(table, labels, [each.position for each in sensitive])
         value, low, high = kept.probability([each.column for each in sensitive], pieces)
-        method = kept.method
+        method, exact = kept.method, kept.exact
     except Unread as why:
         counted = _enumerated(table, labels, sensitive)
         if counted is not None:
             value, low, high, method = *counted, "enumeration"
         else:
             value, low, high = drawn_utility(table, labels, sensitive, draws, confidence, rng or seeded(0))
-            method, exact, reason = "drawn", False, str(why)
+            method, exact, reason, drawn = "drawn", False, str(why), draws
     return Utilities(
         value,
         low,
@@ -226,7 +229,7 @@ def utility(
         float(sum(each.column.mechanism.exact_epsilon() for each in sensitive)),
         confidence,
         reason,
-        0 if exact else draws,
+        drawn,
     )
 
 
@@ -253,6 +256,11 @@ class KeptRegions:
     def method(self) -> str:
         """How probabilities are computed."""
         return self._regions[0].method
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds of these probabilities are proven."""
+        return self._regions[0].exact
 
     def probability(self, columns: Sequence[PrivateColumn], pieces: int = PIECES) -> tuple[Floats, ...]:
         """Return the probability that each record keeps its label, and its bounds."""
