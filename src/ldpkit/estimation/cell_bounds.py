@@ -5,6 +5,9 @@ location is in the cell, and of at least b if it is not. So the chance of the de
 least a m + b (1 - m) for a share of m, which bounds m from above; the largest chances bound it
 from below. The chance itself is bounded by the exact binomial law of its count. Which bins they
 are depends on the mechanism and the number of reports, never on the reports.
+
+The least and largest chances are those at nine points of each cell, not proven to be the extremes
+between them; `benchmarks/coverage_maps.py` measures that intervals cover for people off these points.
 """
 
 from __future__ import annotations
