@@ -1,0 +1,61 @@
+"""The ids of the answers that were counted, in memory: eight bytes each, in sorted runs.
+
+A database index over random ids writes a page for every report. Sorted runs of integers answer
+the same question from memory: an id is looked up in each run by bisection, and two runs of
+similar length are merged into one, so there are few of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["IdSet"]
+
+_Ids = np.ndarray[Any, np.dtype[np.uint64]]
+_Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class IdSet:
+    """A set of 64-bit ids that only grows.
+
+    Examples
+    --------
+    >>> ids = IdSet()
+    >>> batch = np.array([5, 7, 5], np.uint64)
+    >>> new = ids.new(batch)
+    >>> new.tolist()
+    [True, True, False]
+    >>> ids.add(batch[new])
+    >>> ids.new(np.array([7, 8], np.uint64)).tolist(), len(ids)
+    ([False, True], 2)
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[_Ids] = []
+
+    def __len__(self) -> int:
+        return sum(len(run) for run in self._runs)
+
+    def new(self, ids: _Ids) -> _Mask:
+        """Return which of some ids are not in the set and stand there for the first time."""
+        distinct, first = np.unique(ids, return_index=True)
+        unknown = np.ones(len(distinct), np.bool_)
+        for run in self._runs:
+            places = np.searchsorted(run, distinct)
+            places[places == len(run)] = 0
+            unknown &= run[places] != distinct
+        mask = np.zeros(len(ids), np.bool_)
+        mask[first[unknown]] = True
+        return mask
+
+    def add(self, ids: _Ids) -> None:
+        """Add ids that `new` called new."""
+        if len(ids):
+            self._runs.append(np.sort(ids))
+        while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
+            last = self._runs.pop()
+            merged = np.concatenate([self._runs.pop(), last])
+            merged.sort(kind="stable")  # which finds the two runs, and merges them
+            self._runs.append(merged)

@@ -1,0 +1,169 @@
+"""The upload route: plain ASGI, in front of everything else, because nearly every request is one.
+
+It reads the body, refuses what can be refused from the header alone, hands the rest to the writer
+and answers when the writer says that it is on the disk. Nothing about the sender is kept or
+logged; who sends too often is known by a salted hash, in memory, until the salt changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import hashlib
+import json
+import os
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import unquote
+
+from ldpkit.client.upload import HEADER_BYTES, UploadHeader
+from ldpkit.collector.asked import Shelf
+from ldpkit.collector.problems import Problem
+from ldpkit.collector.writer import Counted, Upload, Writer
+from ldpkit.core.errors import FileFormatError
+
+__all__ = ["Limits", "Uploads"]
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_PREFIX, _SUFFIX = "/v1/collections/", "/reports"
+_CORS = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-store")]
+_JSON = [(b"content-type", b"application/json"), *_CORS]
+
+
+class Limits:
+    """How much may be sent, and how often, by one address and by all.
+
+    Parameters
+    ----------
+    body : int
+        The largest upload, in bytes.
+    per_address : int
+        Requests of one address in a minute; 0 for no limit. Behind a proxy every request has
+        the proxy's address, unless `--proxy` says whom to believe.
+    seconds : float
+        How long a body may take to arrive.
+    """
+
+    def __init__(self, *, body: int = 1 << 22, per_address: int = 0, seconds: float = 15.0) -> None:
+        self.body, self.per_address, self.seconds = body, per_address, seconds
+        self._minute, self._salt, self._seen = -1, b"", dict[bytes, int]()
+
+    def check(self, address: str) -> None:
+        """Count a request of an address, or refuse it."""
+        if not self.per_address:
+            return
+        minute = int(time.monotonic() // 60)
+        if minute != self._minute:
+            self._minute, self._salt, self._seen = minute, os.urandom(16), {}
+        key = hashlib.blake2b(address.encode(), key=self._salt, digest_size=8).digest()
+        self._seen[key] = count = self._seen.get(key, 0) + 1
+        if count > self.per_address:
+            raise Problem("too-many-requests", f"more than {self.per_address} requests in a minute")
+
+
+class Uploads:
+    """The ASGI application for uploads.
+
+    Parameters
+    ----------
+    writer : Writer
+        What writes.
+    shelf : Shelf
+        What is asked now.
+    limits : Limits
+        What may be sent.
+    """
+
+    def __init__(self, shelf: Shelf, limits: Limits) -> None:
+        self.writer: Writer | None = None
+        self.shelf, self.limits = shelf, limits
+        self.problems: dict[str, int] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @staticmethod
+    def takes(scope: MutableMapping[str, Any]) -> bool:
+        """Whether a request is for this application."""
+        path: str = scope["path"]
+        return path.endswith(_SUFFIX) and path.startswith(_PREFIX)
+
+    def deliver(self, fates: list[tuple[Any, Counted | Problem]]) -> None:
+        """Bring fates from the writer's thread to the requests that wait for them."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(_settle, fates)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answer one upload."""
+        try:
+            counted = await self._upload(scope, receive)
+        except Problem as problem:
+            self.problems[problem.name] = self.problems.get(problem.name, 0) + 1
+            await _respond(send, problem.status, [*problem.headers, *_CORS], problem.body)
+        else:
+            await _respond(send, 200, _JSON, json.dumps(counted._asdict()).encode())
+
+    async def _upload(self, scope: MutableMapping[str, Any], receive: Receive) -> Counted:
+        if scope["method"] != "POST":
+            raise Problem("wrong-method", "reports are sent with POST")
+        client = scope.get("client")
+        self.limits.check(client[0] if client else "")
+        name = scope["path"][len(_PREFIX) : -len(_SUFFIX)]
+        entry = self.shelf.get(name)
+        body = await self._body(scope, receive)
+        try:
+            header = UploadHeader.decode(body)
+        except FileFormatError as error:
+            raise Problem("malformed-upload", str(error)) from None
+        asked = entry.accept(header, datetime.datetime.now(datetime.UTC))
+        records = body[HEADER_BYTES:]
+        if not records or len(records) % asked.record_bytes:
+            raise Problem(
+                "malformed-upload",
+                f"{len(records)} bytes are not a whole number of records of {asked.record_bytes} bytes",
+            )
+        self._loop = asyncio.get_running_loop()
+        fate: asyncio.Future[Counted | Problem] = self._loop.create_future()
+        if self.writer is None:
+            raise Problem("busy", "the service is starting")
+        self.writer.submit(Upload(asked, header.round, records, fate))
+        found = await fate
+        if isinstance(found, Problem):
+            raise found
+        return found
+
+    async def _body(self, scope: MutableMapping[str, Any], receive: Receive) -> bytes:
+        for key, value in scope["headers"]:
+            if key == b"content-length" and (not value.isdigit() or int(value) > self.limits.body):
+                raise Problem("too-large", f"an upload has at most {self.limits.body} bytes")
+        parts, size = list[bytes](), 0
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Problem("malformed-upload", "the connection broke")
+                    part = message.get("body", b"")
+                    size += len(part)
+                    if size > self.limits.body:
+                        raise Problem("too-large", f"an upload has at most {self.limits.body} bytes")
+                    parts.append(part)
+                    if not message.get("more_body", False):
+                        return parts[0] if len(parts) == 1 else b"".join(parts)
+        except TimeoutError:
+            raise Problem("too-slow", f"the upload did not arrive within {self.limits.seconds:g} seconds") from None
+
+
+def _settle(fates: list[tuple[Any, Counted | Problem]]) -> None:
+    for future, fate in fates:
+        if not future.done():
+            future.set_result(fate)
+
+
+async def _respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    length = (b"content-length", b"%d" % len(body))
+    await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
+    await send({"type": "http.response.body", "body": body})
