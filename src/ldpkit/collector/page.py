@@ -1,0 +1,207 @@
+"""The page of a collection: what is asked, how many answered, what came out, and what is not protected.
+
+It is written by the server, needs no script, asks nobody else for anything, and reads well on a
+phone, on paper and to a screen reader: every picture stands beside its numbers in a table.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+from ldpkit.client.questions import Question
+from ldpkit.client.spending import Micro, micro_text
+from ldpkit.collector.analysis import Analyst
+from ldpkit.collector.asked import Entry
+from ldpkit.collector.influence import influence
+from ldpkit.collector.problems import Problem
+from ldpkit.core.errors import LdpkitError
+
+__all__ = ["page_html"]
+
+_FAKES = 0.01
+_MOST_BARS = 30
+_STYLE = """
+:root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
+@media(prefers-color-scheme:dark){:root{--bar:#7cc0e8;--text:#e8eaed;--back:#15171a;--soft:#22262b}}
+body{font:1rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:46rem;margin:0 auto;padding:1rem}
+h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+svg{width:100%;height:auto}svg text{fill:var(--text);font:13px system-ui,sans-serif}
+pre,.note{background:var(--soft);padding:.75rem;overflow-x:auto;border-radius:.4rem}
+.scroll{overflow-x:auto}
+"""
+
+
+def page_html(analyst: Analyst, entry: Entry, base: str) -> str:
+    """Return the page of a collection."""
+    collection = entry.newest
+    parts = [
+        f"<h1>{_text(collection.purpose)}</h1>",
+        f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
+        f"{_rounds(entry)} {_signed(entry)}</p>",
+        _promise(entry),
+    ]
+    for question in collection.questions:
+        parts.append(_question(analyst, entry, question))
+    parts += [_limits(), _device(entry, base), _downloads(entry, base)]
+    title = _text(f"{collection.purpose} ({collection.id})")
+    head = (
+        f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{title}</title><style>{_STYLE}</style>"
+    )
+    return f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>'
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value), quote=True)
+
+
+def _rounds(entry: Entry) -> str:
+    rounds = entry.newest.rounds
+    if entry.retired:
+        return "It takes no further answers."
+    if rounds.every == "once":
+        return f"Each device answers once, from {rounds.start} on."
+    return f"Each device answers {rounds.every}, {rounds.count} times from {rounds.start} on."
+
+
+def _signed(entry: Entry) -> str:
+    return "The file is signed." if entry.newest.is_signed else "The file is not signed."
+
+
+def _times(micro: Micro) -> str:
+    """Return in words how far a report can speak for one answer over another."""
+    if micro is None:
+        return "no bound holds"
+    ratio = math.exp(micro / 1e6)
+    return f"at most {ratio:.2f} times as likely under one answer as under any other" if ratio < 1e4 else (
+        f"at most {ratio:.1e} times as likely under one answer as under any other"
+    )
+
+
+def _promise(entry: Entry) -> str:
+    collection, promise = entry.newest, entry.newest.promise
+    ask = collection.ask
+    asked = "every question" if ask == len(collection.questions) else f"{ask} of {len(collection.questions)} questions"
+    return (
+        "<h2>What an answer reveals</h2>"
+        "<p>A device changes its answer at random before anything leaves it. Nobody else ever sees the answer "
+        f"itself. What a device sends in all rounds together is {_times(promise.lifetime)} (epsilon "
+        f"{_text(micro_text(promise.lifetime))}); one report alone costs at most epsilon "
+        f"{_text(micro_text(promise.report))}. Each device answers {asked}.</p>"
+    )
+
+
+def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
+    parts = [f"<h2>{_text(question.text)}</h2>"]
+    numbers = analyst.rounds(question.id)
+    shown = None
+    for number in reversed(numbers):
+        try:
+            shown = analyst.estimate(question.id, number), number
+            break
+        except Problem:
+            continue
+        except LdpkitError as error:
+            return "".join([*parts, f"<p>{_text(error)}</p>"])
+    if shown is None:
+        parts.append(
+            f"<p>Nothing is shown before {entry.newest.least_reports} devices have answered this question.</p>"
+        )
+        return "".join(parts)
+    estimate, number = shown
+    where = "" if entry.newest.rounds.every == "once" else f" in round {number}"
+    parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {_text(micro_text(question.first))} each.</p>")
+    parts.append(_result(estimate))
+    moved = influence(analyst.mechanism(question.id), _FAKES)
+    if moved is not None:
+        parts.append(
+            f"<p>If one device in a hundred were invented, it could move each of these numbers by up to {_text(moved)}.</p>"
+        )
+    return "".join(parts)
+
+
+def _result(estimate: Any) -> str:
+    rows = estimate.rows()
+    label = "value" if "frequency" in rows[0] else next(iter(rows[0]))
+    number = "frequency" if "frequency" in rows[0] else "value"
+    known = [row for row in rows if row.get("low") is not None]
+    many = len(known) > _MOST_BARS
+    if number == "frequency":
+        known = sorted(known, key=lambda row: -row[number])[:_MOST_BARS] if many else known
+        picture = _bars([(str(row[label]), row[number], row["low"], row["high"]) for row in known])
+    else:
+        picture = ""
+    scale = (lambda x: f"{100 * x:.1f}%") if number == "frequency" else (lambda x: f"{x:.4g}")
+    body = "".join(
+        f'<tr><th scope="row">{_text(row[label])}</th><td class="n">{scale(row[number])}</td>'
+        f'<td class="n">{scale(row["low"])} to {scale(row["high"])}</td></tr>'
+        for row in known
+    )
+    head = '<tr><th scope="col">answer</th><th scope="col" class="n">estimate</th><th scope="col" class="n">95% interval</th></tr>'
+    more = f"<p>The {_MOST_BARS} most frequent of {len(rows)} answers.</p>" if many else ""
+    return f'{picture}<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>{more}'
+
+
+def _bars(rows: list[tuple[str, float, float, float]]) -> str:
+    """Return bars with error bars; what is below zero is drawn at zero, the table has it."""
+    height, left, width = 26, 150, 520
+    top = max([high for *_, high in rows] + [1e-9])
+    top = min(max(top, 0.01), 1.0)
+    lines = []
+    for index, (name, value, low, high) in enumerate(rows):
+        y = index * height + 4
+        at, start, end = (left + width * min(max(each, 0.0), top) / top for each in (value, low, high))
+        shown = name if len(name) <= 20 else f"{name[:19]}…"
+        lines.append(
+            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{_text(shown)}</text>'
+            f'<rect x="{left}" y="{y}" width="{max(at - left, 0.5):.1f}" height="18" fill="var(--bar)" opacity=".75"/>'
+            f'<path d="M{start:.1f} {y + 9}H{end:.1f}M{start:.1f} {y + 4}v10M{end:.1f} {y + 4}v10" '
+            'stroke="var(--text)" stroke-width="1.6" fill="none"/>'
+        )
+    total = len(rows) * height + 8
+    spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
+    return (
+        f'<svg viewBox="0 0 {left + width + 10} {total}" role="img" aria-label="Estimates with 95% intervals: '
+        f'{_text(spoken)}">{"".join(lines)}</svg>'
+    )
+
+
+def _limits() -> str:
+    return (
+        "<h2>What is not protected</h2><ul>"
+        "<li>That a device took part, and its network address on the way here. This service keeps neither.</li>"
+        "<li>The result against invented devices: who makes many of them can move it, by as much as is said above.</li>"
+        "<li>A person whose web page serves another client than this one.</li>"
+        "<li>A device that is wiped forgets what it has spent, and starts anew.</li></ul>"
+    )
+
+
+def _device(entry: Entry, base: str) -> str:
+    collection = entry.newest
+    question = collection.questions[0]
+    value = question.domain[0] if isinstance(question.domain, list) and question.kind == "frequency" else 0
+    key = "" if collection.key is None else f', {{publicKey: "{collection.key}"}}'
+    snippet = (
+        '<script type="module">\n'
+        f'  import {{ Collection }} from "{base}/client.js";\n'
+        f'  const c = await Collection.fetch("{base}/v1/collections/{collection.id}"{key});\n'
+        f"  await c.answer({question.id!r}, {value!r});\n"
+        "  await c.flush();\n"
+        "</script>"
+    )
+    return f"<h2>Answer from a web page</h2><pre><code>{_text(snippet)}</code></pre>"
+
+
+def _downloads(entry: Entry, base: str) -> str:
+    name = entry.newest.id
+    return (
+        "<h2>For analysts</h2>"
+        f'<p>The <a href="{base}/v1/collections/{_text(name)}">collection file</a> is public. Estimates and reports need '
+        "a token:</p>"
+        f"<pre><code>ldpkit collector estimates {_text(name)} --url {_text(base)}\n"
+        f"ldpkit collector export {_text(name)} reports.ldp --url {_text(base)}</code></pre>"
+    )
