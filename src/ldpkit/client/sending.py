@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -170,7 +171,7 @@ def _outcome(found: _Response) -> str | None:
 
 def _problem(found: _Response) -> str:
     kind = _json(found.body).get("type")
-    return kind.rsplit("/", 1)[-1][:100] if isinstance(kind, str) and kind else f"status {found.status}"
+    return re.split("[/:]", kind)[-1][:100] if isinstance(kind, str) and kind else f"status {found.status}"
 
 
 def _reason(found: _Response) -> str:
