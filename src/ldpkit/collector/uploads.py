@@ -14,8 +14,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any
 
 from ldpkit.client.upload import HEADER_BYTES, UploadHeader
 from ldpkit.collector.asked import Shelf
@@ -23,7 +22,10 @@ from ldpkit.collector.problems import Problem
 from ldpkit.collector.writer import Counted, Upload, Writer
 from ldpkit.core.errors import FileFormatError
 
-__all__ = ["Limits", "Uploads"]
+if TYPE_CHECKING:
+    from ldpkit.collector.service import Service
+
+__all__ = ["Limits", "Receive", "Send", "Uploads"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -70,19 +72,20 @@ class Uploads:
 
     Parameters
     ----------
-    writer : Writer
-        What writes.
-    shelf : Shelf
-        What is asked now.
     limits : Limits
         What may be sent.
     """
 
-    def __init__(self, shelf: Shelf, limits: Limits) -> None:
-        self.writer: Writer | None = None
-        self.shelf, self.limits = shelf, limits
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._shelf = Shelf()
+        self._writer: Writer | None = None
         self.problems: dict[str, int] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def attach(self, service: Service) -> None:
+        """Take uploads for a service from now on."""
+        self._shelf, self._writer = service.shelf, service.writer
 
     @staticmethod
     def takes(scope: MutableMapping[str, Any]) -> bool:
@@ -112,7 +115,7 @@ class Uploads:
         client = scope.get("client")
         self.limits.check(client[0] if client else "")
         name = scope["path"][len(_PREFIX) : -len(_SUFFIX)]
-        entry = self.shelf.get(name)
+        entry = self._shelf.get(name)
         body = await self._body(scope, receive)
         try:
             header = UploadHeader.decode(body)
@@ -127,9 +130,9 @@ class Uploads:
             )
         self._loop = asyncio.get_running_loop()
         fate: asyncio.Future[Counted | Problem] = self._loop.create_future()
-        if self.writer is None:
+        if self._writer is None:
             raise Problem("busy", "the service is starting")
-        self.writer.submit(Upload(asked, header.round, records, fate))
+        self._writer.submit(Upload(asked, header.round, records, fate))
         found = await fate
         if isinstance(found, Problem):
             raise found
