@@ -192,9 +192,7 @@ class Client:
         self, records: Records, asked: Question, place: Any, number: int, answers: list[Answer]
     ) -> Answer:
         collection, made_by = self.collection, _digest(asked)
-        before = [
-            each for each in answers if (each.collection, each.question) == (collection.id, asked.id)
-        ]
+        before = [each for each in answers if (each.collection, each.question) == (collection.id, asked.id)]
         micro = asked.next if any(each.sampler == made_by for each in before) else asked.first
         self._check(micro, number, answers)
         return Answer(
@@ -213,7 +211,11 @@ class Client:
         here = [each for each in answers if each.collection == self.collection.id]
         promised = self.collection.promise
         limits = [
-            ("the collection's promise for a round", promised["round"], [e for e in here if e.round == number]),
+            (
+                "the collection's promise for a round",
+                promised["round"],
+                [e for e in here if e.round == number],
+            ),
             ("the collection's promise for a lifetime", promised["lifetime"], here),
             ("the cap of this device", self.cap, answers),
         ]

@@ -66,7 +66,9 @@ class Analyst:
             (self.name,),
         )
         closed = self._entry.closed
-        return [Progress(question, number, version, n, number in closed) for question, number, version, n in rows]
+        return [
+            Progress(question, number, version, n, number in closed) for question, number, version, n in rows
+        ]
 
     def rounds(self, question: str) -> list[int]:
         """Return the rounds in which a question has answers."""
@@ -83,7 +85,9 @@ class Analyst:
         if not found:
             known = ", ".join(each.id for each in self._entry.newest.questions)
             where = "" if version is None else f" in version {version}"
-            raise Problem("not-found", f"{self.name!r} has no question {question[:64]!r}{where}: it asks {known}")
+            raise Problem(
+                "not-found", f"{self.name!r} has no question {question[:64]!r}{where}: it asks {known}"
+            )
         return [each for each in found if each.mechanism == found[-1].mechanism]
 
     def tally(self, question: str, number: int, version: int | None = None) -> Tally:
@@ -98,7 +102,8 @@ class Analyst:
         least = self._entry.newest.least_reports
         if total.n < least:
             raise Problem(
-                "too-few-reports", f"question {question!r} has fewer than {least} reports in round {number}: wait"
+                "too-few-reports",
+                f"question {question!r} has fewer than {least} reports in round {number}: wait",
             )
         return total
 
@@ -132,7 +137,9 @@ class Analyst:
             made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
         return made.with_level(level)
 
-    def over(self, question: str, numbers: Sequence[int], *, difference: bool = False, **options: Any) -> OverRounds:
+    def over(
+        self, question: str, numbers: Sequence[int], *, difference: bool = False, **options: Any
+    ) -> OverRounds:
         """Return what rounds tell together, or the change from the first to the second."""
         level = options.get("level", 0.95)
         made = [self.estimate(question, number, **options) for number in numbers]

@@ -21,7 +21,7 @@ from ldpkit.collector.database import DatabaseError
 from ldpkit.collector.export import ENDINGS, write_export
 from ldpkit.collector.metrics import metrics_text
 from ldpkit.collector.page import page_html
-from ldpkit.collector.problems import PROBLEMS, Problem
+from ldpkit.collector.problems import Problem
 from ldpkit.collector.service import Service
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token
 from ldpkit.collector.uploads import Uploads
@@ -42,7 +42,9 @@ def make_app(service: Service, uploads: Uploads) -> FastAPI:
         description="Takes privatized reports from devices and answers with estimates.",
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
-        responses={"4XX": {"description": "A problem (RFC 9457)", "content": {"application/problem+json": {}}}},
+        responses={
+            "4XX": {"description": "A problem (RFC 9457)", "content": {"application/problem+json": {}}}
+        },
     )
     _add_problems(app)
     _add_public(app, service)
@@ -74,7 +76,9 @@ def _add_problems(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
-        return _problem_response(Problem(_STATUSES.get(error.status_code, "malformed-request"), str(error.detail)))
+        return _problem_response(
+            Problem(_STATUSES.get(error.status_code, "malformed-request"), str(error.detail))
+        )
 
 
 def _allowed(service: Service, role: str) -> Callable[..., str]:
@@ -116,7 +120,9 @@ def _add_public(app: FastAPI, service: Service) -> None:
         file = importlib.resources.files("ldpkit") / "client" / "web" / "ldpkit.js"
         if not file.is_file():
             raise Problem("not-found", "this installation has no client for web pages")
-        return Response(file.read_bytes(), media_type="text/javascript", headers={**_OPEN, "cache-control": "no-cache"})
+        return Response(
+            file.read_bytes(), media_type="text/javascript", headers={**_OPEN, "cache-control": "no-cache"}
+        )
 
 
 def _add_analyst(app: FastAPI, service: Service) -> None:
@@ -136,7 +142,8 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         name: str,
         question: Annotated[str, Query(description="The id of the question.")],
         rounds: Annotated[
-            str, Query(alias="round", description="A round, several such as 0,1,2, or two with the word change.")
+            str,
+            Query(alias="round", description="A round, several such as 0,1,2, or two with the word change."),
         ] = "0",
         version: Annotated[int | None, Query(ge=1, le=65535)] = None,
         estimator: str | None = None,
@@ -155,7 +162,9 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
                 found = analyst.over(question, numbers, difference=change, **options)
             return JSONResponse(found.to_dict())
 
-    @app.get("/v1/collections/{name}/tally", summary="A tally, to estimate from elsewhere", dependencies=[allowed])
+    @app.get(
+        "/v1/collections/{name}/tally", summary="A tally, to estimate from elsewhere", dependencies=[allowed]
+    )
     def tally(
         name: str,
         question: str,
@@ -166,7 +175,9 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
             data = analyst.tally(question, number, version).to_bytes()
         return Response(data, media_type="application/octet-stream")
 
-    @app.get("/v1/collections/{name}/export.{ending}", summary="The reports as a file", dependencies=[allowed])
+    @app.get(
+        "/v1/collections/{name}/export.{ending}", summary="The reports as a file", dependencies=[allowed]
+    )
     def export(
         name: str,
         ending: str,
@@ -191,7 +202,12 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
 def _add_admin(app: FastAPI, service: Service) -> None:
     allowed = Depends(_allowed(service, ADMIN))
 
-    @app.post("/v1/collections", summary="Put up a collection or a new version", dependencies=[allowed], status_code=201)
+    @app.post(
+        "/v1/collections",
+        summary="Put up a collection or a new version",
+        dependencies=[allowed],
+        status_code=201,
+    )
     async def put_up(request: Request) -> JSONResponse:
         from starlette.concurrency import run_in_threadpool
 
@@ -199,8 +215,12 @@ def _add_admin(app: FastAPI, service: Service) -> None:
         collection = await run_in_threadpool(service.add, body)
         return JSONResponse(_told(service.shelf.get(collection.id)), status_code=201)
 
-    @app.patch("/v1/collections/{name}", summary="Close a round, or retire a collection", dependencies=[allowed])
-    def change(name: str, close_round: Annotated[int | None, Query(ge=0)] = None, retire: bool = False) -> dict[str, Any]:
+    @app.patch(
+        "/v1/collections/{name}", summary="Close a round, or retire a collection", dependencies=[allowed]
+    )
+    def change(
+        name: str, close_round: Annotated[int | None, Query(ge=0)] = None, retire: bool = False
+    ) -> dict[str, Any]:
         service.shelf.get(name)
         if close_round is None and not retire:
             raise Problem("malformed-request", "say close_round=NUMBER or retire=true")
@@ -256,7 +276,9 @@ def _told(entry: Entry) -> dict[str, Any]:
 
 def _numbers(text: str) -> list[int]:
     parts = text.split(",")
-    if len(parts) > 1000 or not all(part.strip().isascii() and part.strip().isdigit() and len(part) < 12 for part in parts):
+    if len(parts) > 1000 or not all(
+        part.strip().isascii() and part.strip().isdigit() and len(part) < 12 for part in parts
+    ):
         raise Problem("malformed-request", f"rounds are whole numbers such as 0 or 0,1,2, got {text[:50]!r}")
     return [int(part) for part in parts]
 

@@ -7,18 +7,15 @@ new entry in the place of the old one, so who reads sees the one or the other, w
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import Question, category_count
 from ldpkit.client.upload import ID_BYTES, UploadHeader
 from ldpkit.collector.kept import Place
 from ldpkit.collector.problems import Problem
-from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.errors import MismatchError
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
 __all__ = ["Asked", "Entry", "Shelf", "asked_of"]
@@ -56,7 +53,11 @@ def asked_of(collection: Collection) -> tuple[Asked, ...]:
     """
     found = []
     for question in collection.questions:
-        domain = category_count(question.domain) if isinstance(question.domain, Mapping) and "product" in question.domain else question.domain
+        domain = (
+            category_count(question.domain)
+            if isinstance(question.domain, Mapping) and "product" in question.domain
+            else question.domain
+        )
         spec = {"mechanism": question.mechanism, "parameters": question.parameters, "domain": domain}
         mechanism = from_spec(spec)
         if mechanism.sampler() != question.sampler:
@@ -97,15 +98,26 @@ class Entry:
         if header.version not in self.versions:
             raise Problem("foreign-reports", f"there is no version {header.version} of this collection")
         if header.version not in self.accepted:
-            raise Problem("outdated-collection", f"version {header.version} has ended: version {self.newest.version} is asked")
+            raise Problem(
+                "outdated-collection",
+                f"version {header.version} has ended: version {self.newest.version} is asked",
+            )
         collection, questions = self.versions[header.version]
         if header.question >= len(questions):
-            raise Problem("foreign-reports", f"version {header.version} has no question number {header.question}")
+            raise Problem(
+                "foreign-reports", f"version {header.version} has no question number {header.question}"
+            )
         asked = questions[header.question]
         if header.fingerprint != asked.question.fingerprint:
-            raise Problem("foreign-reports", f"the fingerprint is not that of question {asked.question.id!r}: its reports were made for another")
+            raise Problem(
+                "foreign-reports",
+                f"the fingerprint is not that of question {asked.question.id!r}: its reports were made for another",
+            )
         if header.seeded and collection.randomness != "seeded":
-            raise Problem("foreign-reports", "the reports were made with a seed, and this collection takes secure ones only")
+            raise Problem(
+                "foreign-reports",
+                "the reports were made with a seed, and this collection takes secure ones only",
+            )
         self.check_round(header.round, today)
         return asked
 
@@ -118,9 +130,16 @@ class Entry:
             raise Problem("foreign-reports", f"there is no round {number}: the last is {rounds.count - 1}")
         present = rounds.index(today)
         if number > present:
-            raise Problem("round-not-open", f"round {number} has not begun: round {present} is open" if present >= 0 else f"the collection starts on {rounds.start}")
+            raise Problem(
+                "round-not-open",
+                f"round {number} has not begun: round {present} is open"
+                if present >= 0
+                else f"the collection starts on {rounds.start}",
+            )
         if rounds.every != "once" and number < present - LATE_ROUNDS:
-            raise Problem("round-closed", f"round {number} is over: answers are taken for {LATE_ROUNDS} rounds more")
+            raise Problem(
+                "round-closed", f"round {number} is over: answers are taken for {LATE_ROUNDS} rounds more"
+            )
 
 
 class Shelf:

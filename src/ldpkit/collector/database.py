@@ -12,10 +12,10 @@ import importlib.resources
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError, MissingDependencyError
+from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError
 from ldpkit.core.locks import lock
 
 __all__ = ["Connection", "Database", "DatabaseError", "open_database"]
@@ -63,7 +63,7 @@ class Connection(abc.ABC):
 class Database(abc.ABC):
     """Where a collector keeps its reports."""
 
-    types: dict[str, str]
+    types: ClassVar[dict[str, str]]
     """What the schema's placeholders stand for."""
 
     @abc.abstractmethod
@@ -115,14 +115,16 @@ def open_database(where: str | os.PathLike[str]) -> Database:
 def _migrations() -> list[str]:
     """Return the statements of each migration, in their order."""
     folder = importlib.resources.files("ldpkit.collector") / "migrations"
-    files = sorted((each for each in folder.iterdir() if each.name.endswith(".sql")), key=lambda each: each.name)
+    files = sorted(
+        (each for each in folder.iterdir() if each.name.endswith(".sql")), key=lambda each: each.name
+    )
     return [each.read_text("utf-8") for each in files]
 
 
 class SqliteDatabase(Database):
     """A file, with a write-ahead log that is on the disk before a report is acknowledged."""
 
-    types = {"blob": "BLOB", "int64": "INTEGER", "serial": "INTEGER PRIMARY KEY"}
+    types: ClassVar = {"blob": "BLOB", "int64": "INTEGER", "serial": "INTEGER PRIMARY KEY"}
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -151,7 +153,9 @@ class SqliteDatabase(Database):
     def _version(self, connection: Connection) -> int:
         ((application,),) = connection.execute("PRAGMA application_id")
         ((version,),) = connection.execute("PRAGMA user_version")
-        if application != _APPLICATION and (application or version or connection.execute("SELECT 1 FROM sqlite_master")):
+        if application != _APPLICATION and (
+            application or version or connection.execute("SELECT 1 FROM sqlite_master")
+        ):
             raise FileFormatError(
                 f"{str(self.path)!r} is a database of another program: choose another folder with --data"
             )
@@ -165,7 +169,10 @@ class SqliteDatabase(Database):
         """Write a copy of the database as it is now, while it is being written to."""
         import sqlite3
 
-        with contextlib.closing(sqlite3.connect(self.path)) as source, contextlib.closing(sqlite3.connect(target)) as copy:
+        with (
+            contextlib.closing(sqlite3.connect(self.path)) as source,
+            contextlib.closing(sqlite3.connect(target)) as copy,
+        ):
             source.backup(copy, pages=1024)
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, to be carried away
 
@@ -180,7 +187,9 @@ class _SqliteConnection(Connection):
         self._errors = sqlite3.Error
         self._path = path
         try:
-            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=30
+            )
             for setting in (
                 "journal_mode=WAL",
                 "synchronous=FULL",  # every commit is on the disk

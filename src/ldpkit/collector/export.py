@@ -16,7 +16,9 @@ ENDINGS = ("ldp", "csv", "parquet")
 """What reports are exported as."""
 
 
-def write_export(analyst: Analyst, path: Path, question: str, number: int, version: int | None = None) -> None:
+def write_export(
+    analyst: Analyst, path: Path, question: str, number: int, version: int | None = None
+) -> None:
     """Write the reports of a question and round, in the format that the path ends with.
 
     They are in random order and stand without the ids they came with, so nothing in the

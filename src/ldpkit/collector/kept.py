@@ -19,7 +19,16 @@ from ldpkit.collector.database import Connection
 from ldpkit.core.errors import FileFormatError
 from ldpkit.core.random import secure
 
-__all__ = ["Chunk", "Place", "add_chunk", "chunks_of", "merge_chunks", "read_tally", "tallies_of", "write_tally"]
+__all__ = [
+    "Chunk",
+    "Place",
+    "add_chunk",
+    "chunks_of",
+    "merge_chunks",
+    "read_tally",
+    "places",
+    "write_tally",
+]
 
 _CHECKSUM_BYTES = 16
 _MERGED_BYTES = 1 << 24  # of reports in a chunk of a closed round
@@ -57,7 +66,9 @@ def shuffled(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(records[secure().generator().permutation(len(records))])
 
 
-def add_chunk(connection: Connection, place: Place, reports: np.ndarray[Any, Any], ids: np.ndarray[Any, Any]) -> None:
+def add_chunk(
+    connection: Connection, place: Place, reports: np.ndarray[Any, Any], ids: np.ndarray[Any, Any]
+) -> None:
     """Keep some reports, each a row of bytes, and the ids they came with."""
     mixed, others = shuffled(reports).tobytes(), shuffled(ids).astype("<u8").tobytes()
     checksum = _checksum(place, len(reports), mixed, others)
@@ -93,18 +104,21 @@ def places(connection: Connection, collection: str | None = None) -> list[Place]
     return [Place(*row) for row in rows]
 
 
-def read_tally(connection: Connection, place: Place) -> tuple[int, np.ndarray[Any, np.dtype[np.int64]]] | None:
+def read_tally(
+    connection: Connection, place: Place
+) -> tuple[int, np.ndarray[Any, np.dtype[np.int64]]] | None:
     """Return how many reports a place has and their counts; None if there are none yet."""
     rows = connection.execute(
-        "SELECT n, counts, checksum FROM tallies"
-        " WHERE collection=? AND version=? AND question=? AND round=?",
+        "SELECT n, counts, checksum FROM tallies WHERE collection=? AND version=? AND question=? AND round=?",
         place,
     )
     if not rows:
         return None
     ((n, counts, checksum),) = rows
     if _checksum(place, n, bytes(counts)) != bytes(checksum):
-        raise FileFormatError(f"the tally of {place} is damaged: restore a backup, or recount it with verify --repair")
+        raise FileFormatError(
+            f"the tally of {place} is damaged: restore a backup, or recount it with verify --repair"
+        )
     return n, np.frombuffer(bytes(counts), "<i8").astype(np.int64)
 
 

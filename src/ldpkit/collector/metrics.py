@@ -27,6 +27,11 @@ def metrics_text(service: Service, uploads: Uploads) -> str:
     add("waiting_bytes", "gauge", "Uploads that wait to be written.", ("", writer.waiting_bytes))
     add("ids", "gauge", "Ids of open rounds in memory.", ("", sum(map(len, tuple(writer.ids.values())))))
     problems = sorted(uploads.problems.items())
-    add("problems_total", "counter", "Uploads not taken, by problem.", *((f'{{problem="{n}"}}', c) for n, c in problems))
+    add(
+        "problems_total",
+        "counter",
+        "Uploads not taken, by problem.",
+        *((f'{{problem="{n}"}}', c) for n, c in problems),
+    )
     add("writer_alive", "gauge", "Whether reports can be written.", ("", float(writer.is_alive())))
     return "\n".join(lines) + "\n"

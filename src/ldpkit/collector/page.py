@@ -52,7 +52,9 @@ def page_html(analyst: Analyst, entry: Entry, base: str) -> str:
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}</style>"
     )
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>'
+    )
 
 
 def _text(value: Any) -> str:
@@ -77,15 +79,21 @@ def _times(micro: Micro) -> str:
     if micro is None:
         return "no bound holds"
     ratio = math.exp(micro / 1e6)
-    return f"at most {ratio:.2f} times as likely under one answer as under any other" if ratio < 1e4 else (
-        f"at most {ratio:.1e} times as likely under one answer as under any other"
+    return (
+        f"at most {ratio:.2f} times as likely under one answer as under any other"
+        if ratio < 1e4
+        else (f"at most {ratio:.1e} times as likely under one answer as under any other")
     )
 
 
 def _promise(entry: Entry) -> str:
     collection, promise = entry.newest, entry.newest.promise
     ask = collection.ask
-    asked = "every question" if ask == len(collection.questions) else f"{ask} of {len(collection.questions)} questions"
+    asked = (
+        "every question"
+        if ask == len(collection.questions)
+        else f"{ask} of {len(collection.questions)} questions"
+    )
     return (
         "<h2>What an answer reveals</h2>"
         "<p>A device changes its answer at random before anything leaves it. Nobody else ever sees the answer "
@@ -143,7 +151,9 @@ def _result(estimate: Any) -> str:
     )
     head = '<tr><th scope="col">answer</th><th scope="col" class="n">estimate</th><th scope="col" class="n">95% interval</th></tr>'
     more = f"<p>The {_MOST_BARS} most frequent of {len(rows)} answers.</p>" if many else ""
-    return f'{picture}<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>{more}'
+    return (
+        f'{picture}<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>{more}'
+    )
 
 
 def _bars(rows: list[tuple[str, float, float, float]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ldpkit.collector.database import Connection, Database, DatabaseError
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
@@ -32,13 +32,14 @@ class PostgresDatabase(Database):
         PGPASSFILE: addresses end up in logs and process lists.
     """
 
-    types = {"blob": "BYTEA", "int64": "BIGINT", "serial": "BIGSERIAL PRIMARY KEY"}
+    types: ClassVar = {"blob": "BYTEA", "int64": "BIGINT", "serial": "BIGSERIAL PRIMARY KEY"}
 
     def __init__(self, address: str) -> None:
         self._address = address
         _psycopg()
 
     def connect(self) -> Connection:
+        """Return a new connection."""
         return _PostgresConnection(self._address, str(self))
 
     @contextlib.contextmanager
@@ -108,4 +109,6 @@ class _PostgresConnection(Connection):
     def _refusal(self, error: Exception) -> DatabaseError:
         is_gone = isinstance(error, self._module.OperationalError)
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        return DatabaseError(f"the database {self._name} failed ({said}): check that it runs", is_gone=is_gone)
+        return DatabaseError(
+            f"the database {self._name} failed ({said}): check that it runs", is_gone=is_gone
+        )

@@ -39,7 +39,7 @@ _BASE = "urn:ldpkit:problem:"
 _WAIT = {"too-many-requests": 5, "busy": 2, "round-not-open": 3600}
 
 
-class Problem(LdpkitError):
+class Problem(LdpkitError):  # noqa: N818 - what RFC 9457 calls it
     """A refusal on its way to a client.
 
     Parameters

@@ -47,20 +47,24 @@ class Collector:
 
     def progress(self, collection: str) -> list[dict[str, Any]]:
         """Return how many answered, by question, round and version."""
-        found: list[dict[str, Any]] = self._call("GET", f"/{quote(collection, safe='')}/progress").json()["progress"]
+        found: list[dict[str, Any]] = self._call("GET", f"/{quote(collection, safe='')}/progress").json()[
+            "progress"
+        ]
         return found
 
-    def tally(self, collection: str, question: str, *, round: int = 0, version: int | None = None) -> Tally:
+    def tally(self, collection: str, question: str, *, number: int = 0, version: int | None = None) -> Tally:
         """Return the tally of a question and round."""
         path = f"/{quote(collection, safe='')}/tally"
-        return Tally.from_bytes(self._call("GET", path, question=question, round=round, version=version).body)
+        return Tally.from_bytes(
+            self._call("GET", path, question=question, round=number, version=version).body
+        )
 
     def estimate(
         self,
         collection: str,
         question: str,
         *,
-        round: int = 0,
+        number: int = 0,
         version: int | None = None,
         estimator: str | None = None,
         consistency: str | None = None,
@@ -71,29 +75,33 @@ class Collector:
         `estimator="mle"` the reports are.
         """
         if estimator != _MLE:
-            tally = self.tally(collection, question, round=round, version=version)
+            tally = self.tally(collection, question, round=number, version=version)
             return tally.estimate(estimator, consistency=consistency)
         with tempfile.TemporaryDirectory(prefix="ldpkit-") as folder:
-            path = self.export(collection, question, Path(folder) / "reports.ldp", round=round, version=version)
+            path = self.export(
+                collection, question, Path(folder) / "reports.ldp", round=number, version=version
+            )
             evidence = Evidence.from_file(ReportFile.open(path))
             return evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
 
     def together(self, collection: str, question: str, rounds: Sequence[int], **options: Any) -> OverRounds:
         """Return what several rounds tell together; the same people may have answered in each."""
-        return together([self.estimate(collection, question, round=each, **options) for each in rounds], rounds)
+        return together(
+            [self.estimate(collection, question, number=each, **options) for each in rounds], rounds
+        )
 
     def change(self, collection: str, question: str, first: int, second: int, **options: Any) -> OverRounds:
         """Return the change from one round to another."""
-        made = [self.estimate(collection, question, round=each, **options) for each in (first, second)]
+        made = [self.estimate(collection, question, number=each, **options) for each in (first, second)]
         return change(*made, [first, second])
 
     def export(
-        self, collection: str, question: str, path: str | Path, *, round: int = 0, version: int | None = None
+        self, collection: str, question: str, path: str | Path, *, number: int = 0, version: int | None = None
     ) -> Path:
         """Write the reports of a question and round to a file that ends in .ldp, .csv or .parquet."""
         target = Path(path)
         name = f"/{quote(collection, safe='')}/export.{target.suffix.removeprefix('.')}"
-        found = self._call("GET", name, question=question, round=round, version=version)
+        found = self._call("GET", name, question=question, round=number, version=version)
         with whole_file(target) as stream:
             stream.write(found.body)
         return target
@@ -102,9 +110,9 @@ class Collector:
         """Put up a collection or a new version of one; needs an administrator's token."""
         return self._call("POST", "", data=envelope).json()
 
-    def close(self, collection: str, round: int) -> dict[str, Any]:
+    def close(self, collection: str, number: int) -> dict[str, Any]:
         """Close a round for ever; needs an administrator's token."""
-        return self._call("PATCH", f"/{quote(collection, safe='')}", close_round=round).json()
+        return self._call("PATCH", f"/{quote(collection, safe='')}", close_round=number).json()
 
     def retire(self, collection: str) -> dict[str, Any]:
         """Take no further answer; needs an administrator's token."""

@@ -119,7 +119,9 @@ def serve(
         server = uvicorn.Server(config)
         server.run()
     if not server.started:
-        raise LdpkitError(f"cannot listen on {settings.host}:{settings.port}: choose another with --host and --port")
+        raise LdpkitError(
+            f"cannot listen on {settings.host}:{settings.port}: choose another with --host and --port"
+        )
 
 
 def _first_tokens(service: Service, tell: Callable[[str], None]) -> None:

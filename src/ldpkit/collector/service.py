@@ -17,7 +17,6 @@ from ldpkit.collector.ids import IdSet
 from ldpkit.collector.kept import chunks_of, merge_chunks, places
 from ldpkit.collector.problems import Problem
 from ldpkit.collector.writer import Counted, Writer
-from ldpkit.core.errors import LdpkitError
 
 __all__ = ["Service", "load_shelf"]
 
@@ -98,7 +97,9 @@ class Service:
         for place in places(connection):
             if place.round in self.shelf.get(place.collection).closed:
                 continue
-            ids = [np.frombuffer(chunk.ids, "<u8").astype(np.uint64) for chunk in chunks_of(connection, place)]
+            ids = [
+                np.frombuffer(chunk.ids, "<u8").astype(np.uint64) for chunk in chunks_of(connection, place)
+            ]
             known = self.writer.ids.setdefault((place.collection, place.question, place.round), IdSet())
             if ids:
                 known.add(np.concatenate(ids))
@@ -139,7 +140,10 @@ class Service:
                 "INSERT INTO collections (id, version, digest, envelope, retired) VALUES (?, ?, ?, ?, 0)",
                 (collection.id, collection.version, collection.digest, envelope),
             )
-            _note(connection, f"collection {collection.id} version {collection.version} put up, digest {collection.digest}")
+            _note(
+                connection,
+                f"collection {collection.id} version {collection.version} put up, digest {collection.digest}",
+            )
         versions = {**entry.versions, collection.version: (collection, asked)}
         envelopes = {**entry.envelopes, collection.version: envelope}
         self.shelf.put(collection.id, Entry(versions, envelopes, entry.closed, entry.retired))
@@ -147,14 +151,19 @@ class Service:
     @staticmethod
     def _has_reports(connection: Connection, name: str, version: int) -> bool:
         return bool(
-            connection.execute("SELECT 1 FROM tallies WHERE collection=? AND version=? LIMIT 1", (name, version))
+            connection.execute(
+                "SELECT 1 FROM tallies WHERE collection=? AND version=? LIMIT 1", (name, version)
+            )
         )
 
     def close_round(self, name: str, number: int) -> None:
         """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever."""
         entry = self.shelf.get(name)
         if not 0 <= number < entry.newest.rounds.count:
-            raise Problem("malformed-request", f"{name!r} has the rounds 0 to {entry.newest.rounds.count - 1}, not {number}")
+            raise Problem(
+                "malformed-request",
+                f"{name!r} has the rounds 0 to {entry.newest.rounds.count - 1}, not {number}",
+            )
         self.writer.call(lambda connection: self._close(connection, name, [number]), patience=600)
 
     def retire(self, name: str) -> None:
@@ -173,7 +182,9 @@ class Service:
                     if place.round == number:
                         merge_chunks(connection, place)
                 _note(connection, f"round {number} of {name} closed")
-        self.shelf.put(name, Entry(entry.versions, entry.envelopes, entry.closed | set(numbers), entry.retired))
+        self.shelf.put(
+            name, Entry(entry.versions, entry.envelopes, entry.closed | set(numbers), entry.retired)
+        )
         for subject in [each for each in self.writer.ids if each[0] == name and each[2] in numbers]:
             del self.writer.ids[subject]
 

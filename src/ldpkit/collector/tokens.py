@@ -9,7 +9,16 @@ from ldpkit.collector.database import Connection
 from ldpkit.collector.problems import Problem
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["ADMIN", "ANALYST", "ROLES", "check_token", "has_tokens", "list_tokens", "new_token", "revoke_token"]
+__all__ = [
+    "ADMIN",
+    "ANALYST",
+    "ROLES",
+    "check_token",
+    "has_tokens",
+    "list_tokens",
+    "new_token",
+    "revoke_token",
+]
 
 ANALYST, ADMIN = "analyst", "admin"
 ROLES = (ANALYST, ADMIN)
@@ -33,7 +42,9 @@ def new_token(connection: Connection, name: str, role: str) -> str:
     token = _PREFIX + secrets.token_urlsafe(_BYTES)
     with connection.transaction():
         if connection.execute("SELECT 1 FROM tokens WHERE name=?", (name,)):
-            raise InvalidParameterError(f"there is a token called {name!r}: revoke it, or choose another name")
+            raise InvalidParameterError(
+                f"there is a token called {name!r}: revoke it, or choose another name"
+            )
         connection.execute("INSERT INTO tokens VALUES (?, ?, ?)", (_digest(token), name, role))
     return token
 
@@ -59,7 +70,10 @@ def has_tokens(connection: Connection) -> bool:
 
 def list_tokens(connection: Connection) -> list[tuple[str, str]]:
     """Return name and role of every token."""
-    return [(str(name), str(role)) for name, role in connection.execute("SELECT name, role FROM tokens ORDER BY name")]
+    return [
+        (str(name), str(role))
+        for name, role in connection.execute("SELECT name, role FROM tokens ORDER BY name")
+    ]
 
 
 def revoke_token(connection: Connection, name: str) -> None:

@@ -157,7 +157,9 @@ class Uploads:
                     if not message.get("more_body", False):
                         return parts[0] if len(parts) == 1 else b"".join(parts)
         except TimeoutError:
-            raise Problem("too-slow", f"the upload did not arrive within {self.limits.seconds:g} seconds") from None
+            raise Problem(
+                "too-slow", f"the upload did not arrive within {self.limits.seconds:g} seconds"
+            ) from None
 
 
 def _settle(fates: list[tuple[Any, Counted | Problem]]) -> None:

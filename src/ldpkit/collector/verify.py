@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +77,10 @@ def _verify(connection: Connection, shelf: Shelf, place: Place, *, repair: bool)
     except LdpkitError as error:
         kept, problem = None, str(error)
     if kept is None or kept[0] != n or not np.array_equal(kept[1], counts):
-        problem = problem or f"the tally has {0 if kept is None else kept[0]} reports, and {n} are kept, or other counts"
+        problem = (
+            problem
+            or f"the tally has {0 if kept is None else kept[0]} reports, and {n} are kept, or other counts"
+        )
         if repair:
             with connection.transaction():
                 write_tally(connection, place, n, counts)

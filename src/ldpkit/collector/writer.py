@@ -210,7 +210,9 @@ class Writer(threading.Thread):
                 self._examine(group, fresh.setdefault(group.subject, []))
             if groups:
                 self._commit(groups)
-            fates = [(each.ticket, Problem("round-closed", f"round {each.round} is closed")) for each in closed]
+            fates = [
+                (each.ticket, Problem("round-closed", f"round {each.round} is closed")) for each in closed
+            ]
             for group in groups:
                 fates += _fates(group)
         except Exception as error:
@@ -254,7 +256,11 @@ class Writer(threading.Thread):
                 mechanism = group.asked.mechanism
                 added = mechanism.tally(mechanism.decode(kept.tobytes()))
                 before = self.tallies.get(group.place) or read_tally(connection, group.place)
-                n, counts = (added.n, added.counts) if before is None else (before[0] + added.n, before[1] + added.counts)
+                n, counts = (
+                    (added.n, added.counts)
+                    if before is None
+                    else (before[0] + added.n, before[1] + added.counts)
+                )
                 write_tally(connection, group.place, n, counts)
                 tallies[group.place] = (n, counts)
         # Only what is on the disk is remembered: a commit that failed has counted nobody.

@@ -45,21 +45,25 @@ class OverRounds(Result):
 
     @property
     def title(self) -> str:
+        """What stands above the table."""
         if self.is_change:
             return f"Change from round {self.rounds[0]} to round {self.rounds[1]}"
         return f"Rounds {', '.join(map(str, self.rounds))} together, {self.n} answers"
 
     @property
     def caption(self) -> str:
+        """What the intervals hold for."""
         return (
-            f"{self.level:.0%} intervals; the same people may have answered in each round, so the standard errors "
-            "of the rounds add"
+            f"{self.level:.0%} intervals; the same people may have answered in each round, so their "
+            "standard errors add"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return value, estimate, stderr, low and high of each."""
         return [dict(row) for row in self._found[:top]]
 
     def about(self) -> dict[str, Any]:
+        """Return which rounds these are."""
         return {"rounds": list(self.rounds), "answers": self.n, "level": self.level, "change": self.is_change}
 
 

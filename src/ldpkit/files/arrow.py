@@ -29,9 +29,13 @@ def write_parquet(path: Path, mechanism: Mechanism, parts: Iterable[Reports], pr
         raise MissingDependencyError("pyarrow", "a Parquet file", "frames") from None
     told = json.dumps({**mechanism.spec(), "record_length": mechanism.report_bytes, **provenance.to_json()})
     length = mechanism.report_bytes
-    schema = pa.schema([pa.field("report", pa.binary(length), nullable=False)], metadata={_KEY: told.encode()})
+    schema = pa.schema(
+        [pa.field("report", pa.binary(length), nullable=False)], metadata={_KEY: told.encode()}
+    )
     with whole_file(path) as stream, pq.ParquetWriter(stream, schema) as writer:
         for reports in parts:
             data = pa.py_buffer(mechanism.encode(reports))
-            column: Any = pa.FixedSizeBinaryArray.from_buffers(pa.binary(length), data.size // length, [None, data])
+            column: Any = pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(length), data.size // length, [None, data]
+            )
             writer.write_table(pa.Table.from_arrays([column], schema=schema))
