@@ -75,11 +75,11 @@ class Collector:
         `estimator="mle"` the reports are.
         """
         if estimator != _MLE:
-            tally = self.tally(collection, question, round=number, version=version)
+            tally = self.tally(collection, question, number=number, version=version)
             return tally.estimate(estimator, consistency=consistency)
         with tempfile.TemporaryDirectory(prefix="ldpkit-") as folder:
             path = self.export(
-                collection, question, Path(folder) / "reports.ldp", round=number, version=version
+                collection, question, Path(folder) / "reports.ldp", number=number, version=version
             )
             evidence = Evidence.from_file(ReportFile.open(path))
             return evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
