@@ -40,7 +40,9 @@ def add_to(app: typer.Typer) -> None:
 def serve(
     collections: Annotated[
         list[Path] | None,
-        typer.Argument(help="Collection files, TOML or JSON, to put up unless they are there.", show_default=False),
+        typer.Argument(
+            help="Collection files, TOML or JSON, to put up unless they are there.", show_default=False
+        ),
     ] = None,
     config: Annotated[
         Path | None,
@@ -48,14 +50,23 @@ def serve(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", help="A folder for the database, or postgresql://...; ldpkit-data by default.",
-                     show_default=False),
+        typer.Option(
+            "--data",
+            help="A folder for the database, or postgresql://...; ldpkit-data by default.",
+            show_default=False,
+        ),
     ] = None,
-    host: Annotated[str | None, typer.Option(help="Where to listen; 127.0.0.1 by default.", show_default=False)] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="8000 by default.", show_default=False)] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen; 127.0.0.1 by default.", show_default=False)
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="8000 by default.", show_default=False)
+    ] = None,
     public_url: Annotated[
         str | None,
-        typer.Option("--public-url", help="How devices reach it, where a proxy stands before it.", show_default=False),
+        typer.Option(
+            "--public-url", help="How devices reach it, where a proxy stands before it.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Run the collector: take reports, keep them, and publish estimates.
@@ -70,18 +81,15 @@ def serve(
     files = [*(collections or []), *(Path(each) for each in settings.get("collections", []))]
 
     from ldpkit.collector.database import open_database
-    from ldpkit.collector.files import read_envelope
     from ldpkit.collector.serve import Settings
     from ldpkit.collector.serve import serve as run
     from ldpkit.collector.uploads import Limits
 
-    envelopes = [read_envelope(path) for path in files]
+    envelopes = [_envelope(path) for path in files]
     where = settings.get("data", "ldpkit-data")
     if "://" not in where:
         Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
-    limits = Limits(
-        body=settings.get("largest_upload", 1 << 22), per_address=settings.get("per_address", 0)
-    )
+    limits = Limits(body=settings.get("largest_upload", 1 << 22), per_address=settings.get("per_address", 0))
     run(
         open_database(where),
         envelopes,
@@ -107,7 +115,22 @@ def _read(path: Path) -> dict[str, Any]:
         raise InvalidInputError(f"{str(path)!r} is not TOML: {error}") from None
     for name, value in found.items():
         if name not in _SETTINGS:
-            raise InvalidParameterError(f"{str(path)!r} sets {name!r}, which is none of {', '.join(_SETTINGS)}")
+            raise InvalidParameterError(
+                f"{str(path)!r} sets {name!r}, which is none of {', '.join(_SETTINGS)}"
+            )
         if type(value) is not _SETTINGS[name]:
-            raise InvalidParameterError(f"{str(path)!r}: {name} is of type {_SETTINGS[name].__name__}, got {value!r}")
+            raise InvalidParameterError(
+                f"{str(path)!r}: {name} is of type {_SETTINGS[name].__name__}, got {value!r}"
+            )
     return found
+
+
+def _envelope(path: Path) -> bytes:
+    """Return what devices get of a collection file; a signature stays as it is."""
+    from ldpkit.protocols.collection.files import load_collection, seal
+
+    try:
+        collection = load_collection(path)
+        return seal(collection) if path.suffix.lower() == ".toml" else path.read_bytes()
+    except OSError as error:
+        raise InvalidInputError(f"cannot read {str(path)!r}: {error.strerror}: check the path") from None

@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ldpkit.client.collection import Collection
-from ldpkit.client.questions import Question, category_count
+from ldpkit.client.questions import Question
 from ldpkit.client.upload import ID_BYTES, UploadHeader
 from ldpkit.collector.kept import Place
 from ldpkit.collector.problems import Problem
-from ldpkit.core.errors import MismatchError
-from ldpkit.mechanisms.base import Mechanism, from_spec
+from ldpkit.mechanisms.base import Mechanism
 
 __all__ = ["Asked", "Entry", "Shelf", "asked_of"]
 
@@ -51,22 +50,11 @@ def asked_of(collection: Collection) -> tuple[Asked, ...]:
     The mechanism is made from the stated parameters, and must have the very integers that
     devices are given: else its estimates would be of other reports.
     """
-    found = []
-    for question in collection.questions:
-        domain = (
-            category_count(question.domain)
-            if isinstance(question.domain, Mapping) and "product" in question.domain
-            else question.domain
-        )
-        spec = {"mechanism": question.mechanism, "parameters": question.parameters, "domain": domain}
-        mechanism = from_spec(spec)
-        if mechanism.sampler() != question.sampler:
-            raise MismatchError(
-                f"question {question.id!r} has other integers than {mechanism!r} of this ldpkit: write the "
-                "collection file again"
-            )
-        found.append(Asked(collection.id, collection.version, question, mechanism))
-    return tuple(found)
+    check_collection(collection)
+    return tuple(
+        Asked(collection.id, collection.version, question, mechanism_of(question))
+        for question in collection.questions
+    )
 
 
 @dataclass(frozen=True, eq=False)
