@@ -11,7 +11,7 @@ import typer
 
 from ldpkit.cli.groups import Group
 from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, FormatOption
-from ldpkit.cli.outputs import check_outputs
+from ldpkit.cli.outputs import check_output
 from ldpkit.cli.printing import present, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
@@ -114,7 +114,7 @@ def export(
 
     if output.suffix.removeprefix(".") not in ENDINGS:
         raise InvalidInputError(f"{str(output)!r} ends in none of .{', .'.join(ENDINGS)}: choose one")
-    check_outputs([output], force=force)
+    check_output(output, force=force, inputs=[])
     _remote(url, token).export(collection, question, output, number=number)
     typer.echo(f"wrote {output}", err=True)
 
@@ -194,7 +194,7 @@ def backup(
     """Copy the database to a file while the service runs; use pg_dump for PostgreSQL."""
     from ldpkit.collector.backup import back_up
 
-    check_outputs([target], force=force)
+    check_output(target, force=force, inputs=[data])
     back_up(data, target)
     typer.echo(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
 

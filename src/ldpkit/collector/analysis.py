@@ -143,7 +143,11 @@ class Analyst:
         """Return what rounds tell together, or the change from the first to the second."""
         level = options.get("level", 0.95)
         made = [self.estimate(question, number, **options) for number in numbers]
-        return change(*made, numbers, level=level) if difference else together(made, numbers, level=level)
+        return (
+            change(made[0], made[1], numbers, level=level)
+            if difference
+            else together(made, numbers, level=level)
+        )
 
     def reports(self, question: str, number: int, version: int | None = None) -> Reports:
         """Return every report of a question and round."""

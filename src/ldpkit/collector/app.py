@@ -152,7 +152,12 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         change: bool = False,
     ) -> JSONResponse:
         numbers = _numbers(rounds)
-        options = {"version": version, "estimator": estimator, "consistency": consistency, "level": level}
+        options: dict[str, Any] = {
+            "version": version,
+            "estimator": estimator,
+            "consistency": consistency,
+            "level": level,
+        }
         with _analyst(service, name) as analyst:
             if change and len(numbers) != 2:
                 raise Problem("malformed-request", "a change is between two rounds, such as round=0,1")

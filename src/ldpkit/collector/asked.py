@@ -16,6 +16,7 @@ from ldpkit.client.upload import ID_BYTES, UploadHeader
 from ldpkit.collector.kept import Place
 from ldpkit.collector.problems import Problem
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.protocols.collection.building import check_collection, mechanism_of
 
 __all__ = ["Asked", "Entry", "Shelf", "asked_of"]
 

@@ -40,8 +40,10 @@ def page_html(analyst: Analyst, entry: Entry, base: str) -> str:
     collection = entry.newest
     parts = [
         f"<h1>{_text(collection.purpose)}</h1>",
-        f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
-        f"{_rounds(entry)} {_signed(entry)}</p>",
+        (
+            f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
+            f"{_rounds(entry)} {_signed(entry)}</p>"
+        ),
         _promise(entry),
     ]
     for question in collection.questions:
@@ -143,10 +145,10 @@ def _result(estimate: Any) -> str:
         picture = _bars([(str(row[label]), row[number], row["low"], row["high"]) for row in known])
     else:
         picture = ""
-    scale = (lambda x: f"{100 * x:.1f}%") if number == "frequency" else (lambda x: f"{x:.4g}")
+    shown = "{:.1%}" if number == "frequency" else "{:.4g}"
     body = "".join(
-        f'<tr><th scope="row">{_text(row[label])}</th><td class="n">{scale(row[number])}</td>'
-        f'<td class="n">{scale(row["low"])} to {scale(row["high"])}</td></tr>'
+        f'<tr><th scope="row">{_text(row[label])}</th><td class="n">{shown.format(row[number])}</td>'
+        f'<td class="n">{shown.format(row["low"])} to {shown.format(row["high"])}</td></tr>'
         for row in known
     )
     head = '<tr><th scope="col">answer</th><th scope="col" class="n">estimate</th><th scope="col" class="n">95% interval</th></tr>'

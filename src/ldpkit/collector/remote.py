@@ -93,7 +93,7 @@ class Collector:
     def change(self, collection: str, question: str, first: int, second: int, **options: Any) -> OverRounds:
         """Return the change from one round to another."""
         made = [self.estimate(collection, question, number=each, **options) for each in (first, second)]
-        return change(*made, [first, second])
+        return change(made[0], made[1], [first, second])
 
     def export(
         self, collection: str, question: str, path: str | Path, *, number: int = 0, version: int | None = None
