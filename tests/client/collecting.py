@@ -19,7 +19,7 @@ _TOML = """
 id = "survey"
 version = {version}
 purpose = "How people travel."
-rounds = {{every = "{every}", start = 2026-11-01, count = {count}}}
+rounds = {{every = "{every}", start = {start}, count = {count}}}
 spend = {{ask = {ask}}}
 [[questions]]
 id = "commute"
@@ -46,10 +46,16 @@ value = "{value}"
 
 
 def collection_file(
-    *, version: int = 1, every: str = "daily", count: int = 100, ask: object = 3, value: str = "fixed"
+    *,
+    version: int = 1,
+    every: str = "daily",
+    count: int = 100,
+    ask: object = 3,
+    value: str = "fixed",
+    start: str = "2026-11-01",
 ) -> bytes:
     """Return the envelope of a collection with three questions."""
-    text = _TOML.format(version=version, every=every, count=count, ask=ask, value=value)
+    text = _TOML.format(version=version, every=every, count=count, ask=ask, value=value, start=start)
     return seal(compile_toml(text.encode()))
 
 

@@ -31,6 +31,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+_PATIENCE = 4  # times the limit, before the connection is cut
 _PREFIX, _SUFFIX = "/v1/collections/", "/reports"
 _CORS = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-store")]
 _JSON = [(b"content-type", b"application/json"), *_CORS]
@@ -116,7 +117,7 @@ class Uploads:
         self.limits.check(client[0] if client else "")
         name = scope["path"][len(_PREFIX) : -len(_SUFFIX)]
         entry = self._shelf.get(name)
-        body = await self._body(scope, receive)
+        body = await self._body(receive)
         try:
             header = UploadHeader.decode(body)
         except FileFormatError as error:
@@ -138,10 +139,8 @@ class Uploads:
             raise found
         return found
 
-    async def _body(self, scope: MutableMapping[str, Any], receive: Receive) -> bytes:
-        for key, value in scope["headers"]:
-            if key == b"content-length" and (not value.isdigit() or int(value) > self.limits.body):
-                raise Problem("too-large", f"an upload has at most {self.limits.body} bytes")
+    async def _body(self, receive: Receive) -> bytes:
+        """Return the body; one that is too large is read to its end, up to a point, so that the answer is heard."""
         parts, size = list[bytes](), 0
         try:
             async with asyncio.timeout(self.limits.seconds):
@@ -151,10 +150,12 @@ class Uploads:
                         raise Problem("malformed-upload", "the connection broke")
                     part = message.get("body", b"")
                     size += len(part)
-                    if size > self.limits.body:
+                    if size <= self.limits.body:
+                        parts.append(part)
+                    is_last = not message.get("more_body", False)
+                    if size > self.limits.body and (is_last or size > _PATIENCE * self.limits.body):
                         raise Problem("too-large", f"an upload has at most {self.limits.body} bytes")
-                    parts.append(part)
-                    if not message.get("more_body", False):
+                    if is_last:
                         return parts[0] if len(parts) == 1 else b"".join(parts)
         except TimeoutError:
             raise Problem(
