@@ -191,7 +191,9 @@ class _SqliteConnection(Connection):
                 path, isolation_level=None, check_same_thread=False, timeout=30
             )
             for setting in (
+                "page_size=16384",  # of a new file: a chunk fills several
                 "journal_mode=WAL",
+                "wal_autocheckpoint=2000",
                 "synchronous=FULL",  # every commit is on the disk
                 "fullfsync=ON",
                 "trusted_schema=OFF",

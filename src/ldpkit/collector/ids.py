@@ -40,14 +40,16 @@ class IdSet:
 
     def new(self, ids: _Ids) -> _Mask:
         """Return which of some ids are not in the set and stand there for the first time."""
-        distinct, first = np.unique(ids, return_index=True)
-        unknown = np.ones(len(distinct), np.bool_)
+        order = np.argsort(ids, kind="stable")  # so that of equal ones the first comes first
+        ordered = ids[order]
+        unknown = np.ones(len(ids), np.bool_)
+        unknown[1:] = ordered[1:] != ordered[:-1]
         for run in self._runs:
-            places = np.searchsorted(run, distinct)
+            places = np.searchsorted(run, ordered)
             places[places == len(run)] = 0
-            unknown &= run[places] != distinct
-        mask = np.zeros(len(ids), np.bool_)
-        mask[first[unknown]] = True
+            unknown &= run[places] != ordered
+        mask = np.empty(len(ids), np.bool_)
+        mask[order] = unknown
         return mask
 
     def add(self, ids: _Ids) -> None:

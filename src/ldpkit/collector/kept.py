@@ -8,13 +8,12 @@ closes, and the ids are dropped.
 
 from __future__ import annotations
 
-import hashlib
+import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldpkit.client.labels import pack
 from ldpkit.collector.database import Connection
 from ldpkit.core.errors import FileFormatError
 from ldpkit.core.random import secure
@@ -30,9 +29,8 @@ __all__ = [
     "write_tally",
 ]
 
-_CHECKSUM_BYTES = 16
+_CHECKSUM_BYTES = 4
 _MERGED_BYTES = 1 << 24  # of reports in a chunk of a closed round
-_ID_BYTES = 8
 
 
 class Place(NamedTuple):
@@ -57,13 +55,19 @@ class Chunk(NamedTuple):
 
 
 def _checksum(place: Place, n: int, *parts: bytes) -> bytes:
-    fields = (place.collection.encode(), b"%d" % place.version, place.question.encode(), b"%d" % place.round)
-    return hashlib.blake2b(pack(*fields, b"%d" % n, *parts), digest_size=_CHECKSUM_BYTES).digest()
+    """Return the CRC-32 of what a row says and holds; reports are many, and a stronger hash would cost more than SQL."""
+    found = zlib.crc32(repr((*place, n, *map(len, parts))).encode())
+    for part in parts:
+        found = zlib.crc32(part, found)
+    return found.to_bytes(_CHECKSUM_BYTES, "little")
 
 
 def shuffled(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return records in a random order that nothing else knows."""
-    return np.asarray(records[secure().generator().permutation(len(records))])
+    """Return records, each a row of bytes or a number, in a random order that nothing else knows."""
+    rows = np.ascontiguousarray(records)
+    if rows.ndim == 2:  # a row at a time, not byte by byte
+        rows = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
+    return np.asarray(rows[secure().generator().permutation(len(rows))])
 
 
 def add_chunk(
