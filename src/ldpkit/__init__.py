@@ -106,8 +106,7 @@ if TYPE_CHECKING:
     from ldpkit.planning.frequencies.recommendation import Recommendation
     from ldpkit.planning.locations import LocationRecommendation, recommend_locations
     from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
-    from ldpkit.planning.plan import Plan
-    from ldpkit.planning.plans import Plans
+    from ldpkit.planning.plan import Plan, Plans
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
@@ -285,8 +284,7 @@ _HOMES = {
     "planning.frequencies.recommendation": ("Recommendation",),
     "planning.locations": ("LocationRecommendation", "recommend_locations"),
     "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
-    "planning.plan": ("Plan",),
-    "planning.plans": ("Plans",),
+    "planning.plan": ("Plan", "Plans"),
     "protocols.adaptive_mean": ("AdaptiveMean",),
     "protocols.attributes": ("SampledAttributes",),
     "estimation.circular_density": ("CircularDensity",),

@@ -24,9 +24,8 @@ from ldpkit.cli.outputs import (
     save_drawn,
     write_text,
 )
-from ldpkit.cli.parsing import parse_budgets, refuse_options
+from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, refuse_options, split
 from ldpkit.cli.printing import note, present, say
-from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ldpkit.cli.parsing import parse_interval
 from ldpkit.cli.printing import note
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.core.numbertext import clock_time, decimal_comma
+from ldpkit.core.text import clock_time, decimal_comma
 
 if TYPE_CHECKING:
     import numpy as np

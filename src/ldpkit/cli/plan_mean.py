@@ -36,11 +36,6 @@ class MeanOptions:
     probability: float
     range_: tuple[float, float]
 
-    @property
-    def given(self) -> bool:
-        """Whether the question is about numbers at all."""
-        return self.clip or any(each is not None for each in (self.low, self.high, self.within, self.people))
-
     def plan(self, *, verified: bool, seed: int) -> MeanPlans:
         """Return the answer."""
         from ldpkit.core.random import seeded

@@ -12,9 +12,8 @@ from ldpkit import __version__
 from ldpkit.cli.options import Format
 from ldpkit.cli.writing import write_csv, write_json
 from ldpkit.core.results import ENVELOPE, in_columns
-from ldpkit.core.safetext import visible
 from ldpkit.core.tables import Table
-from ldpkit.core.texttable import text_table, wrapped
+from ldpkit.core.text import text_table, visible, wrapped
 
 if TYPE_CHECKING:
     from ldpkit.core.results import Result

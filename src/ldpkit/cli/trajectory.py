@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from ldpkit.cli import options as opt
-from ldpkit.cli.groups import Group
+from ldpkit.cli.app import Group
 from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_output, save_drawn
-from ldpkit.cli.parsing import parse_parameters, refuse_options
+from ldpkit.cli.parsing import parse_parameters, refuse_options, split
 from ldpkit.cli.printing import note, present
-from ldpkit.cli.repeatable import split
 from ldpkit.cli.spaces import PointsArgument, SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 

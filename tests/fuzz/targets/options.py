@@ -30,8 +30,8 @@ from ldpkit.cli.parsing import (
     parse_numbers,
     parse_parameters,
     parse_shares,
+    split,
 )
-from ldpkit.cli.repeatable import split
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
 from ldpkit.core.registry import load_plugin

@@ -15,7 +15,7 @@ from ldpkit.planning.searches.binary import BinarySearch
 
 if TYPE_CHECKING:
     from ldpkit.planning.plan import Trial
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["DynamicBinarySearch"]
 

@@ -15,7 +15,7 @@ from ldpkit.planning.searches.isotonic import smallest_passing
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["MultiPass"]
 
