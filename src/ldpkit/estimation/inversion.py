@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import check_reported, made_by
+from ldpkit.estimation.from_reports import Noise, check_reported, made_by
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
-from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 
 __all__ = ["matrix_inversion"]

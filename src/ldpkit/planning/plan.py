@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 

@@ -32,8 +32,8 @@ from ldpkit.cli.parsing import (
     parse_shares,
     split,
 )
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.registry import load_plugin
 from ldpkit.core.wholefile import check_target
 from ldpkit.mechanisms.base import MECHANISMS

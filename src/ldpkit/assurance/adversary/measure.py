@@ -15,8 +15,8 @@ from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.pairs import pair_confusion
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.simulated import guesses
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import Mechanism

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.reals import check_end
 from ldpkit.core.errors import FrozenError, InvalidParameterError, MissingDependencyError
+from ldpkit.core.parameters import check_whole
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats

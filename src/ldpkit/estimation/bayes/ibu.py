@@ -21,9 +21,8 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.loglikelihood import Surrogate
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import check_reported, made_by
+from ldpkit.estimation.from_reports import Noise, check_reported, made_by
 from ldpkit.estimation.intervals import CountRegion, frequency_oracle
-from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import ESTIMATORS, Tally
 

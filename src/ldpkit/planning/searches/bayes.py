@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import MissingDependencyError
+from ldpkit.core.parameters import check_whole
 from ldpkit.planning.searches import ChosenEpsilon, check_tolerance, search
 from ldpkit.planning.searches.binary import SimulatedSearch
 from ldpkit.planning.searches.isotonic import smallest_passing

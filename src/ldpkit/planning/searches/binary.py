@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ldpkit.core.checks import check_whole
+from ldpkit.core.parameters import check_whole
 from ldpkit.planning.searches import ChosenEpsilon, Search, TrialRunner, check_tolerance, search
 
 if TYPE_CHECKING:

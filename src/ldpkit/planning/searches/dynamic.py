@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.planning.searches import search
 from ldpkit.planning.searches.binary import BinarySearch
 

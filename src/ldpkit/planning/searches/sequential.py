@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.planning.plan import Trial
 from ldpkit.planning.searches import ChosenEpsilon, Search, check_tolerance, search
 from ldpkit.planning.searches.roots import find_root
