@@ -258,7 +258,7 @@ def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Ask
 
     from ldpkit.bench.results import save
     from ldpkit.bench.runlog import RunLog
-    from ldpkit.cli.progress import track
+    from ldpkit.cli.printing import track
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.stopping import tidied
 

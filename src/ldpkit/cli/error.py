@@ -9,8 +9,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, parse_circle, parse_interval, split
-from ldpkit.cli.printing import present
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import present, watched
 
 __all__ = ["add_to"]
 

@@ -12,7 +12,7 @@ from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import check_extra, check_figure
 from ldpkit.cli.parsing import parse_numbers, refuse_options, split
 from ldpkit.cli.plan_mean import MeanOptions
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import watched
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["EXAMPLES", "budget"]

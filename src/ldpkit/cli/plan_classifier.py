@@ -20,8 +20,7 @@ from ldpkit.cli.options import (
     RepeatableSeedOption,
 )
 from ldpkit.cli.outputs import check_extra, check_figure, save_drawn
-from ldpkit.cli.printing import note, present
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, present, watched
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["EXAMPLES", "classifier"]

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from ldpkit.cli.inputs import read_numbers
 from ldpkit.cli.options import Missing
 from ldpkit.cli.parsing import parse_interval
-from ldpkit.cli.printing import note
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, watched
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:

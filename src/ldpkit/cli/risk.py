@@ -22,8 +22,7 @@ from ldpkit.cli.parsing import (
     refuse_options,
     split,
 )
-from ldpkit.cli.printing import note, present
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, present, watched
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
