@@ -11,7 +11,7 @@ from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import check_extra, check_figure
 from ldpkit.cli.parsing import parse_numbers, refuse_options, split
-from ldpkit.cli.plan_mean import MeanOptions
+from ldpkit.cli.plan_mean import plan_mean
 from ldpkit.cli.printing import watched
 from ldpkit.core.errors import InvalidParameterError
 
@@ -85,6 +85,8 @@ def budget(
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
     check_figure(figure, force=force, inputs=[data])
+    from ldpkit.core.random import seeded
+
     if clip or any(each is not None for each in (low, high, within, people)):
         refuse_options(
             "the mean of numbers has --within for how far off it may be",
@@ -96,22 +98,24 @@ def budget(
             tolerance=tolerance,
             parameter=parameter,
         )
-        asked = MeanOptions(
+        about_mean = plan_mean(
+            split(mechanism or ["hm"]),
             low,
             high,
             within,
             people,
-            clip,
-            data,
-            column,
-            missing,
-            split(mechanism or ["hm"]),
-            0.95 if probability is None else probability,
-            (eps_min, eps_max),
+            data=data,
+            column=column,
+            missing=missing,
+            clip=clip,
+            probability=0.95 if probability is None else probability,
+            epsilon_min=eps_min,
+            epsilon_max=eps_max,
+            verified=verify,
+            rng=seeded(seed),
         )
-        plan_opt.conclude(asked.plan(verified=verify, seed=seed), output, figure)
+        plan_opt.conclude(about_mean, output, figure)
         return
-    from ldpkit.core.random import seeded
     from ldpkit.planning.frequencies.plans import budget as plan
 
     searches = split(search or ["sequential"])
