@@ -22,11 +22,10 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import mechanism_of
+from ldpkit.estimation.from_reports import reported
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.kinds import is_circular
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["Arc", "DirectionMargin"]
 
@@ -148,7 +147,7 @@ class DirectionMargin:
     @cached_property
     def mechanism(self) -> CircularMechanism:
         """What made the reports."""
-        return mechanism_of(self.tally, is_circular, "circular")
+        return reported(self.tally, CircularTally).mechanism
 
     @cached_property
     def response(self) -> _Response:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.parameters import check_fraction
@@ -19,10 +19,10 @@ __all__ = [
     "Noise",
     "check_reported",
     "made_by",
-    "mechanism_of",
+    "reported",
 ]
 
-Kind = TypeVar("Kind", bound=Mechanism)
+AnyTally = TypeVar("AnyTally", bound=Tally)
 
 
 def made_by(mechanism: Mechanism, method: str) -> dict[str, Any]:
@@ -37,16 +37,15 @@ def check_reported(tally: Tally) -> None:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
 
 
-def mechanism_of(tally: Tally, is_kind: Callable[[object], TypeGuard[Kind]], kind: str) -> Kind:
-    """Return the mechanism of a tally with reports of a kind, or say why nothing can be estimated from it."""
-    mechanism = tally.mechanism
-    if not is_kind(mechanism):
+def reported(tally: Tally, kind: type[AnyTally]) -> AnyTally:
+    """Return a tally with reports as one of its kind, or say why this cannot be estimated from it."""
+    if not isinstance(tally, kind):
         raise InvalidInputError(
-            f"this needs reports of a {kind} mechanism, got {mechanism!r}: "
-            f'estimate with "{mechanism.default_estimator}"'
+            f"this needs reports of a {kind.kind} mechanism, got {tally.mechanism!r}: "
+            f'estimate with "{tally.mechanism.default_estimator}"'
         )
     check_reported(tally)
-    return mechanism
+    return tally
 
 
 @dataclass(frozen=True)

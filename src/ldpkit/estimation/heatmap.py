@@ -27,10 +27,10 @@ from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import FromReports, made_by, mechanism_of
+from ldpkit.estimation.from_reports import FromReports, made_by, reported
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_frequency, is_spatial
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.kinds import is_frequency
+from ldpkit.mechanisms.tally import ESTIMATORS, SpatialTally, Tally
 
 __all__ = ["HeatMap", "heatmap"]
 
@@ -221,7 +221,7 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
     level : float
         The coverage of the interval of each cell.
     """
-    mechanism = mechanism_of(tally, is_spatial, "spatial")
+    mechanism = reported(tally, SpatialTally).mechanism
     grid = CellGrid.of(mechanism.domain, columns, rows)
     check_fraction(level, "level")
     law = cell_law(mechanism, grid)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import made_by, mechanism_of
+from ldpkit.estimation.from_reports import made_by, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -37,9 +37,8 @@ from ldpkit.estimation.margins import (
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.estimation.response import bend, fit, masses, places
-from ldpkit.mechanisms.kinds import is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
 
 __all__ = ["MeanAsked", "ReportNoise", "mean", "on_line"]
 
@@ -104,7 +103,7 @@ def mean(tally: Tally, *, population: bool = False, people: int | None = None) -
     people : int, optional
         Of how many people those who reported are a random sample: the error is then about all of them.
     """
-    mechanism = mechanism_of(tally, is_numeric, "numeric")
+    mechanism = reported(tally, NumericTally).mechanism
     asked = MeanAsked(tally.n, people, population)
     if mechanism.line is not None:
         return on_line(mechanism, tally, asked, _quadratic_noise(mechanism, tally), "mean")
