@@ -9,11 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ldpkit.assurance.adversary.belief import are_numbers, blind_guess, check_amounts, check_eta, check_prior
 from ldpkit.assurance.adversary.closed_form import guesses_of
 from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.pairs import pair_confusion
-from ldpkit.assurance.adversary.risk_record import Risk
+from ldpkit.assurance.adversary.risk_record import (
+    Risk,
+    are_numbers,
+    blind_guess,
+    check_amounts,
+    check_eta,
+    check_prior,
+)
 from ldpkit.assurance.adversary.simulated import guesses
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import check_whole
