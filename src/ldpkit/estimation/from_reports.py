@@ -40,8 +40,9 @@ def check_reported(tally: Tally) -> None:
 def reported(tally: Tally, kind: type[AnyTally]) -> AnyTally:
     """Return a tally with reports as one of its kind, or say why this cannot be estimated from it."""
     if not isinstance(tally, kind):
+        maker = "frequency oracle" if kind.kind == FrequencyOracle.kind else f"{kind.kind} mechanism"
         raise InvalidInputError(
-            f"this needs reports of a {kind.kind} mechanism, got {tally.mechanism!r}: "
+            f"this needs reports of a {maker}, got {tally.mechanism!r}: "
             f'estimate with "{tally.mechanism.default_estimator}"'
         )
     check_reported(tally)
