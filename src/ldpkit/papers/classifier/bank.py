@@ -69,7 +69,10 @@ def bank_claims(settings: Settings, table: Table) -> Iterator[Claim]:
         gaussian = {
             title: {
                 name: np.array([study.exact(_clipped(choose), e)[_RECORD] for e in EVEN])
-                for name, choose in (("Gaussian, printed", printed_sigma), ("Gaussian, least", pac_sigma))
+                for name, choose in (
+                    ("Gaussian, clipped", printed_sigma),
+                    ("the same, least sigma", pac_sigma),
+                )
             }
             for title, study in studies.items()
         }

@@ -159,7 +159,7 @@ def draw_record(
         for name, values in ((extra or {}).get(title) or {}).items():
             curves.append(Curve(name, EVEN, values))
         panels[title.capitalize()] = curves
-    curve_figure(path, panels, "epsilon a feature", "probability of the same prediction")
+    curve_figure(path, panels, "epsilon a feature", _ylabel(share))
 
 
 def draw_averages(
@@ -173,4 +173,9 @@ def draw_averages(
         for title, fold in (("Average", np.mean), ("Worst record", np.min)):
             for values, style in ((exact, "exact"), (bound, "published")):
                 panels[title].append(Curve(name, EVEN, share + (1 - share) * fold(values, axis=1), style))
-    curve_figure(path, panels, "epsilon a feature", "probability of the same prediction")
+    curve_figure(path, panels, "epsilon a feature", _ylabel(share))
+
+
+def _ylabel(share: float) -> str:
+    same = "probability of the same prediction"
+    return f"{same},\n{share:g} of records sent raw (not with Gaussian noise)" if share else same

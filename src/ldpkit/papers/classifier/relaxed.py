@@ -220,6 +220,6 @@ def _draw(path: Path) -> None:
     ]
     curves += [
         Curve("min(log k, eps tanh(eps/2))", epsilons, [sharper_bound(float(e), 11) for e in epsilons]),
-        Curve("theorem 19", epsilons, [information_bound(float(e), 11) for e in epsilons], "published"),
+        Curve("theorem 19", epsilons, [information_bound(float(e), 11) for e in epsilons]),
     ]
     curve_figure(path, {"11 even values": curves}, "epsilon", "nats", top=None, width=7.0)
