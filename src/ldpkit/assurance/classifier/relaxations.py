@@ -200,7 +200,7 @@ class Relaxations(Result):
 
     def notes(self) -> list[str]:
         """Return what neither relaxation limits."""
-        return ["with probability delta a report may reveal its value; these laws are for analysis only"]
+        return ["nothing limits the loss beyond epsilon where it fails; these laws are for analysis only"]
 
 
 def relaxations(epsilon: float, delta: float, columns: int = 1) -> Relaxations:

@@ -68,7 +68,7 @@ def record_claims(figure: str, table: str, studies: Mapping[str, Study], record:
         for mechanism in ("Laplace", "k-RR", "SW"):
             values = [float(study.exact(MECHANISMS[mechanism], epsilon)[record]) for epsilon in EPSILONS]
             yield ours(
-                f"{figure}: {table}, {name}, {'clipped Laplace' if mechanism == 'Laplace' else mechanism}",
+                f"{figure}: {table}, {name}, {_shown(mechanism)}",
                 ", ".join(f"{value:.4f}" for value in values),
                 "exact, at epsilon 1, 4 and 8 a feature",
             )
@@ -109,7 +109,7 @@ def average_claims(figure: str, title: str, study: Study, records: slice) -> Ite
         for name in _ORDER:
             values = [float(fold(study.exact(MECHANISMS[name], epsilon)[records])) for epsilon in EPSILONS]
             yield ours(
-                f"{figure}: {title}, {what}, {'clipped Laplace' if name == 'Laplace' else name}",
+                f"{figure}: {title}, {what}, {_shown(name)}",
                 ", ".join(f"{value:.4f}" for value in values),
                 "exact, at epsilon 1, 4 and 8 a feature",
             )
@@ -154,8 +154,8 @@ def draw_record(
         for name, make in makes.items():
             exact = np.array([study.exact(make, epsilon)[record] for epsilon in EVEN])
             bound = np.array([study.bound(make, epsilon, boxes.get(title))[record] for epsilon in EVEN])
-            curves.append(Curve(name, EVEN, share + (1 - share) * exact))
-            curves.append(Curve(name, EVEN, share + (1 - share) * bound, "published"))
+            curves.append(Curve(_shown(name), EVEN, share + (1 - share) * exact))
+            curves.append(Curve(_shown(name), EVEN, share + (1 - share) * bound, "published"))
         for name, values in ((extra or {}).get(title) or {}).items():
             curves.append(Curve(name, EVEN, values))
         panels[title.capitalize()] = curves
@@ -163,17 +163,32 @@ def draw_record(
 
 
 def draw_averages(
-    path: Path, study: Study, records: slice, makes: Mapping[str, Make], share: float = 0.0
+    path: Path,
+    study: Study,
+    records: slice,
+    makes: Mapping[str, Make],
+    *,
+    share: float = 0.0,
+    extra: Mapping[str, Make] | None = None,
 ) -> None:
-    """Draw the average and the worst record over epsilon, exact and as published."""
+    """Draw the average and the worst record over epsilon, exact and as published; `extra` exact alone."""
     panels: dict[str, list[Curve]] = {"Average": [], "Worst record": []}
     for name, make in makes.items():
         exact = np.array([study.exact(make, epsilon)[records] for epsilon in EVEN])
         bound = np.array([study.bound(make, epsilon)[records] for epsilon in EVEN])
         for title, fold in (("Average", np.mean), ("Worst record", np.min)):
             for values, style in ((exact, "exact"), (bound, "published")):
-                panels[title].append(Curve(name, EVEN, share + (1 - share) * fold(values, axis=1), style))
+                kept = share + (1 - share) * fold(values, axis=1)
+                panels[title].append(Curve(_shown(name), EVEN, kept, style))
+    for name, make in (extra or {}).items():
+        exact = np.array([study.exact(make, epsilon)[records] for epsilon in EVEN])
+        panels["Average"].append(Curve(name, EVEN, exact.mean(axis=1)))
+        panels["Worst record"].append(Curve(name, EVEN, exact.min(axis=1)))
     curve_figure(path, panels, "epsilon a feature", _ylabel(share))
+
+
+def _shown(name: str) -> str:
+    return "Laplace, clipped" if name == "Laplace" else name
 
 
 def _ylabel(share: float) -> str:

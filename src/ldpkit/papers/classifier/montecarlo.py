@@ -72,7 +72,7 @@ def drawn_share(
 
 def image_claims(settings: Settings, model: Any, image: Floats, source: RandomSource) -> Iterator[Claim]:
     """Yield the estimate for 49 columns, where it does not work, and one that serves all epsilons."""
-    count, draws = (50_000, 6_000) if settings.quick else (500_000, 30_000)
+    count, draws = (50_000, 6_000) if settings.quick else (200_000, 30_000)
     points = source.derive("uniform").generator().random((count, len(image)))
     kept = model.predict(points) == model.predict(image[None, :])[0]
     uniform = []
