@@ -34,7 +34,7 @@ def information_bound(epsilon: float, size: int) -> float:
 
 
 def sharper_bound(epsilon: float, size: int) -> float:
-    """Return min(log k, epsilon * tanh(epsilon / 2)), which follows from the same proof.
+    """Return min(log k, epsilon * tanh(epsilon / 2)), from the sharper bound on the divergence of two laws.
 
     Examples
     --------

@@ -197,7 +197,7 @@ def _theorem_19(settings: Settings) -> Iterator[Claim]:
         "at most min(log k, eps)",
         f"{len(above)} of {len(shares)} above",
         so=not above,
-        note=f"nearest to min(log k, eps tanh(eps/2)), which the same proof gives: {nearest[0]} at eps="
+        note=f"nearest to the sharper min(log k, eps tanh(eps/2)): {nearest[0]} at eps="
         f"{nearest[1]:g} with {shares[nearest]:.2f} of it",
     )
     for name in ("ogpm", "compressed_sw", "laplace", "grr"):
