@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
+    from ldpkit.client.store import DeviceStore
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.cellgrid import CellGrid
@@ -112,7 +113,6 @@ if TYPE_CHECKING:
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
-    from ldpkit.protocols.store import DeviceStore
     from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
     from ldpkit.simulation.trajectories import TrajectoryEvaluation, evaluate_trajectories
 
@@ -346,7 +346,7 @@ _HOMES = {
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
-    "protocols.store": ("DeviceStore",),
+    "client.store": ("DeviceStore",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),

@@ -32,6 +32,7 @@ from ldpkit.cli.parsing import (
     parse_shares,
 )
 from ldpkit.cli.repeatable import split
+from ldpkit.client.labels import check_name, check_secret
 from ldpkit.core.checks import check_epsilon
 from ldpkit.core.limits import VARIABLE, allowed_memory
 from ldpkit.core.registry import load_plugin
@@ -39,7 +40,7 @@ from ldpkit.core.wholefile import check_target
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.planning.constraint import Constraint
-from ldpkit.protocols.labels import check_name, check_secret, person_keys
+from ldpkit.protocols.people import person_keys
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.metrics import METRICS, metric_for
 from ldpkit.simulation.populations import POPULATIONS, from_spec, is_spec

@@ -29,7 +29,7 @@ from ldpkit.files.readers import (
     read_transactions,
     row_count,
 )
-from ldpkit.protocols.labels import person_keys
+from ldpkit.protocols.people import person_keys
 from ldpkit.simulation.datasets import load
 
 __all__ = ["COUNTS", "PARQUET", "TEXTS", "framed"]

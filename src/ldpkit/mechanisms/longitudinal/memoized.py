@@ -26,7 +26,7 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.longitudinal.chain import ChainedBits, ChainedResponse
 
 if TYPE_CHECKING:
-    from ldpkit.protocols.store import DeviceStore
+    from ldpkit.client.store import DeviceStore
 
 __all__ = ["LongitudinalOracle", "MemoizedOracle", "DeviceMemory"]
 

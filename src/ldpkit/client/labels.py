@@ -18,17 +18,10 @@ import hashlib
 import hmac
 import struct
 import unicodedata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Any
 
-import numpy as np
-
-from ldpkit.core.domains.categorical import as_array
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-
-if TYPE_CHECKING:
-    from ldpkit.core.domains.categorical import CategoricalDomain
-    from ldpkit.core.typing import Label, Values
+from ldpkit.core.errors import InvalidParameterError
 
 __all__ = [
     "CHECK",
@@ -39,20 +32,22 @@ __all__ = [
     "check_secret",
     "derive",
     "domain_field",
+    "drawn_questions",
     "pack",
-    "person_keys",
+    "question_label",
+    "upload_id",
 ]
 
 PERMANENT = b"ldpkit-permanent-v1"
 COINS = b"ldpkit-coins-v1"
 PERSON = b"ldpkit-person-v1"
 CHECK = b"ldpkit-check-v1"
-# `ldpkit-id-v1` is reserved for the ids of uploads.
+UPLOAD = b"ldpkit-id-v1"
+CHOICE = b"ldpkit-choice-v1"
 
 _LEAST_SECRET = 16
 _REMEDY = "make one with secrets.token_bytes(32) and keep it on the device"
 _LONGEST_NAME = 1024
-_LARGEST_ID = 10**1000
 
 
 def pack(*fields: bytes) -> bytes:
@@ -71,28 +66,81 @@ def derive(secret: bytes, packed: bytes) -> bytes:
     return hmac.digest(secret, packed, "sha256")
 
 
-def domain_field(domain: CategoricalDomain) -> bytes:
-    """Return what stands for a domain in a label.
+def question_label(
+    collection: str, question: str, mechanism: str, domain: int | list[Any], integers: Iterable[int]
+) -> bytes:
+    """Return what decides the permanent reports about a question, packed.
+
+    Parameters
+    ----------
+    collection, question : str
+        Their ids.
+    mechanism : str
+        Its name.
+    domain : int or list
+        The JSON form of the categories.
+    integers : iterable of int
+        The integers of the sampler's two rounds.
+    """
+    return pack(
+        collection.encode(),
+        question.encode(),
+        mechanism.encode(),
+        domain_field(domain),
+        pack(*(b"%d" % integer for integer in integers)),
+    )
+
+
+def domain_field(domain: int | list[Any]) -> bytes:
+    """Return what stands for categories in a label, from their JSON form.
 
     Numbers that are equal are the same label, as in Python and in JavaScript.
 
     Examples
     --------
-    >>> from ldpkit import CategoricalDomain
-    >>> domain_field(CategoricalDomain([1, 2])) == domain_field(CategoricalDomain([1.0, 2.0]))
+    >>> domain_field([1, 2]) == domain_field([1.0, 2.0])
     True
     """
-    if not domain.has_labels:
-        return hashlib.sha256(pack(b"size", b"%d" % len(domain))).digest()
-    return hashlib.sha256(pack(b"labels", *map(_label_field, domain.labels))).digest()
+    if isinstance(domain, int):
+        return hashlib.sha256(pack(b"size", b"%d" % domain)).digest()
+    return hashlib.sha256(pack(b"labels", *map(_label_field, domain))).digest()
 
 
-def _label_field(label: Label) -> bytes:
+def _label_field(label: str | float) -> bytes:
     if isinstance(label, str):
         return b"text " + label.encode("utf-8", "surrogatepass")
     if label == int(label):
         return b"integer %d" % int(label)
     return b"float " + struct.pack(">d", label)
+
+
+def upload_id(secret: bytes, collection: str, question: str, round_number: int) -> int:
+    """Return the id under which an answer is counted once: the same in every retry, linked to no other.
+
+    Examples
+    --------
+    >>> f"{upload_id(bytes(32), 'commute-2026', 'commute', 0):016x}"
+    '857418541abe0622'
+    """
+    packed = pack(UPLOAD, collection.encode(), question.encode(), b"%d" % round_number)
+    return int.from_bytes(derive(secret, packed)[:8], "little")
+
+
+def drawn_questions(secret: bytes, collection: str, questions: Iterable[str], ask: int) -> list[str]:
+    """Return the questions that a device answers: the `ask` whose HMACs are smallest, in the order given.
+
+    Which these are depends on the device's secret alone, so it stays the same over rounds,
+    versions and restarts, and says nothing about any answer.
+
+    Examples
+    --------
+    >>> len(drawn_questions(bytes(32), "commute-2026", ["a", "b", "c"], 2))
+    2
+    """
+    known = list(questions)
+    ranks = {each: derive(secret, pack(CHOICE, collection.encode(), each.encode())) for each in known}
+    drawn = sorted(known, key=lambda each: ranks[each])[:ask]
+    return [each for each in known if each in drawn]
 
 
 def check_secret(secret: object) -> bytes:
@@ -122,49 +170,3 @@ def check_name(name: object, what: str) -> str:
     except UnicodeEncodeError:
         raise InvalidParameterError(f"{what} has a name that is not Unicode text: {name!r}") from None
     return unicodedata.normalize("NFC", name.strip())
-
-
-def person_keys(people: Values) -> list[bytes]:
-    """Return a key for each person's id, which is text or a whole number.
-
-    `7`, `"7"` and `"007"` are the same person: whether a column of ids is read as numbers
-    or as text depends on the other ids in it, and must not make anybody a new person.
-
-    Examples
-    --------
-    >>> person_keys([7, 12]) == person_keys(["007", "12"])
-    True
-    >>> person_keys(["ann", "bob", "ann"])
-    Traceback (most recent call last):
-    ...
-    ldpkit.core.errors.InvalidInputError: the id 'ann' at position 2 is also at position 0: people who \
-share an id would share their noise, so give each their own
-    """
-    ids: Sequence[object] = people if isinstance(people, (list, tuple)) else as_array(people).tolist()
-    keys: dict[bytes, int] = {}
-    for position, person in enumerate(ids):
-        key = _person_key(person, position)
-        if key in keys:
-            raise InvalidInputError(
-                f"the id {person!r} at position {position} is also at position {keys[key]}: "
-                "people who share an id would share their noise, so give each their own"
-            )
-        keys[key] = position
-    return list(keys)
-
-
-def _person_key(person: object, position: int) -> bytes:
-    if isinstance(person, (int, np.integer)) and not isinstance(person, bool):
-        if abs(int(person)) >= _LARGEST_ID:
-            raise InvalidInputError(f"the id at position {position} has more than 1,000 digits: shorten it")
-        return b"%d" % int(person)
-    if not isinstance(person, str) or not person.strip():
-        raise InvalidInputError(
-            f"the id {person!r} at position {position} is neither text nor a whole number: "
-            "give each person an id that stays the same for ever"
-        )
-    text = unicodedata.normalize("NFC", person.strip())
-    if text.isascii() and text.lstrip("+-").isdigit() and len(text) - len(text.lstrip("+-")) <= 1:
-        digits = text.lstrip("+-0") or "0"
-        return f"-{digits}".encode() if text.startswith("-") and digits != "0" else digits.encode()
-    return text.encode("utf-8", "surrogatepass")

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.client import store as module
+from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError
-from ldpkit.protocols import store as module
-from ldpkit.protocols.store import DeviceStore
 
 OWNER = b"o" * 32
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX files and signals")
@@ -70,7 +70,7 @@ def test_two_threads_at_first_use_get_one_permanent_report(tmp_path):
 RACE = """
 import os, sys, time
 from pathlib import Path
-from ldpkit.protocols.store import DeviceStore
+from ldpkit.client.store import DeviceStore
 folder, me, other = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 (folder / f"ready {me}").touch()
 while not (folder / f"ready {other}").exists():
@@ -123,7 +123,7 @@ def test_a_fork_while_another_thread_answers_does_not_hang_the_child(tmp_path):
 
 ENDLESS = """
 import os, sys
-from ldpkit.protocols.store import DeviceStore
+from ldpkit.client.store import DeviceStore
 store, place = DeviceStore(sys.argv[1]), 0
 while True:
     with store.transaction() as records:

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ldpkit.client.labels import pack
 from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError, WriteError
 from ldpkit.core.wholefile import create_file
-from ldpkit.protocols.labels import pack
 
 if TYPE_CHECKING:
     import sqlite3
