@@ -173,7 +173,7 @@ class PlaneDomain(Domain):
 
     # --- locations -----------------------------------------------------------------------
 
-    def take(self, values: Locations, *, clip: bool = False) -> Floats:
+    def take(self, values: Locations, *, clip: bool = False, option: str = "clip=True") -> Floats:
         """Return locations as points of the map, or refuse them.
 
         Parameters
@@ -182,6 +182,8 @@ class PlaneDomain(Domain):
             Locations: x and y, or longitude and latitude where there is a projection.
         clip : bool
             True moves those outside to the nearest point of the region; a warning says how many.
+        option : str
+            What that is called where the user is, for the message that refuses.
 
         Returns
         -------
@@ -203,7 +205,7 @@ class PlaneDomain(Domain):
         if inside.all():
             return points
         if not clip or not on_map.all():
-            self._refuse(given, inside)
+            self._refuse(given, inside, option)
         moved = points.copy()
         moved[~inside] = self.region.project(points[~inside])
         warnings.warn(
@@ -233,7 +235,7 @@ class PlaneDomain(Domain):
             f"location {_written(given[position])} at position {position} is not finite: {remedy}", position
         )
 
-    def _refuse(self, given: Floats, inside: Any) -> None:
+    def _refuse(self, given: Floats, inside: Any, option: str) -> None:
         position = int(np.argmin(inside))
         told = f"location {_written(given[position])} at position {position} is not in {self}"
         turned = given[position : position + 1, ::-1]
@@ -245,7 +247,7 @@ class PlaneDomain(Domain):
                 position,
             )
         raise OutOfDomainError(
-            f"{told}: remove it, enlarge the region, or give clip=True to move such locations to its nearest "
+            f"{told}: remove it, enlarge the region, or give {option} to move such locations to its nearest "
             "point",
             position,
         )
