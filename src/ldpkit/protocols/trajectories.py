@@ -20,6 +20,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.mechanisms.kinds import is_whole_trajectory, walk_class
 from ldpkit.mechanisms.spatial.chain import chain
+from ldpkit.protocols.labels import person_keys
 from ldpkit.protocols.ledger import allot
 from ldpkit.protocols.place_memo import PlaceMemo
 from ldpkit.protocols.private_trajectories import (
@@ -102,6 +103,9 @@ def privatize_trajectories(
         raise InvalidParameterError(
             f"{mechanism} is chosen for the places: leave out {', '.join(parameters)}, or the places"
         )
+    memory = None if memo is None else PlaceMemo(memo)
+    if memory is not None:
+        person_keys(list(trajectories.ids))  # refuses ids that one person shares with another
     points = plane.take(trajectories.points, clip=clip)
     first, again = _visits(trajectories, repeat)
     owners = trajectories.owners[first]
@@ -118,9 +122,9 @@ def privatize_trajectories(
         reports, answers = _in_order(made, paid, points, trajectories, starts, source)
     else:
         reports, answers = _independent(made, paid, points[first], owners, source)
-        if memo is not None:
+        if memory is not None:
             only: Any = next(iter(made.values()))
-            reports, is_new, known = PlaceMemo(memo).recall(
+            reports, is_new, known = memory.recall(
                 only, trajectories.ids, owners, trajectories.points[first], reports, secure=source.is_secure
             )
             answers, history = only.on_map(reports), tuple(known)

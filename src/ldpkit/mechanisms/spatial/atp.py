@@ -44,6 +44,28 @@ def sectors_between(sites: Floats, sectors: int) -> Sites:
     return np.asarray(np.minimum(np.floor(turns * sectors), sectors - 1).astype(np.int64))
 
 
+def _together(one: StepTable, other: StepTable, least: Fraction) -> Fraction:
+    """Return the largest ratio of two places over reports of both tables, if it may exceed the least."""
+    both = _ratios(one) * _ratios(other)
+    worst = least
+    for first, second in np.argwhere(both > float(least) * (1 - 1e-9)).tolist():
+        worst = max(worst, _ratio(one, first, second) * _ratio(other, first, second))
+    return worst
+
+
+def _ratios(table: StepTable) -> Floats:
+    """Return the largest ratio of the chances of a report for each pair of places, in floating point."""
+    weights = table.weights.astype(np.float64)
+    return np.asarray((weights[:, None, :] / weights[None, :, :]).max(axis=2))
+
+
+def _ratio(table: StepTable, first: int, second: int) -> Fraction:
+    return max(
+        Fraction(int(one), int(other))
+        for one, other in zip(table.weights[first], table.weights[second], strict=True)
+    )
+
+
 @register
 class ATP(TrajectoryMechanism):
     """Two copies of a trajectory; in each, every other location is reported from its neighbours' reports.
@@ -156,9 +178,11 @@ VLDB 2023"
         return chances
 
     def exact_epsilon(self) -> float:
-        alone = self.table_alone.ratio
         pairs = combinations_with_replacement(range(len(self.sites)), 2)
-        return log_up(alone * max(alone, *(self.table_between(*pair).ratio for pair in pairs)))
+        worst = self.table_alone.ratio**2  # of the ends
+        for pair in pairs:
+            worst = max(worst, _together(self.table_alone, self.table_between(*pair), worst))
+        return log_up(worst)
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         """Return every report of a trajectory of one location with its exact chance under each place."""

@@ -32,7 +32,7 @@ Found = dict[str, Floats]
 
 
 def discrete_claims(settings: Settings) -> Iterator[Claim]:
-    """Yield the percentages of figure 6.8, the epsilons of its rivals as coded, and the times of table 6.2."""
+    """Yield the percentages of figure 6.8, the epsilons of its rivals as coded, and times of table 6.2."""
     source = seeded(settings.seed).derive("tracs discrete")
     yield from _rival_epsilons()
     panels: dict[str, Lines] = {}
