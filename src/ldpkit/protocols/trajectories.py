@@ -7,12 +7,13 @@ every result, and so is what each person pays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ldpkit.core.domains.plane import Locations, PlaneLike, as_plane
+from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane, as_points
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import SMALLEST_EPSILON
@@ -106,6 +107,7 @@ def privatize_trajectories(
     memory = None if memo is None else PlaceMemo(memo)
     if memory is not None:
         person_keys(list(trajectories.ids))  # refuses ids that one person shares with another
+    begun = None if starts is None else _check_starts(starts, plane, len(trajectories))
     points = plane.take(trajectories.points, clip=clip)
     first, again = _visits(trajectories, repeat)
     owners = trajectories.owners[first]
@@ -119,7 +121,7 @@ def privatize_trajectories(
     made = _mechanisms(make, epsilon, per, paid)
     source, history = resolve(rng), None
     if reference == "previous" or is_whole_trajectory(kind):
-        reports, answers = _in_order(made, paid, points, trajectories, starts, source)
+        reports, answers = _in_order(made, paid, points, trajectories, begun, source)
     else:
         reports, answers = _independent(made, paid, points[first], owners, source)
         if memory is not None:
@@ -163,12 +165,29 @@ def _refuse_at_odds(
             "a repeated report means another place once its reference has moved: take repeat=False, or "
             "reference='fixed'"
         )
+    if starts is not None and reference != "previous":
+        raise InvalidParameterError("starts are first references: give reference='previous' with them")
     if memo is not None and not repeat:
         raise InvalidParameterError("a memo keeps reports that are repeated: give repeat=True with it")
     if memo is not None and per == "trajectory":
         raise InvalidParameterError(
             "a memo goes on after a trajectory, so no budget can be shared out: take per='location'"
         )
+
+
+def _check_starts(starts: Any, plane: PlaneDomain, count: int) -> Floats:
+    """Return the first references of trajectories on the map, or refuse them."""
+    found = as_points(starts)
+    if len(found) != count:
+        raise InvalidParameterError(f"there is one start for each of {count} trajectories, got {len(found)}")
+    inside: Any = np.isfinite(found).all(axis=1)
+    inside[inside] = plane.region.contains(found[inside])
+    if not inside.all():
+        position = int(np.argmin(inside))
+        raise InvalidParameterError(
+            f"start {position}, {found[position].tolist()}, is not in {plane.region}: take a point inside"
+        )
+    return found
 
 
 def _visits(trajectories: Trajectories, repeat: bool) -> tuple[Any, Any]:
@@ -187,9 +206,13 @@ def _mechanisms(
     make: Callable[[float], WalkMechanism], epsilon: float, per: Per, paid: Any
 ) -> dict[int, WalkMechanism]:
     """Return what reports the locations of trajectories, by the number of locations that are paid for."""
-    counts = [1] if per == "location" else np.unique(paid).tolist()
-    least = allot(epsilon, max(counts)) if epsilon > 0 else epsilon
-    if per == "trajectory" and not least >= SMALLEST_EPSILON:
+    if per == "location":
+        return {1: make(epsilon)}
+    counts = np.unique(paid).tolist()
+    if isinstance(epsilon, bool | str) or not (0 < epsilon < math.inf):
+        raise InvalidParameterError(f"epsilon must be positive and finite, got {epsilon!r}")
+    least = allot(epsilon, max(counts))
+    if not least >= SMALLEST_EPSILON:
         raise InvalidParameterError(
             f"epsilon={epsilon:g} for {max(counts)} locations leaves {least:.2g} for each, less than "
             f"{SMALLEST_EPSILON}: give more, cut the trajectory, or repeat reports of places visited again"
@@ -239,6 +262,6 @@ def _in_order(
             reports[rows] = mechanism.report_points(points[rows], some.offsets, source)
             answers[rows] = mechanism.on_map(reports[rows])
             continue
-        begun = None if starts is None else np.asarray(starts, float)[members]
+        begun = None if starts is None else starts[members]
         reports[rows], answers[rows] = chain(mechanism, points[rows], some.offsets, starts=begun, rng=source)
     return reports, answers
