@@ -98,14 +98,20 @@ def _column(table: InputTable, asked: str | None, usual: tuple[str, ...], needed
     """Return the column that was asked for, or the one with a usual name."""
     if asked is not None:
         return _pick(table, asked)
-    known = {name.lower(): name for name in table.names}
-    found = next((known[name] for name in usual if name in known), None)
-    if found is None and needed is not None:
+    known: dict[str, list[str]] = {}
+    for name in table.names:
+        known.setdefault(name.lower(), []).append(name)
+    found = next((known[name] for name in usual if name in known), [])
+    if len(found) > 1:
         raise InvalidInputError(
-            f"{table.title} has no column called {', '.join(usual)}: say which it is with {needed}=, among "
+            f"{table.title} has more than one column called {found[0]}: remove or rename one"
+        )
+    if not found and needed is not None:
+        raise InvalidInputError(
+            f"{table.title} has no column called {', '.join(usual)}: say which one is {needed}, among "
             f"{', '.join(table.names) or 'none'}"
         )
-    return found
+    return found[0] if found else None
 
 
 def _is_number(cell: Any) -> bool:
