@@ -10,10 +10,10 @@ import urllib.request
 
 import numpy as np
 import pytest
-from client.collecting import collection_file
-from collector.serving import serving
 
 import ldpkit
+from client.collecting import collection_file
+from collector.serving import serving
 from ldpkit.client.client import Client
 from ldpkit.client.collection import Collection
 from ldpkit.client.upload import UploadHeader, encode_upload

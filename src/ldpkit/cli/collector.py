@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.groups import Group
+from ldpkit.cli.app import Group
 from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, FormatOption
 from ldpkit.cli.outputs import check_output
 from ldpkit.cli.printing import present, show
