@@ -87,7 +87,7 @@ class Rounds:
         return {"every": self.every, "start": self.start.isoformat(), "count": self.count}
 
     def index(self, at: datetime.datetime) -> int:
-        """Return the round that a time falls into: negative before the first, and beyond the last after it."""
+        """Return the round that a time falls into: negative before the first, beyond the last after it."""
         days = (at.astimezone(datetime.UTC).date() - self.start).days
         length = _DAYS[self.every]
         if length is None:

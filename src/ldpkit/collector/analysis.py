@@ -62,7 +62,7 @@ class Analyst:
     def progress(self) -> list[Progress]:
         """Return how many answers there are, by question, round and version."""
         rows = self._connection.execute(
-            "SELECT question, round, version, n FROM tallies WHERE collection=? ORDER BY question, round, version",
+            "SELECT question, round, version, n FROM tallies WHERE collection=? ORDER BY 1, 2, 3",
             (self.name,),
         )
         closed = self._entry.closed

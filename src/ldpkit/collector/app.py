@@ -110,7 +110,7 @@ def _add_public(app: FastAPI, service: Service) -> None:
     def page(name: str, request: Request) -> HTMLResponse:
         with _analyst(service, name) as analyst:
             text = page_html(analyst, service.shelf.get(name), str(request.base_url).rstrip("/"))
-        policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
+        policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy, "cache-control": "no-store"})
 
     @app.get("/client.js", summary="The client for web pages")

@@ -21,7 +21,7 @@ from ldpkit.protocols.collection.building import check_collection, mechanism_of
 __all__ = ["Asked", "Entry", "Shelf", "asked_of"]
 
 LATE_ROUNDS = 7
-"""How many rounds after its own an answer is still taken, unless the round was closed: devices come back late."""
+"""How many rounds after its own an answer is still taken: devices come back late."""
 
 _ACCEPTED_VERSIONS = 2
 
@@ -100,7 +100,7 @@ class Entry:
         if header.fingerprint != asked.question.fingerprint:
             raise Problem(
                 "foreign-reports",
-                f"the fingerprint is not that of question {asked.question.id!r}: its reports were made for another",
+                f"the fingerprint is not that of question {asked.question.id!r}: it is another",
             )
         if header.seeded and collection.randomness != "seeded":
             raise Problem(

@@ -91,7 +91,7 @@ class Database(abc.ABC):
                 version = self._version(connection)
                 if version > len(migrations):
                     raise FileFormatError(
-                        f"the database {self} was written by a newer ldpkit (schema {version}, this one knows "
+                        f"the database {self} was written by a newer ldpkit (schema {version}, this knows "
                         f"{len(migrations)}): update ldpkit, or restore a backup of before"
                     )
                 for number, text in enumerate(migrations[version:], version + 1):
@@ -132,7 +132,7 @@ class SqliteDatabase(Database):
     def connect(self) -> Connection:
         if not self.path.parent.is_dir():
             raise InvalidParameterError(
-                f"the folder {str(self.path.parent)!r} for the database is not there: make it, or choose another"
+                f"the folder {str(self.path.parent)!r} for the database is not there: make it"
             )
         return _SqliteConnection(self.path)
 
@@ -144,7 +144,7 @@ class SqliteDatabase(Database):
         try:
             if lock(handle) is False:
                 raise InvalidParameterError(
-                    f"another service writes to {str(self.path)!r}: stop it, or choose another folder with --data"
+                    f"another service writes to {str(self.path)!r}: stop it, or choose another --data"
                 )
             yield
         finally:

@@ -55,7 +55,7 @@ class Chunk(NamedTuple):
 
 
 def _checksum(place: Place, n: int, *parts: bytes) -> bytes:
-    """Return the CRC-32 of what a row says and holds; reports are many, and a stronger hash would cost more than SQL."""
+    """Return the CRC-32 of what a row says and holds."""
     found = zlib.crc32(repr((*place, n, *map(len, parts))).encode())
     for part in parts:
         found = zlib.crc32(part, found)

@@ -25,9 +25,11 @@ _MOST_BARS = 30
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
 @media(prefers-color-scheme:dark){:root{--bar:#7cc0e8;--text:#e8eaed;--back:#15171a;--soft:#22262b}}
-body{font:1rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--back);max-width:46rem;margin:0 auto;padding:1rem}
+body{font:1rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--back);
+max-width:46rem;margin:0 auto;padding:1rem}
 h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 svg{width:100%;height:auto}svg text{fill:var(--text);font:13px system-ui,sans-serif}
 pre,.note{background:var(--soft);padding:.75rem;overflow-x:auto;border-radius:.4rem}
@@ -46,8 +48,7 @@ def page_html(analyst: Analyst, entry: Entry, base: str) -> str:
         ),
         _promise(entry),
     ]
-    for question in collection.questions:
-        parts.append(_question(analyst, entry, question))
+    parts += [_question(analyst, entry, question) for question in collection.questions]
     parts += [_limits(), _device(entry, base), _downloads(entry, base)]
     title = _text(f"{collection.purpose} ({collection.id})")
     head = (
@@ -98,7 +99,7 @@ def _promise(entry: Entry) -> str:
     )
     return (
         "<h2>What an answer reveals</h2>"
-        "<p>A device changes its answer at random before anything leaves it. Nobody else ever sees the answer "
+        "<p>A device changes its answer at random before anything leaves it. Nobody else sees the answer "
         f"itself. What a device sends in all rounds together is {_times(promise.lifetime)} (epsilon "
         f"{_text(micro_text(promise.lifetime))}); one report alone costs at most epsilon "
         f"{_text(micro_text(promise.report))}. Each device answers {asked}.</p>"
@@ -118,9 +119,7 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
         except LdpkitError as error:
             return "".join([*parts, f"<p>{_text(error)}</p>"])
     if shown is None:
-        parts.append(
-            f"<p>Nothing is shown before {entry.newest.least_reports} devices have answered this question.</p>"
-        )
+        parts.append(f"<p>Nothing is shown before {entry.newest.least_reports} devices have answered.</p>")
         return "".join(parts)
     estimate, number = shown
     where = "" if entry.newest.rounds.every == "once" else f" in round {number}"
@@ -129,7 +128,8 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
     moved = influence(analyst.mechanism(question.id), _FAKES)
     if moved is not None:
         parts.append(
-            f"<p>If one device in a hundred were invented, it could move each of these numbers by up to {_text(moved)}.</p>"
+            "<p>If one device in a hundred were invented, each of these numbers could move by up to "
+            f"{_text(moved)}.</p>"
         )
     return "".join(parts)
 
@@ -151,11 +151,10 @@ def _result(estimate: Any) -> str:
         f'<td class="n">{shown.format(row["low"])} to {shown.format(row["high"])}</td></tr>'
         for row in known
     )
-    head = '<tr><th scope="col">answer</th><th scope="col" class="n">estimate</th><th scope="col" class="n">95% interval</th></tr>'
+    names = ("answer", ""), ("estimate", ' class="n"'), ("95% interval", ' class="n"')
+    head = "".join(f'<th scope="col"{style}>{name}</th>' for name, style in names)
     more = f"<p>The {_MOST_BARS} most frequent of {len(rows)} answers.</p>" if many else ""
-    return (
-        f'{picture}<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>{more}'
-    )
+    return f'{picture}<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}'
 
 
 def _bars(rows: list[tuple[str, float, float, float]]) -> str:
@@ -170,14 +169,14 @@ def _bars(rows: list[tuple[str, float, float, float]]) -> str:
         shown = name if len(name) <= 20 else f"{name[:19]}…"
         lines.append(
             f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{_text(shown)}</text>'
-            f'<rect x="{left}" y="{y}" width="{max(at - left, 0.5):.1f}" height="18" fill="var(--bar)" opacity=".75"/>'
+            f'<rect x="{left}" y="{y}" width="{max(at - left, 0.5):.1f}" height="18" fill="var(--bar)"/>'
             f'<path d="M{start:.1f} {y + 9}H{end:.1f}M{start:.1f} {y + 4}v10M{end:.1f} {y + 4}v10" '
             'stroke="var(--text)" stroke-width="1.6" fill="none"/>'
         )
     total = len(rows) * height + 8
     spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
     return (
-        f'<svg viewBox="0 0 {left + width + 10} {total}" role="img" aria-label="Estimates with 95% intervals: '
+        f'<svg viewBox="0 0 {left + width + 10} {total}" role="img" aria-label="Estimates, 95% intervals: '
         f'{_text(spoken)}">{"".join(lines)}</svg>'
     )
 
@@ -185,8 +184,8 @@ def _bars(rows: list[tuple[str, float, float, float]]) -> str:
 def _limits() -> str:
     return (
         "<h2>What is not protected</h2><ul>"
-        "<li>That a device took part, and its network address on the way here. This service keeps neither.</li>"
-        "<li>The result against invented devices: who makes many of them can move it, by as much as is said above.</li>"
+        "<li>That a device took part, and its address on the way here. This service keeps neither.</li>"
+        "<li>The result against invented devices: many of them move it, by as much as is said above.</li>"
         "<li>A person whose web page serves another client than this one.</li>"
         "<li>A device that is wiped forgets what it has spent, and starts anew.</li></ul>"
     )
@@ -212,8 +211,8 @@ def _downloads(entry: Entry, base: str) -> str:
     name = entry.newest.id
     return (
         "<h2>For analysts</h2>"
-        f'<p>The <a href="{base}/v1/collections/{_text(name)}">collection file</a> is public. Estimates and reports need '
-        "a token:</p>"
+        f'<p>The <a href="{base}/v1/collections/{_text(name)}">collection file</a> is public. '
+        "Estimates and reports need a token:</p>"
         f"<pre><code>ldpkit collector estimates {_text(name)} --url {_text(base)}\n"
         f"ldpkit collector export {_text(name)} reports.ldp --url {_text(base)}</code></pre>"
     )

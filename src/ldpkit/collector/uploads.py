@@ -140,7 +140,7 @@ class Uploads:
         return found
 
     async def _body(self, receive: Receive) -> bytes:
-        """Return the body; one that is too large is read to its end, up to a point, so that the answer is heard."""
+        """Return the body; one that is too large is read on for a while, so that the answer is heard."""
         parts, size = list[bytes](), 0
         try:
             async with asyncio.timeout(self.limits.seconds):
