@@ -81,7 +81,7 @@ def serve(
     files = [*(collections or []), *(Path(each) for each in settings.get("collections", []))]
 
     from ldpkit.collector.database import open_database
-    from ldpkit.collector.serve import Settings
+    from ldpkit.collector.serve import ServeSettings
     from ldpkit.collector.serve import serve as run
     from ldpkit.collector.uploads import Limits
 
@@ -93,7 +93,7 @@ def serve(
     run(
         open_database(where),
         envelopes,
-        Settings(
+        ServeSettings(
             host=settings.get("host", "127.0.0.1"),
             port=settings.get("port", 8000),
             public_url=settings.get("public_url"),

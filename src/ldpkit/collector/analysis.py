@@ -16,7 +16,7 @@ import numpy as np
 from ldpkit.collector.asked import Asked, Entry
 from ldpkit.collector.database import Connection
 from ldpkit.collector.kept import chunks_of, read_tally
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.typing import Reports
 from ldpkit.estimation.evidence import Evidence
@@ -85,7 +85,7 @@ class Analyst:
         if not found:
             known = ", ".join(each.id for each in self._entry.newest.questions)
             where = "" if version is None else f" in version {version}"
-            raise Problem(
+            raise HttpProblem(
                 "not-found", f"{self.name!r} has no question {question[:64]!r}{where}: it asks {known}"
             )
         return [each for each in found if each.mechanism == found[-1].mechanism]
@@ -101,7 +101,7 @@ class Analyst:
                 total = total + Tally(mechanism, *kept, self._provenance(asked))
         least = self._entry.newest.least_reports
         if total.n < least:
-            raise Problem(
+            raise HttpProblem(
                 "too-few-reports",
                 f"question {question!r} has fewer than {least} reports in round {number}: wait",
             )

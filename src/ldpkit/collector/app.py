@@ -21,7 +21,7 @@ from ldpkit.collector.database import DatabaseError
 from ldpkit.collector.export import ENDINGS, write_export
 from ldpkit.collector.metrics import metrics_text
 from ldpkit.collector.page import page_html
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token
 from ldpkit.collector.uploads import Uploads
@@ -54,7 +54,7 @@ def make_app(service: Service, uploads: Uploads) -> FastAPI:
     return app
 
 
-def _problem_response(problem: Problem) -> Response:
+def _problem_response(problem: HttpProblem) -> Response:
     headers = {key.decode(): value.decode() for key, value in problem.headers}
     return Response(problem.body, problem.status, headers={**headers, **_OPEN})
 
@@ -62,22 +62,22 @@ def _problem_response(problem: Problem) -> Response:
 def _add_problems(app: FastAPI) -> None:
     @app.exception_handler(LdpkitError)
     async def refused(request: Request, error: LdpkitError) -> Response:
-        if isinstance(error, Problem):
+        if isinstance(error, HttpProblem):
             return _problem_response(error)
         if isinstance(error, DatabaseError):
-            return _problem_response(Problem("busy", "the database did not answer"))
-        return _problem_response(Problem("malformed-request", str(error)))
+            return _problem_response(HttpProblem("busy", "the database did not answer"))
+        return _problem_response(HttpProblem("malformed-request", str(error)))
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(each) for each in first["loc"][1:])
-        return _problem_response(Problem("malformed-request", f"{where}: {first['msg']}"))
+        return _problem_response(HttpProblem("malformed-request", f"{where}: {first['msg']}"))
 
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
         return _problem_response(
-            Problem(_STATUSES.get(error.status_code, "malformed-request"), str(error.detail))
+            HttpProblem(_STATUSES.get(error.status_code, "malformed-request"), str(error.detail))
         )
 
 
@@ -119,7 +119,7 @@ def _add_public(app: FastAPI, service: Service) -> None:
 
         file = importlib.resources.files("ldpkit") / "client" / "web" / "ldpkit.js"
         if not file.is_file():
-            raise Problem("not-found", "this installation has no client for web pages")
+            raise HttpProblem("not-found", "this installation has no client for web pages")
         return Response(
             file.read_bytes(), media_type="text/javascript", headers={**_OPEN, "cache-control": "no-cache"}
         )
@@ -160,7 +160,7 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         }
         with _analyst(service, name) as analyst:
             if change and len(numbers) != 2:
-                raise Problem("malformed-request", "a change is between two rounds, such as round=0,1")
+                raise HttpProblem("malformed-request", "a change is between two rounds, such as round=0,1")
             if len(numbers) == 1:
                 found = analyst.estimate(question, numbers[0], **options)
             else:
@@ -191,7 +191,7 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         version: Annotated[int | None, Query(ge=1, le=65535)] = None,
     ) -> FileResponse:
         if ending not in ENDINGS:
-            raise Problem("not-found", f"reports are exported as {', '.join(ENDINGS)}")
+            raise HttpProblem("not-found", f"reports are exported as {', '.join(ENDINGS)}")
         folder = tempfile.mkdtemp(prefix="ldpkit-export-")
         path = Path(folder) / f"{name}-{question}-{number}.{ending}"
         done = BackgroundTask(_remove, path)
@@ -228,7 +228,7 @@ def _add_admin(app: FastAPI, service: Service) -> None:
     ) -> dict[str, Any]:
         service.shelf.get(name)
         if close_round is None and not retire:
-            raise Problem("malformed-request", "say close_round=NUMBER or retire=true")
+            raise HttpProblem("malformed-request", "say close_round=NUMBER or retire=true")
         if close_round is not None:
             service.close_round(name, close_round)
         if retire:
@@ -244,7 +244,7 @@ def _add_operations(app: FastAPI, service: Service, uploads: Uploads) -> None:
     @app.get("/readyz", summary="Whether it can take reports", response_class=PlainTextResponse)
     def ready() -> str:
         if not service.writer.is_alive():
-            raise Problem("busy", "the writer has stopped")
+            raise HttpProblem("busy", "the writer has stopped")
         with service.connection() as connection:
             connection.execute("SELECT 1")
         return "ok\n"
@@ -259,7 +259,7 @@ async def _body(request: Request) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > _LARGEST_BODY:
-            raise Problem("too-large", f"a collection file has at most {_LARGEST_BODY} bytes")
+            raise HttpProblem("too-large", f"a collection file has at most {_LARGEST_BODY} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -284,7 +284,9 @@ def _numbers(text: str) -> list[int]:
     if len(parts) > 1000 or not all(
         part.strip().isascii() and part.strip().isdigit() and len(part) < 12 for part in parts
     ):
-        raise Problem("malformed-request", f"rounds are whole numbers such as 0 or 0,1,2, got {text[:50]!r}")
+        raise HttpProblem(
+            "malformed-request", f"rounds are whole numbers such as 0 or 0,1,2, got {text[:50]!r}"
+        )
     return [int(part) for part in parts]
 
 

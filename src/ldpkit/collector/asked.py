@@ -14,7 +14,7 @@ from ldpkit.client.collection import Collection
 from ldpkit.client.questions import Question
 from ldpkit.client.upload import ID_BYTES, UploadHeader
 from ldpkit.collector.kept import Place
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.protocols.collection.building import check_collection, mechanism_of
 
@@ -85,25 +85,25 @@ class Entry:
     def accept(self, header: UploadHeader, today: datetime.datetime) -> Asked:
         """Return the question that an upload answers, or say why it is not taken."""
         if header.version not in self.versions:
-            raise Problem("foreign-reports", f"there is no version {header.version} of this collection")
+            raise HttpProblem("foreign-reports", f"there is no version {header.version} of this collection")
         if header.version not in self.accepted:
-            raise Problem(
+            raise HttpProblem(
                 "outdated-collection",
                 f"version {header.version} has ended: version {self.newest.version} is asked",
             )
         collection, questions = self.versions[header.version]
         if header.question >= len(questions):
-            raise Problem(
+            raise HttpProblem(
                 "foreign-reports", f"version {header.version} has no question number {header.question}"
             )
         asked = questions[header.question]
         if header.fingerprint != asked.question.fingerprint:
-            raise Problem(
+            raise HttpProblem(
                 "foreign-reports",
                 f"the fingerprint is not that of question {asked.question.id!r}: it is another",
             )
         if header.seeded and collection.randomness != "seeded":
-            raise Problem(
+            raise HttpProblem(
                 "foreign-reports",
                 "the reports were made with a seed, and this collection takes secure ones only",
             )
@@ -113,20 +113,22 @@ class Entry:
     def check_round(self, number: int, today: datetime.datetime) -> None:
         """Refuse a round that is closed or has not begun."""
         if self.retired or number in self.closed:
-            raise Problem("round-closed", f"round {number} is closed")
+            raise HttpProblem("round-closed", f"round {number} is closed")
         rounds = self.newest.rounds
         if number >= rounds.count:
-            raise Problem("foreign-reports", f"there is no round {number}: the last is {rounds.count - 1}")
+            raise HttpProblem(
+                "foreign-reports", f"there is no round {number}: the last is {rounds.count - 1}"
+            )
         present = rounds.index(today)
         if number > present:
-            raise Problem(
+            raise HttpProblem(
                 "round-not-open",
                 f"round {number} has not begun: round {present} is open"
                 if present >= 0
                 else f"the collection starts on {rounds.start}",
             )
         if rounds.every != "once" and number < present - LATE_ROUNDS:
-            raise Problem(
+            raise HttpProblem(
                 "round-closed", f"round {number} is over: answers are taken for {LATE_ROUNDS} rounds more"
             )
 
@@ -141,7 +143,7 @@ class Shelf:
         """Return a collection, or the problem that there is none."""
         entry = self._entries.get(name)
         if entry is None:
-            raise Problem("unknown-collection", f"no collection is called {name[:64]!r}")
+            raise HttpProblem("unknown-collection", f"no collection is called {name[:64]!r}")
         return entry
 
     def put(self, name: str, entry: Entry) -> None:

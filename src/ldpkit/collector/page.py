@@ -10,18 +10,19 @@ import html
 import math
 from typing import Any
 
-from ldpkit.client.questions import Question
+from ldpkit.client.questions import FIXED, Question
 from ldpkit.client.spending import Micro, micro_text
 from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.asked import Entry
 from ldpkit.collector.influence import influence
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["page_html"]
 
 _FAKES = 0.01
 _MOST_BARS = 30
+_NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
 @media(prefers-color-scheme:dark){:root{--bar:#7cc0e8;--text:#e8eaed;--back:#15171a;--soft:#22262b}}
@@ -82,11 +83,9 @@ def _times(micro: Micro) -> str:
     if micro is None:
         return "no bound holds"
     ratio = math.exp(micro / 1e6)
-    return (
-        f"at most {ratio:.2f} times as likely under one answer as under any other"
-        if ratio < 1e4
-        else (f"at most {ratio:.1e} times as likely under one answer as under any other")
-    )
+    if ratio > _NOTHING_HIDDEN:
+        return "so much that over time the answers are not hidden"
+    return f"at most {ratio:.2f} times as likely under one answer as under any other"
 
 
 def _promise(entry: Entry) -> str:
@@ -114,7 +113,7 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
         try:
             shown = analyst.estimate(question.id, number), number
             break
-        except Problem:
+        except HttpProblem:
             continue
         except LdpkitError as error:
             return "".join([*parts, f"<p>{_text(error)}</p>"])
@@ -154,7 +153,8 @@ def _result(estimate: Any) -> str:
     names = ("answer", ""), ("estimate", ' class="n"'), ("95% interval", ' class="n"')
     head = "".join(f'<th scope="col"{style}>{name}</th>' for name, style in names)
     more = f"<p>The {_MOST_BARS} most frequent of {len(rows)} answers.</p>" if many else ""
-    return f'{picture}<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'{picture}<div class="scroll">{table}</div>{more}'
 
 
 def _bars(rows: list[tuple[str, float, float, float]]) -> str:

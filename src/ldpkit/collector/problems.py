@@ -11,7 +11,7 @@ from typing import Any
 
 from ldpkit.core.errors import LdpkitError
 
-__all__ = ["PROBLEMS", "Problem"]
+__all__ = ["PROBLEMS", "HttpProblem"]
 
 PROBLEMS = {
     "malformed-upload": (400, "The upload is damaged, or not an upload"),
@@ -39,7 +39,7 @@ _BASE = "urn:ldpkit:problem:"
 _WAIT = {"too-many-requests": 5, "busy": 2, "round-not-open": 3600}
 
 
-class Problem(LdpkitError):  # noqa: N818 - what RFC 9457 calls it
+class HttpProblem(LdpkitError):  # noqa: N818 - what RFC 9457 calls it
     """A refusal on its way to a client.
 
     Parameters
@@ -51,7 +51,7 @@ class Problem(LdpkitError):  # noqa: N818 - what RFC 9457 calls it
 
     Examples
     --------
-    >>> problem = Problem("round-closed", "round 3 closed on 2026-12-24")
+    >>> problem = HttpProblem("round-closed", "round 3 closed on 2026-12-24")
     >>> problem.status, problem.to_dict()["type"]
     (410, 'urn:ldpkit:problem:round-closed')
     """

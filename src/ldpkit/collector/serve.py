@@ -16,11 +16,11 @@ from ldpkit.collector.tokens import ADMIN, ANALYST, has_tokens, new_token
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
 
-__all__ = ["Front", "Settings", "serve"]
+__all__ = ["Front", "ServeSettings", "serve"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServeSettings:
     """Where a service listens, and what it takes.
 
     Parameters
@@ -68,7 +68,7 @@ class Front:
 def serve(
     database: Database,
     envelopes: list[bytes],
-    settings: Settings,
+    settings: ServeSettings,
     tell: Callable[[str], None],
 ) -> None:
     """Run a service until it is stopped; it then writes what waits before this returns.
@@ -79,7 +79,7 @@ def serve(
         Where reports are kept.
     envelopes : list of bytes
         Collections to put up, if they are not there yet.
-    settings : Settings
+    settings : ServeSettings
         Where to listen.
     tell : callable
         Takes what the person who started it must read: addresses, and new tokens, once.

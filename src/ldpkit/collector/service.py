@@ -15,7 +15,7 @@ from ldpkit.collector.asked import Entry, Shelf, asked_of
 from ldpkit.collector.database import Connection, Database
 from ldpkit.collector.ids import IdSet
 from ldpkit.collector.kept import chunks_of, merge_chunks, places
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.writer import Counted, Writer
 
 __all__ = ["Service", "load_shelf"]
@@ -56,7 +56,7 @@ class Service:
     """
 
     def __init__(
-        self, database: Database, deliver: Callable[[list[tuple[Any, Counted | Problem]]], None]
+        self, database: Database, deliver: Callable[[list[tuple[Any, Counted | HttpProblem]]], None]
     ) -> None:
         self.database, self.shelf = database, Shelf()
         self._deliver = deliver
@@ -116,19 +116,19 @@ class Service:
     def _add(self, connection: Connection, envelope: bytes, collection: Collection, asked: Any) -> None:
         try:
             entry = self.shelf.get(collection.id)
-        except Problem:
+        except HttpProblem:
             entry = Entry({}, {})
         known = entry.versions.get(collection.version)
         if known is not None and known[0].digest == collection.digest:
             return
         if known is not None and self._has_reports(connection, collection.id, collection.version):
-            raise Problem(
+            raise HttpProblem(
                 "frozen-collection",
                 f"version {collection.version} of {collection.id!r} has reports: give a change version "
                 f"{max(entry.versions) + 1}",
             )
         if known is None and entry.versions and collection.version < max(entry.versions):
-            raise Problem(
+            raise HttpProblem(
                 "frozen-collection",
                 f"{collection.id!r} has version {max(entry.versions)} already: a new one has a higher number",
             )
@@ -160,7 +160,7 @@ class Service:
         """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever."""
         entry = self.shelf.get(name)
         if not 0 <= number < entry.newest.rounds.count:
-            raise Problem(
+            raise HttpProblem(
                 "malformed-request",
                 f"{name!r} has the rounds 0 to {entry.newest.rounds.count - 1}, not {number}",
             )

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 
 from ldpkit.collector.database import Connection
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = [
@@ -53,13 +53,13 @@ def check_token(connection: Connection, header: str | None, role: str) -> str:
     """Return the name of a request's token, or say why it is not enough."""
     scheme, _, token = (header or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
-        raise Problem("not-signed-in", "send the header Authorization: Bearer TOKEN")
+        raise HttpProblem("not-signed-in", "send the header Authorization: Bearer TOKEN")
     rows = connection.execute("SELECT name, role FROM tokens WHERE digest=?", (_digest(token.strip()),))
     if not rows:
-        raise Problem("not-signed-in", "the token is unknown or was revoked")
+        raise HttpProblem("not-signed-in", "the token is unknown or was revoked")
     ((name, has),) = rows
     if ROLES.index(has) < ROLES.index(role):
-        raise Problem("not-allowed", f"this needs the role {role}, and the token has {has}")
+        raise HttpProblem("not-allowed", f"this needs the role {role}, and the token has {has}")
     return str(name)
 
 

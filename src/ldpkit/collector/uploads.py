@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.client.upload import HEADER_BYTES, UploadHeader
 from ldpkit.collector.asked import Shelf
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.writer import Counted, Upload, Writer
 from ldpkit.core.errors import FileFormatError
 
@@ -65,7 +65,7 @@ class Limits:
         key = hashlib.blake2b(address.encode(), key=self._salt, digest_size=8).digest()
         self._seen[key] = count = self._seen.get(key, 0) + 1
         if count > self.per_address:
-            raise Problem("too-many-requests", f"more than {self.per_address} requests in a minute")
+            raise HttpProblem("too-many-requests", f"more than {self.per_address} requests in a minute")
 
 
 class Uploads:
@@ -94,7 +94,7 @@ class Uploads:
         path: str = scope["path"]
         return path.endswith(_SUFFIX) and path.startswith(_PREFIX)
 
-    def deliver(self, fates: list[tuple[Any, Counted | Problem]]) -> None:
+    def deliver(self, fates: list[tuple[Any, Counted | HttpProblem]]) -> None:
         """Bring fates from the writer's thread to the requests that wait for them."""
         loop = self._loop
         if loop is not None and not loop.is_closed():
@@ -104,7 +104,7 @@ class Uploads:
         """Answer one upload."""
         try:
             counted = await self._upload(scope, receive)
-        except Problem as problem:
+        except HttpProblem as problem:
             self.problems[problem.name] = self.problems.get(problem.name, 0) + 1
             await _respond(send, problem.status, [*problem.headers, *_CORS], problem.body)
         else:
@@ -112,7 +112,7 @@ class Uploads:
 
     async def _upload(self, scope: MutableMapping[str, Any], receive: Receive) -> Counted:
         if scope["method"] != "POST":
-            raise Problem("wrong-method", "reports are sent with POST")
+            raise HttpProblem("wrong-method", "reports are sent with POST")
         client = scope.get("client")
         self.limits.check(client[0] if client else "")
         name = scope["path"][len(_PREFIX) : -len(_SUFFIX)]
@@ -121,21 +121,21 @@ class Uploads:
         try:
             header = UploadHeader.decode(body)
         except FileFormatError as error:
-            raise Problem("malformed-upload", str(error)) from None
+            raise HttpProblem("malformed-upload", str(error)) from None
         asked = entry.accept(header, datetime.datetime.now(datetime.UTC))
         records = body[HEADER_BYTES:]
         if not records or len(records) % asked.record_bytes:
-            raise Problem(
+            raise HttpProblem(
                 "malformed-upload",
                 f"{len(records)} bytes are not a whole number of records of {asked.record_bytes} bytes",
             )
         self._loop = asyncio.get_running_loop()
-        fate: asyncio.Future[Counted | Problem] = self._loop.create_future()
+        fate: asyncio.Future[Counted | HttpProblem] = self._loop.create_future()
         if self._writer is None:
-            raise Problem("busy", "the service is starting")
+            raise HttpProblem("busy", "the service is starting")
         self._writer.submit(Upload(asked, header.round, records, fate))
         found = await fate
-        if isinstance(found, Problem):
+        if isinstance(found, HttpProblem):
             raise found
         return found
 
@@ -147,23 +147,23 @@ class Uploads:
                 while True:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise Problem("malformed-upload", "the connection broke")
+                        raise HttpProblem("malformed-upload", "the connection broke")
                     part = message.get("body", b"")
                     size += len(part)
                     if size <= self.limits.body:
                         parts.append(part)
                     is_last = not message.get("more_body", False)
                     if size > self.limits.body and (is_last or size > _PATIENCE * self.limits.body):
-                        raise Problem("too-large", f"an upload has at most {self.limits.body} bytes")
+                        raise HttpProblem("too-large", f"an upload has at most {self.limits.body} bytes")
                     if is_last:
                         return parts[0] if len(parts) == 1 else b"".join(parts)
         except TimeoutError:
-            raise Problem(
+            raise HttpProblem(
                 "too-slow", f"the upload did not arrive within {self.limits.seconds:g} seconds"
             ) from None
 
 
-def _settle(fates: list[tuple[Any, Counted | Problem]]) -> None:
+def _settle(fates: list[tuple[Any, Counted | HttpProblem]]) -> None:
     for future, fate in fates:
         if not future.done():
             future.set_result(fate)

@@ -24,7 +24,7 @@ from ldpkit.collector.asked import Asked, Shelf
 from ldpkit.collector.database import Connection, Database, DatabaseError
 from ldpkit.collector.ids import IdSet
 from ldpkit.collector.kept import Place, add_chunk, read_tally, write_tally
-from ldpkit.collector.problems import Problem
+from ldpkit.collector.problems import HttpProblem
 
 __all__ = ["Counted", "Upload", "Writer"]
 
@@ -65,7 +65,7 @@ class _Job:
 
 
 @dataclass(eq=False)
-class _Group:
+class _Together:
     """Uploads of one place in one commit, and what is found about them."""
 
     place: Place
@@ -97,7 +97,10 @@ class Writer(threading.Thread):
     """
 
     def __init__(
-        self, database: Database, shelf: Shelf, deliver: Callable[[list[tuple[Any, Counted | Problem]]], None]
+        self,
+        database: Database,
+        shelf: Shelf,
+        deliver: Callable[[list[tuple[Any, Counted | HttpProblem]]], None],
     ) -> None:
         super().__init__(name="ldpkit-writer", daemon=True)
         self.database, self.shelf, self._deliver = database, shelf, deliver
@@ -119,7 +122,7 @@ class Writer(threading.Thread):
         """Queue an upload, or refuse it if too many wait."""
         with self._lock:
             if self._waiting + len(upload.records) > _QUEUE_BYTES:
-                raise Problem("busy", "too many reports wait to be written")
+                raise HttpProblem("busy", "too many reports wait to be written")
             self._waiting += len(upload.records)
         self._queue.put(upload)
 
@@ -201,7 +204,7 @@ class Writer(threading.Thread):
             job.done(result, None)
 
     def _write(self, uploads: list[Upload]) -> None:
-        fates: list[tuple[Any, Counted | Problem]]
+        fates: list[tuple[Any, Counted | HttpProblem]]
         try:
             closed = [each for each in uploads if self._is_closed(each)]
             groups = _grouped(each for each in uploads if each not in closed)
@@ -211,14 +214,14 @@ class Writer(threading.Thread):
             if groups:
                 self._commit(groups)
             fates = [
-                (each.ticket, Problem("round-closed", f"round {each.round} is closed")) for each in closed
+                (each.ticket, HttpProblem("round-closed", f"round {each.round} is closed")) for each in closed
             ]
             for group in groups:
                 fates += _fates(group)
         except Exception as error:
             # Whatever it was, nothing was kept: devices send it again.
             self._failed(error)
-            problem = Problem("busy", "the reports could not be written, and nothing of them was kept")
+            problem = HttpProblem("busy", "the reports could not be written, and nothing of them was kept")
             fates = [(each.ticket, problem) for each in uploads]
         self._deliver(fates)
 
@@ -227,7 +230,7 @@ class Writer(threading.Thread):
         entry = self.shelf.get(upload.asked.collection)
         return entry.retired or upload.round in entry.closed
 
-    def _examine(self, group: _Group, fresh: list[Any]) -> None:
+    def _examine(self, group: _Together, fresh: list[Any]) -> None:
         """Find out which reports can be, and which ids are new.
 
         `fresh` has the new ids of the same question and round under another version.
@@ -244,7 +247,7 @@ class Writer(threading.Thread):
         fresh.append(group.ids[group.new])
         group.kept = reports[group.new]
 
-    def _commit(self, groups: list[_Group]) -> None:
+    def _commit(self, groups: list[_Together]) -> None:
         connection = self._connected()
         tallies = dict[Place, tuple[int, np.ndarray[Any, np.dtype[np.int64]]]]()
         with connection.transaction():
@@ -273,16 +276,16 @@ class Writer(threading.Thread):
         self.commits += 1
 
 
-def _grouped(uploads: Iterable[Upload]) -> list[_Group]:
+def _grouped(uploads: Iterable[Upload]) -> list[_Together]:
     """Return uploads by what they answer."""
-    groups: dict[Place, _Group] = {}
+    groups: dict[Place, _Together] = {}
     for upload in uploads:
         place = upload.asked.place(upload.round)
-        groups.setdefault(place, _Group(place, upload.asked)).uploads.append(upload)
+        groups.setdefault(place, _Together(place, upload.asked)).uploads.append(upload)
     return list(groups.values())
 
 
-def _fates(group: _Group) -> list[tuple[Any, Counted]]:
+def _fates(group: _Together) -> list[tuple[Any, Counted]]:
     """Return for each upload of a group how many of its records were counted."""
     fates, start = [], 0
     for upload in group.uploads:
