@@ -122,7 +122,9 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
         return "".join(parts)
     estimate, number = shown
     where = "" if entry.newest.rounds.every == "once" else f" in round {number}"
-    parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {_text(micro_text(question.first))} each.</p>")
+    each = "for all rounds together" if question.value == FIXED else "each"
+    epsilon = _text(micro_text(question.first))
+    parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {epsilon} {each}.</p>")
     parts.append(_result(estimate))
     moved = influence(analyst.mechanism(question.id), _FAKES)
     if moved is not None:
