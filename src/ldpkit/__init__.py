@@ -95,10 +95,14 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.optimal.mechanism import Optimal
+    from ldpkit.mechanisms.spatial.atp import ATP
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+    from ldpkit.mechanisms.spatial.ngram import NGram
+    from ldpkit.mechanisms.spatial.place_table import SRR, PlaceExponential
     from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
+    from ldpkit.mechanisms.spatial.sequence import TrajectoryMechanism
     from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
-    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlaceExponential, PlanarLaplace
+    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlanarLaplace
     from ldpkit.mechanisms.spatial.tracs_c import TracsC
     from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
@@ -117,6 +121,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AAA",
+    "ATP",
     "BLH",
     "GRR",
     "HM",
@@ -133,6 +138,7 @@ __all__ = [
     "OUE",
     "PM",
     "SHE",
+    "SRR",
     "SS",
     "SUE",
     "SW",
@@ -154,6 +160,7 @@ __all__ = [
     "recommend_locations",
     "evaluate_trajectories",
     "TrajectoryEvaluation",
+    "TrajectoryMechanism",
     "CircleDomain",
     "CircularDensity",
     "CircularMechanism",
@@ -185,6 +192,7 @@ __all__ = [
     "MatrixMechanism",
     "MeanRecommendation",
     "Mechanism",
+    "NGram",
     "NearestPoint",
     "NumericEstimate",
     "NumericMechanism",
@@ -337,10 +345,14 @@ _HOMES = {
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
+    "mechanisms.spatial.atp": ("ATP",),
     "mechanisms.spatial.mechanism": ("SpatialMechanism",),
+    "mechanisms.spatial.ngram": ("NGram",),
     "mechanisms.spatial.planar_window": ("PlanarWindow",),
     "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
-    "mechanisms.spatial.site_table": ("GridExponential", "PlaceExponential", "PlanarLaplace"),
+    "mechanisms.spatial.place_table": ("SRR", "PlaceExponential"),
+    "mechanisms.spatial.sequence": ("TrajectoryMechanism",),
+    "mechanisms.spatial.site_table": ("GridExponential", "PlanarLaplace"),
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
