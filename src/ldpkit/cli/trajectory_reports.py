@@ -11,9 +11,8 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli import walk
 from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_output, save_drawn
-from ldpkit.cli.parsing import parse_parameters
+from ldpkit.cli.parsing import parse_parameters, split
 from ldpkit.cli.printing import note, present
-from ldpkit.cli.repeatable import split
 from ldpkit.cli.spaces import PointsArgument, SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 
