@@ -101,8 +101,8 @@ def privatize(
     trajectories, because its records have one length.
     """
     from ldpkit.cli.making import parsed_parameters
+    from ldpkit.client.store import DeviceStore
     from ldpkit.mechanisms.kinds import walk_class
-    from ldpkit.protocols.store import DeviceStore
     from ldpkit.protocols.trajectories import privatize_trajectories
 
     check_ending(output, "--output", _ENDINGS)
