@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
 from ldpkit.core.results import Result
 
 __all__ = [
