@@ -19,7 +19,7 @@ from ldpkit.client.samplers import read_sampler
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.testing.vectors.forged import BASES
 
-__all__ = ["REFUSED", "Line", "Outcome", "compare", "vector_lines"]
+__all__ = ["REFUSED", "Line", "VectorOutcome", "compare", "vector_lines"]
 
 REFUSED = "refused"
 _KEPT = {"permanent": "coins", "instant": "permanent"}
@@ -49,7 +49,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class VectorOutcome:
     """How a program did on the vectors of one mechanism."""
 
     mechanism: str
@@ -130,7 +130,7 @@ def _is_like(value: Any, base: Any) -> bool:
     return type(value) is type(base) and str(value).split() == [str(value)]
 
 
-def compare(lines: Sequence[Line], printed: Iterable[str]) -> list[Outcome]:
+def compare(lines: Sequence[Line], printed: Iterable[str]) -> list[VectorOutcome]:
     """Return how a program did, by mechanism, from what it printed.
 
     Examples
@@ -158,7 +158,7 @@ def compare(lines: Sequence[Line], printed: Iterable[str]) -> list[Outcome]:
     return [_outcome(name, pairs) for name, pairs in found.items()]
 
 
-def _outcome(name: str, pairs: Sequence[tuple[Line, str]]) -> Outcome:
+def _outcome(name: str, pairs: Sequence[tuple[Line, str]]) -> VectorOutcome:
     skipped = sum(answer == "-" for _, answer in pairs)
     wrong = [(line, answer) for line, answer in pairs if answer not in ("-", line.expected)]
     first = (
@@ -166,7 +166,7 @@ def _outcome(name: str, pairs: Sequence[tuple[Line, str]]) -> Outcome:
         if wrong
         else ""
     )
-    return Outcome(name, len(pairs), len(pairs) - len(wrong) - skipped, len(wrong), skipped, first)
+    return VectorOutcome(name, len(pairs), len(pairs) - len(wrong) - skipped, len(wrong), skipped, first)
 
 
 def _short(text: str) -> str:
