@@ -35,6 +35,7 @@ FLOATS = {
     "laplace",
     "truncated_laplace",
     "place_exponential",
+    "srr",
     "grid_exponential",
     "planar_laplace",
 }

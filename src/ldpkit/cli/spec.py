@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import options as opt
-from ldpkit.cli.groups import Group
+from ldpkit.cli.app import Group
 from ldpkit.cli.outputs import is_standard_output, write_text
-from ldpkit.cli.printing import note, show
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, show, watched
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -134,8 +133,8 @@ def vectors(
     changes = changed_files(old, new)
     if changes and not force:
         raise InvalidInputError(
-            f"{len(changes)} groups of {output} would change, the first is {changes[0]}: a vector is for ever; "
-            "mend the sampler, or give --force if it was wrong"
+            f"{len(changes)} groups of {output} would change, the first is {changes[0]}: a vector is for "
+            "ever; mend the sampler, or give --force if it was wrong"
         )
     output.mkdir(parents=True, exist_ok=True)
     for name, content in watched(new.items(), len(new), "writing vectors"):

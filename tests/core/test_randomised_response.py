@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import ldpkit
 from contract.scripted import ScriptedSource
-from ldpkit.core.exact import WORD, exp_bounds
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.core.exact import WORD, RandomisedResponse, exp_bounds
 from slow import slow
 
 
