@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -279,3 +280,40 @@ def test_places_that_there_are_not_are_refused_before_a_byte_is_taken():
                 sampler.permanent(bytes(sampler.report_bytes), sampler.states, never)
             with pytest.raises(OutOfDomainError, match="the store is damaged"):
                 sampler.instant(bytes(sampler.report_bytes + 1), never)
+
+
+def _mutated(value, rng):
+    """Return something like a value, or nothing like it."""
+    if isinstance(value, dict) and value:
+        key = rng.choice(sorted(value))
+        return {**value, key: _mutated(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.7:
+        place = rng.randrange(len(value))
+        return [*value[:place], _mutated(value[place], rng), *value[place + 1 :]]
+    whole = (
+        int(value) if isinstance(value, str) and value.isdigit() else value if isinstance(value, int) else 3
+    )
+    near = rng.choice(
+        [0, 1, 2, 3, 7, 8, 255, 2**26, 2**32, 2**53, 2**63, 2**64 - 1, 2**64, whole - 1, whole + 1, -1]
+    )
+    return rng.choice([str(near), near, float(near), [near], [str(near)] * 3, None, True, "", {}, value])
+
+
+def test_whatever_is_accepted_makes_reports():
+    rng, accepted = random.Random(1818), 0
+    for base in BASES * 60:
+        form = base
+        for _ in range(rng.choice([1, 1, 2])):
+            form = _mutated(form, rng)
+        try:
+            sampler = read_sampler(form)
+        except InvalidParameterError:
+            continue
+        accepted += 1
+        if sampler.report_bytes > 10_000:
+            continue
+        for place in (tuple(0 for _ in sampler.places), tuple(size - 1 for size in sampler.places)):
+            assert len(sampler.draw(place, rng.randbytes)) == sampler.report_bytes
+        ratio = sampler.ratio()
+        assert ratio.num >= ratio.den >= 1
+    assert 30 < accepted < 600
