@@ -280,6 +280,8 @@ def test_places_that_there_are_not_are_refused_before_a_byte_is_taken():
                 sampler.permanent(bytes(sampler.report_bytes), sampler.states, never)
             with pytest.raises(OutOfDomainError, match="the store is damaged"):
                 sampler.instant(bytes(sampler.report_bytes + 1), never)
+            with pytest.raises(OutOfDomainError, match=r"answers 0\.\.\d+, got 255: the store is damaged"):
+                sampler.instant(b"\xff" * sampler.report_bytes, never)
 
 
 def _mutated(value, rng):
