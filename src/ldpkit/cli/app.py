@@ -32,7 +32,7 @@ COMMANDS = (
     *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
     *("privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
     *("serve", "collector"),
-    *("bench", "datasets", "reproduce"),
+    *("bench", "datasets", "reproduce", "spec"),
 )
 """The commands in the order of --help; each is a module of this room."""
 
