@@ -16,7 +16,7 @@ from ldpkit.cli.printing import present, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from ldpkit.collector.database import Connection, Database
+    from ldpkit.collector.database import Connection
     from ldpkit.collector.remote import Collector
 
 __all__ = ["add_to"]
@@ -57,7 +57,7 @@ def add_to(app: typer.Typer) -> None:
         no_args_is_help=True,
         rich_markup_mode=None,
     )
-    for command in (estimates, export, close, tokens, backup, restore, verify):
+    for command in (estimates, export, close, erase, tokens, backup, restore, verify):
         group.command(command.__name__, epilog=_EXAMPLES)(command)
     app.add_typer(group, name="collector")
 
@@ -142,14 +142,14 @@ def close(
 
 
 @contextlib.contextmanager
-def _connected(data: str) -> Iterator[tuple[Database, Connection]]:
+def _connected(data: str, *, is_writer: bool = False) -> Iterator[Connection]:
     from ldpkit.collector.database import open_database
 
     database = open_database(data)
-    database.prepare()
-    connection = database.connect()
+    connection = database.connect_writer() if is_writer else database.connect()
     try:
-        yield database, connection
+        database.check(connection)
+        yield connection
     finally:
         connection.close()
 
@@ -172,7 +172,7 @@ def tokens(
     """List, make and revoke tokens, also while the service runs."""
     from ldpkit.collector.tokens import ADMIN, ANALYST, list_tokens, new_token, revoke_token
 
-    with _connected(data) as (_, connection):
+    with _connected(data) as connection:
         if new is not None:
             typer.echo(new_token(connection, new, ADMIN if admin else ANALYST))
         elif revoke is not None:
@@ -217,17 +217,29 @@ def verify(
     output: FormatOption = Format.table,
 ) -> None:
     """Check every checksum and count every report again; exit with 1 if something is wrong."""
-    from ldpkit.collector.service import load_shelf
     from ldpkit.collector.verify import verify as check
 
-    with _connected(data) as (database, connection):
-        held = database.take_writer_lock() if repair else contextlib.nullcontext()
-        with held:
-            found = list(check(connection, load_shelf(connection), repair=repair))
-    rows = [{**each.place._asdict(), "n": each.n, "problem": each.problem or "none"} for each in found]
+    with _connected(data, is_writer=repair) as connection:
+        found = list(check(connection, repair=repair))
+    rows = [{"what": each.what, "n": each.n, "problem": each.problem or "none"} for each in found]
     show(rows, output, kind="verification")
-    if any(each.problem and not each.problem.endswith("(repaired)") for each in found):
+    if not all(each.is_good for each in found):
         raise typer.Exit(1)
+
+
+def erase(
+    collection: CollectionArgument,
+    force: ForceOption = False,
+    url: UrlOption = _URL,
+    token: TokenOption = None,
+) -> None:
+    """Delete a collection with all its reports, for ever; needs --force."""
+    if not force:
+        raise InvalidParameterError(
+            f"this deletes every report of {collection!r} for ever: give --force if that is what you want"
+        )
+    _remote(url, token).erase(collection)
+    typer.echo(f"erased {collection}", err=True)
 
 
 def _rounds(text: str) -> list[int]:

@@ -28,6 +28,8 @@ _SETTINGS = {
     "public_url": str,
     "proxies": str,
     "per_address": int,
+    "in_all": int,
+    "at_once": int,
     "largest_upload": int,
 }
 
@@ -89,7 +91,8 @@ def serve(
     where = settings.get("data", "ldpkit-data")
     if "://" not in where:
         Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
-    limits = Limits(body=settings.get("largest_upload", 1 << 22), per_address=settings.get("per_address", 0))
+    named = {"largest_upload": "body", "per_address": "per_address", "in_all": "in_all", "at_once": "at_once"}
+    limits = Limits(**{name: settings[key] for key, name in named.items() if key in settings})
     run(
         open_database(where),
         envelopes,

@@ -16,6 +16,7 @@ import numpy as np
 from ldpkit.collector.asked import Asked, Entry
 from ldpkit.collector.database import Connection
 from ldpkit.collector.kept import chunks_of, read_tally
+from ldpkit.collector.labelled import labelled
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.typing import Reports
@@ -135,7 +136,7 @@ class Analyst:
             oracle: Any = tally.mechanism
             evidence = Evidence.of(oracle, self.reports(question, number, version), tally.provenance)
             made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
-        return made.with_level(level)
+        return labelled(made, self.asked(question, version)[-1].question.domain).with_level(level)
 
     def over(
         self, question: str, numbers: Sequence[int], *, difference: bool = False, **options: Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ldpkit import __version__
@@ -20,7 +22,8 @@ from ldpkit.collector.asked import Entry
 from ldpkit.collector.database import DatabaseError
 from ldpkit.collector.export import ENDINGS, write_export
 from ldpkit.collector.metrics import metrics_text
-from ldpkit.collector.page import page_html
+from ldpkit.collector.page import page_html, results_html
+from ldpkit.collector.planned import plan_survey
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token
@@ -30,12 +33,22 @@ from ldpkit.core.errors import LdpkitError
 __all__ = ["make_app"]
 
 _LARGEST_BODY = 1 << 23
+_PAGE_SECONDS = 2.0  # for which a page is shown again as it was
+_LAST_ROUND = (1 << 32) - 1
 _OPEN = {"access-control-allow-origin": "*"}
 _STATUSES = {404: "not-found", 405: "wrong-method"}
 
 
-def make_app(service: Service, uploads: Uploads) -> FastAPI:
-    """Return the application of a running service."""
+def make_app(service: Service, uploads: Uploads, url: str | None = None) -> FastAPI:
+    """Return the application of a running service.
+
+    Parameters
+    ----------
+    service, uploads : Service, Uploads
+        What it speaks for.
+    url : str, optional
+        How it is reached; as the request says, unless it is given.
+    """
     app = FastAPI(
         title="ldpkit collector",
         version=__version__,
@@ -47,7 +60,7 @@ def make_app(service: Service, uploads: Uploads) -> FastAPI:
         },
     )
     _add_problems(app)
-    _add_public(app, service)
+    _add_public(app, service, url)
     _add_analyst(app, service)
     _add_admin(app, service)
     _add_operations(app, service, uploads)
@@ -74,6 +87,10 @@ def _add_problems(app: FastAPI) -> None:
         where = ".".join(str(each) for each in first["loc"][1:])
         return _problem_response(HttpProblem("malformed-request", f"{where}: {first['msg']}"))
 
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> Response:
+        return _problem_response(HttpProblem("internal-error"))
+
     @app.exception_handler(HTTPException)
     async def other(request: Request, error: HTTPException) -> Response:
         return _problem_response(
@@ -96,8 +113,12 @@ def _analyst(service: Service, name: str) -> Iterator[Analyst]:
         yield Analyst(connection, entry)
 
 
-def _add_public(app: FastAPI, service: Service) -> None:
-    @app.get("/v1/collections/{name}", summary="What is asked, as devices fetch it")
+def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
+    shown: dict[str, tuple[float, str]] = {}
+
+    @app.api_route(
+        "/v1/collections/{name}", methods=["GET", "HEAD"], summary="What is asked, as devices fetch it"
+    )
     def collection(name: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
         entry = service.shelf.get(name)
         tag = f'"{entry.newest.digest}"'
@@ -106,10 +127,20 @@ def _add_public(app: FastAPI, service: Service) -> None:
             return Response(status_code=304, headers=headers)
         return Response(entry.envelope, media_type="application/json", headers=headers)
 
+    @app.options("/v1/collections/{name}", summary="Any page may read a collection", status_code=204)
+    def preflight(name: str) -> Response:
+        allowed = {"access-control-allow-methods": "GET", "access-control-allow-headers": "if-none-match"}
+        return Response(status_code=204, headers={**_OPEN, **allowed, "access-control-max-age": "86400"})
+
     @app.get("/c/{name}", summary="The collection as a page for people", response_class=HTMLResponse)
     def page(name: str, request: Request) -> HTMLResponse:
-        with _analyst(service, name) as analyst:
-            text = page_html(analyst, service.shelf.get(name), str(request.base_url).rstrip("/"))
+        entry = service.shelf.get(name)
+        made, results = shown.get(name, (-_PAGE_SECONDS, ""))
+        if time.monotonic() - made >= _PAGE_SECONDS:  # everybody may ask, again and again
+            with _analyst(service, name) as analyst:
+                results = results_html(analyst, entry)
+            shown[name] = (time.monotonic(), results)
+        text = page_html(entry, results, (url or str(request.base_url)).rstrip("/"))
         policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy, "cache-control": "no-store"})
 
@@ -173,7 +204,7 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
     def tally(
         name: str,
         question: str,
-        number: Annotated[int, Query(alias="round", ge=0)] = 0,
+        number: Annotated[int, Query(alias="round", ge=0, le=_LAST_ROUND)] = 0,
         version: Annotated[int | None, Query(ge=1, le=65535)] = None,
     ) -> Response:
         with _analyst(service, name) as analyst:
@@ -187,13 +218,15 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         name: str,
         ending: str,
         question: str,
-        number: Annotated[int, Query(alias="round", ge=0)] = 0,
+        number: Annotated[int, Query(alias="round", ge=0, le=_LAST_ROUND)] = 0,
         version: Annotated[int | None, Query(ge=1, le=65535)] = None,
     ) -> FileResponse:
         if ending not in ENDINGS:
             raise HttpProblem("not-found", f"reports are exported as {', '.join(ENDINGS)}")
+        with _analyst(service, name) as analyst:
+            analyst.tally(question, number, version)  # refuses what there is not
         folder = tempfile.mkdtemp(prefix="ldpkit-export-")
-        path = Path(folder) / f"{name}-{question}-{number}.{ending}"
+        path = Path(folder) / f"reports.{ending}"
         done = BackgroundTask(_remove, path)
         try:
             with _analyst(service, name) as analyst:
@@ -201,7 +234,12 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         except BaseException:
             _remove(path)
             raise
-        return FileResponse(path, filename=path.name, background=done)
+        return FileResponse(path, filename=f"{name}-{question}-{number}.{ending}", background=done)
+
+    @app.post("/v1/plan", summary="How to ask some questions, before collecting", dependencies=[allowed])
+    async def plan(request: Request) -> JSONResponse:
+        body = await _body(request)
+        return JSONResponse(await run_in_threadpool(lambda: plan_survey(body).to_dict()))
 
 
 def _add_admin(app: FastAPI, service: Service) -> None:
@@ -214,8 +252,6 @@ def _add_admin(app: FastAPI, service: Service) -> None:
         status_code=201,
     )
     async def put_up(request: Request) -> JSONResponse:
-        from starlette.concurrency import run_in_threadpool
-
         body = await _body(request)
         collection = await run_in_threadpool(service.add, body)
         return JSONResponse(_told(service.shelf.get(collection.id)), status_code=201)
@@ -224,7 +260,9 @@ def _add_admin(app: FastAPI, service: Service) -> None:
         "/v1/collections/{name}", summary="Close a round, or retire a collection", dependencies=[allowed]
     )
     def change(
-        name: str, close_round: Annotated[int | None, Query(ge=0)] = None, retire: bool = False
+        name: str,
+        close_round: Annotated[int | None, Query(ge=0, le=_LAST_ROUND)] = None,
+        retire: bool = False,
     ) -> dict[str, Any]:
         service.shelf.get(name)
         if close_round is None and not retire:
@@ -234,6 +272,16 @@ def _add_admin(app: FastAPI, service: Service) -> None:
         if retire:
             service.retire(name)
         return _told(service.shelf.get(name))
+
+    @app.delete(
+        "/v1/collections/{name}",
+        summary="Delete a collection and all its reports",
+        dependencies=[allowed],
+        status_code=204,
+    )
+    def erase(name: str) -> Response:
+        service.erase(name)
+        return Response(status_code=204)
 
 
 def _add_operations(app: FastAPI, service: Service, uploads: Uploads) -> None:

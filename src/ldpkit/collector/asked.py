@@ -15,13 +15,14 @@ from ldpkit.client.questions import Question
 from ldpkit.client.upload import ID_BYTES, UploadHeader
 from ldpkit.collector.kept import Place
 from ldpkit.collector.problems import HttpProblem
+from ldpkit.core.cached import cached_property
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.protocols.collection.building import check_collection, mechanism_of
 
-__all__ = ["Asked", "Entry", "Shelf", "asked_of"]
+__all__ = ["LATE_ROUNDS", "Asked", "Entry", "Shelf", "asked_of"]
 
 LATE_ROUNDS = 7
-"""How many rounds after its own an answer is still taken: devices come back late."""
+"""How many rounds after its own an answer is still taken, before the round is closed: devices come back late."""
 
 _ACCEPTED_VERSIONS = 2
 
@@ -35,7 +36,7 @@ class Asked:
     question: Question
     mechanism: Mechanism
 
-    @property
+    @cached_property
     def record_bytes(self) -> int:
         """The length of a record of an upload: an id and a report."""
         return ID_BYTES + self.question.report_bytes
@@ -67,7 +68,7 @@ class Entry:
     closed: frozenset[int] = frozenset()
     retired: bool = False
 
-    @property
+    @cached_property
     def newest(self) -> Collection:
         """The version that devices fetch."""
         return self.versions[max(self.versions)][0]
@@ -77,10 +78,10 @@ class Entry:
         """The bytes that devices fetch."""
         return self.envelopes[max(self.envelopes)]
 
-    @property
-    def accepted(self) -> list[int]:
+    @cached_property
+    def accepted(self) -> tuple[int, ...]:
         """The versions whose reports are taken: the newest two, so that devices have time to change."""
-        return sorted(self.versions)[-_ACCEPTED_VERSIONS:]
+        return tuple(sorted(self.versions)[-_ACCEPTED_VERSIONS:])
 
     def accept(self, header: UploadHeader, today: datetime.datetime) -> Asked:
         """Return the question that an upload answers, or say why it is not taken."""
@@ -127,10 +128,14 @@ class Entry:
                 if present >= 0
                 else f"the collection starts on {rounds.start}",
             )
-        if rounds.every != "once" and number < present - LATE_ROUNDS:
-            raise HttpProblem(
-                "round-closed", f"round {number} is over: answers are taken for {LATE_ROUNDS} rounds more"
-            )
+
+    def overdue(self, today: datetime.datetime) -> list[int]:
+        """Return the rounds that are to be closed: those that ended long ago."""
+        rounds = self.newest.rounds
+        if rounds.every == "once" or self.retired:
+            return []
+        last = min(rounds.index(today) - LATE_ROUNDS, rounds.count)
+        return [number for number in range(last) if number not in self.closed]
 
 
 class Shelf:
@@ -150,6 +155,25 @@ class Shelf:
         """Put a collection in the place of what stood there."""
         self._entries = {**self._entries, name: entry}
 
+    def remove(self, name: str) -> None:
+        """Take a collection away."""
+        self._entries = {each: entry for each, entry in self._entries.items() if each != name}
+
+    def take_over(self, other: Shelf) -> None:
+        """Have what another shelf has."""
+        self._entries = dict(other._entries)
+
     def names(self) -> list[str]:
         """Return the ids of all collections."""
         return sorted(self._entries)
+
+    def is_open(self, name: str, number: int) -> bool:
+        """Whether a round of a collection may have reports."""
+        entry = self._entries.get(name)
+        return entry is not None and not entry.retired and number not in entry.closed
+
+    def has(self, asked: Asked) -> bool:
+        """Whether a question is still asked just so."""
+        entry = self._entries.get(asked.collection)
+        found = None if entry is None else entry.versions.get(asked.version)
+        return found is not None and found[1][asked.question.number] is asked

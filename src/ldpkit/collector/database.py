@@ -21,7 +21,6 @@ from ldpkit.core.locks import lock
 __all__ = ["Connection", "Database", "DatabaseError", "open_database"]
 
 _APPLICATION = 0x6C647063  # "ldpc", in the header of an SQLite file
-_LOCK = 0x6C6470636F6C6C31  # of the writer, in PostgreSQL
 
 
 class DatabaseError(LdpkitError):
@@ -51,6 +50,9 @@ class Connection(abc.ABC):
     def rows(self, sql: str, parameters: Iterable[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query one by one, so that they never fill the memory."""
 
+    def forget(self) -> None:
+        """Leave nothing of what was deleted, as far as the database can."""
+
     @abc.abstractmethod
     def transaction(self) -> contextlib.AbstractContextManager[None]:
         """Keep all that is done in the block, on the disk when it ends, or nothing."""
@@ -71,8 +73,8 @@ class Database(abc.ABC):
         """Return a new connection."""
 
     @abc.abstractmethod
-    def take_writer_lock(self) -> contextlib.AbstractContextManager[None]:
-        """Keep every other service out for the length of the block, or refuse."""
+    def connect_writer(self) -> Connection:
+        """Return a connection that keeps every other writer out while it is open, or refuse."""
 
     @abc.abstractmethod
     def _version(self, connection: Connection) -> int:
@@ -82,25 +84,40 @@ class Database(abc.ABC):
     def _set_version(self, connection: Connection, version: int) -> None:
         """Note that a migration was made."""
 
-    def prepare(self) -> None:
-        """Bring the schema up to this program's; refuse one that a newer program made."""
+    def prepare(self, connection: Connection) -> None:
+        """Bring the schema up to this program's, as its only writer; refuse a newer one."""
         migrations = _migrations()
-        connection = self.connect()
-        try:
-            with connection.transaction():
-                version = self._version(connection)
-                if version > len(migrations):
-                    raise FileFormatError(
-                        f"the database {self} was written by a newer ldpkit (schema {version}, this knows "
-                        f"{len(migrations)}): update ldpkit, or restore a backup of before"
-                    )
-                for number, text in enumerate(migrations[version:], version + 1):
-                    for statement in text.format(**self.types).split(";"):
-                        if statement.strip():
-                            connection.execute(statement)
-                    self._set_version(connection, number)
-        finally:
-            connection.close()
+        with connection.transaction():
+            version = self._checked_version(connection, len(migrations))
+            for number, text in enumerate(migrations[version:], version + 1):
+                for statement in text.format(**self.types).split(";"):
+                    if statement.strip():
+                        connection.execute(statement)
+                self._set_version(connection, number)
+
+    def check(self, connection: Connection) -> None:
+        """Refuse a database whose schema is not this program's."""
+        last = len(_migrations())
+        version = self._checked_version(connection, last)
+        if version < last:
+            raise FileFormatError(
+                f"the database {self} has the schema {version} and this ldpkit {last}: start ldpkit serve once, "
+                "which brings it up"
+            )
+
+    def check_old(self, connection: Connection) -> None:
+        """Refuse a database that is none of a collector, or a newer one."""
+        if not self._checked_version(connection, len(_migrations())):
+            raise FileFormatError(f"{self} is no database of a collector")
+
+    def _checked_version(self, connection: Connection, last: int) -> int:
+        version = self._version(connection)
+        if version > last:
+            raise FileFormatError(
+                f"the database {self} was written by a newer ldpkit (schema {version}, this knows {last}): "
+                "update ldpkit, or restore a backup of before"
+            )
+        return version
 
 
 def open_database(where: str | os.PathLike[str]) -> Database:
@@ -130,17 +147,34 @@ class SqliteDatabase(Database):
         self.path = path.absolute()
 
     def connect(self) -> Connection:
-        if not self.path.parent.is_dir():
-            raise InvalidParameterError(
-                f"the folder {str(self.path.parent)!r} for the database is not there: make it"
-            )
+        if not self.path.exists():
+            raise InvalidParameterError(f"there is no database in {str(self.path.parent)!r}: check --data")
         return _SqliteConnection(self.path)
 
+    def connect_writer(self) -> Connection:
+        """Return a connection behind a lock on a file beside it, which goes with the process."""
+        held = contextlib.ExitStack()
+        held.enter_context(self.locked())
+        try:
+            if not self.path.parent.is_dir():
+                raise self._no_folder()
+            return _SqliteConnection(self.path, held)
+        except BaseException:
+            held.close()
+            raise
+
     @contextlib.contextmanager
-    def take_writer_lock(self) -> Iterator[None]:
-        """Hold a lock on a file beside the database; it goes with the process, however that ends."""
+    def locked(self) -> Iterator[None]:
+        """Keep every writer out for the length of the block, or refuse."""
         path = self.path.with_name(self.path.name + ".lock")
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except FileNotFoundError:
+            raise self._no_folder() from None
+        except OSError as error:
+            raise InvalidParameterError(
+                f"cannot write to the folder {str(self.path.parent)!r} ({error.strerror}): check its permissions"
+            ) from None
         try:
             if lock(handle) is False:
                 raise InvalidParameterError(
@@ -149,6 +183,11 @@ class SqliteDatabase(Database):
             yield
         finally:
             os.close(handle)
+
+    def _no_folder(self) -> InvalidParameterError:
+        return InvalidParameterError(
+            f"the folder {str(self.path.parent)!r} for the database is not there: make it"
+        )
 
     def _version(self, connection: Connection) -> int:
         ((application,),) = connection.execute("PRAGMA application_id")
@@ -173,7 +212,7 @@ class SqliteDatabase(Database):
             contextlib.closing(sqlite3.connect(self.path)) as source,
             contextlib.closing(sqlite3.connect(target)) as copy,
         ):
-            source.backup(copy, pages=1024)
+            source.backup(copy, pages=-1)  # in one step: a writer would make it begin anew after each
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, to be carried away
 
     def __str__(self) -> str:
@@ -181,29 +220,32 @@ class SqliteDatabase(Database):
 
 
 class _SqliteConnection(Connection):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, held: contextlib.ExitStack | None = None) -> None:
         import sqlite3
 
         self._errors = sqlite3.Error
-        self._path = path
+        self._path, self._held = path, held
+        settings = ["trusted_schema=OFF", "cell_size_check=ON"]
+        if held is not None:
+            settings += [
+                "page_size=16384",  # of a new file: a chunk fills several
+                "journal_mode=WAL",
+                "wal_autocheckpoint=2000",
+                "secure_delete=ON",  # ids of a closed round are gone from the file, too
+            ]
+        settings += ["synchronous=FULL", "fullfsync=ON"]  # every commit is on the disk
         try:
             self._connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=30
             )
-            for setting in (
-                "page_size=16384",  # of a new file: a chunk fills several
-                "journal_mode=WAL",
-                "wal_autocheckpoint=2000",
-                "synchronous=FULL",  # every commit is on the disk
-                "fullfsync=ON",
-                "trusted_schema=OFF",
-                "cell_size_check=ON",
-            ):
+            for setting in settings:
                 self._connection.execute(f"PRAGMA {setting}")
         except sqlite3.Error as error:
             raise self._refusal(error) from error
-        with contextlib.suppress(OSError):
-            path.chmod(0o600)
+        self._file = _identity(path)
+        if held is not None:
+            with contextlib.suppress(OSError):
+                path.chmod(0o600)
 
     def execute(self, sql: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -219,6 +261,10 @@ class _SqliteConnection(Connection):
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
+        if _identity(self._path) != self._file:  # SQLite would go on writing to a file that has no name
+            raise DatabaseError(
+                f"the database {str(self._path)!r} was moved or deleted: put it back", is_gone=True
+            )
         self.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -228,8 +274,14 @@ class _SqliteConnection(Connection):
                 self._connection.execute("ROLLBACK")
             raise
 
+    def forget(self) -> None:
+        """Empty the write-ahead log, which has pages as they were before."""
+        self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self._connection.close()
+        if self._held is not None:
+            self._held.close()
 
     def _refusal(self, error: Exception) -> LdpkitError:
         import sqlite3
@@ -241,4 +293,16 @@ class _SqliteConnection(Connection):
             sqlite3.SQLITE_FULL: "make room on the disk",
             sqlite3.SQLITE_BUSY: "another process holds it: try again",
         }.get(code, "check the disk, and the permissions of the file and its folder")
-        return DatabaseError(f"the database {str(self._path)!r} failed ({error}): {remedy}")
+        return DatabaseError(
+            f"the database {str(self._path)!r} failed ({error}): {remedy}",
+            is_gone=code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
+        )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells one file from another of the same name; None if there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - half the time of Path.stat, at every commit
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

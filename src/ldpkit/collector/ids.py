@@ -23,12 +23,11 @@ class IdSet:
     Examples
     --------
     >>> ids = IdSet()
-    >>> batch = np.array([5, 7, 5], np.uint64)
-    >>> new = ids.new(batch)
-    >>> new.tolist()
-    [True, True, False]
-    >>> ids.add(batch[new])
-    >>> ids.new(np.array([7, 8], np.uint64)).tolist(), len(ids)
+    >>> new, ordered = ids.new(np.array([7, 5, 7], np.uint64))
+    >>> new.tolist(), ordered.tolist()
+    ([True, True, False], [5, 7])
+    >>> ids.add(ordered)
+    >>> ids.new(np.array([7, 8], np.uint64))[0].tolist(), len(ids)
     ([False, True], 2)
     """
 
@@ -38,8 +37,8 @@ class IdSet:
     def __len__(self) -> int:
         return sum(len(run) for run in self._runs)
 
-    def new(self, ids: _Ids) -> _Mask:
-        """Return which of some ids are not in the set and stand there for the first time."""
+    def new(self, ids: _Ids) -> tuple[_Mask, _Ids]:
+        """Return which of some ids are not in the set and stand there for the first time, and these in order."""
         order = np.argsort(ids, kind="stable")  # so that of equal ones the first comes first
         ordered = ids[order]
         unknown = np.ones(len(ids), np.bool_)
@@ -50,12 +49,12 @@ class IdSet:
             unknown &= run[places] != ordered
         mask = np.empty(len(ids), np.bool_)
         mask[order] = unknown
-        return mask
+        return mask, ordered if unknown.all() else ordered[unknown]
 
-    def add(self, ids: _Ids) -> None:
-        """Add ids that `new` called new."""
-        if len(ids):
-            self._runs.append(np.sort(ids))
+    def add(self, ordered: _Ids) -> None:
+        """Add ids that `new` called new, in order."""
+        if len(ordered):
+            self._runs.append(ordered)
         while len(self._runs) > 1 and len(self._runs[-2]) <= 2 * len(self._runs[-1]):
             last = self._runs.pop()
             merged = np.concatenate([self._runs.pop(), last])

@@ -24,8 +24,10 @@ def influence(mechanism: Mechanism, share: float) -> str | None:
         p, q = (float(each) for each in mechanism.support_probabilities)
         return f"{100 * share * max(1 - q, p) / (p - q):.1f} percentage points"
     if is_numeric(mechanism) and mechanism.line is not None:
-        low, high = mechanism.output_range
-        slope = float(mechanism.line[1])
-        moved = share * (high - low) / slope
-        return f"{moved:.2g} ({100 * moved / mechanism.domain.width:.1f}% of the range)"
+        start, slope = (float(each) for each in mechanism.line)
+        low, width = mechanism.domain.low, mechanism.domain.width
+        ends = [(each - low) / width for each in mechanism.output_range]
+        # Honest reports of the lowest value have the mean `start`, of the highest `start + slope`.
+        moved = share * max(ends[1] - start, start + slope - ends[0]) / slope
+        return f"{moved * width:.2g} ({100 * moved:.1f}% of the range)"
     return None

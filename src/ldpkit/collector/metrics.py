@@ -24,6 +24,7 @@ def metrics_text(service: Service, uploads: Uploads) -> str:
     add("duplicates_total", "counter", "Reports that were counted before.", ("", writer.duplicates))
     add("refused_total", "counter", "Reports that no mechanism here can have made.", ("", writer.refused))
     add("commits_total", "counter", "Transactions.", ("", writer.commits))
+    add("failures_total", "counter", "Transactions that failed.", ("", writer.failures))
     add("waiting_bytes", "gauge", "Uploads that wait to be written.", ("", writer.waiting_bytes))
     add("ids", "gauge", "Ids of open rounds in memory.", ("", sum(map(len, tuple(writer.ids.values())))))
     problems = sorted(uploads.problems.items())

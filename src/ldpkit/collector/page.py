@@ -7,7 +7,9 @@ phone, on paper and to a screen reader: every picture stands beside its numbers 
 from __future__ import annotations
 
 import html
+import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ldpkit.client.questions import FIXED, Question
@@ -18,10 +20,11 @@ from ldpkit.collector.influence import influence
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.errors import LdpkitError
 
-__all__ = ["page_html"]
+__all__ = ["page_html", "results_html"]
 
 _FAKES = 0.01
 _MOST_BARS = 30
+_MOST_CELLS = 10
 _NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
@@ -38,19 +41,33 @@ pre,.note{background:var(--soft);padding:.75rem;overflow-x:auto;border-radius:.4
 """
 
 
-def page_html(analyst: Analyst, entry: Entry, base: str) -> str:
-    """Return the page of a collection."""
+def page_html(entry: Entry, results: str, base: str) -> str:
+    """Return the page of a collection.
+
+    Parameters
+    ----------
+    entry : Entry
+        The collection.
+    results : str
+        What `results_html` made.
+    base : str
+        How the service is reached.
+    """
     collection = entry.newest
+    about = (
+        f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
+        f"{_rounds(entry)} {_signed(entry)}</p>"
+    )
+    heading = f"<h1>{_text(collection.purpose)}</h1>"
     parts = [
-        f"<h1>{_text(collection.purpose)}</h1>",
-        (
-            f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
-            f"{_rounds(entry)} {_signed(entry)}</p>"
-        ),
+        heading,
+        about,
         _promise(entry),
+        results,
+        _limits(),
+        _device(entry, base),
+        _downloads(entry, base),
     ]
-    parts += [_question(analyst, entry, question) for question in collection.questions]
-    parts += [_limits(), _device(entry, base), _downloads(entry, base)]
     title = _text(f"{collection.purpose} ({collection.id})")
     head = (
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -59,6 +76,11 @@ def page_html(analyst: Analyst, entry: Entry, base: str) -> str:
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>'
     )
+
+
+def results_html(analyst: Analyst, entry: Entry) -> str:
+    """Return what came out of each question, as far as there are enough answers."""
+    return "".join(_question(analyst, entry, question) for question in entry.newest.questions)
 
 
 def _text(value: Any) -> str:
@@ -136,27 +158,82 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
 
 
 def _result(estimate: Any) -> str:
-    rows = estimate.rows()
-    label = "value" if "frequency" in rows[0] else next(iter(rows[0]))
-    number = "frequency" if "frequency" in rows[0] else "value"
-    known = [row for row in rows if row.get("low") is not None]
-    many = len(known) > _MOST_BARS
-    if number == "frequency":
-        known = sorted(known, key=lambda row: -row[number])[:_MOST_BARS] if many else known
-        picture = _bars([(str(row[label]), row[number], row["low"], row["high"]) for row in known])
-    else:
-        picture = ""
-    shown = "{:.1%}" if number == "frequency" else "{:.4g}"
-    body = "".join(
-        f'<tr><th scope="row">{_text(row[label])}</th><td class="n">{shown.format(row[number])}</td>'
-        f'<td class="n">{shown.format(row["low"])} to {shown.format(row["high"])}</td></tr>'
-        for row in known
+    """Return picture and table of an estimate of any kind."""
+    match estimate.kind:
+        case "frequencies":
+            return _frequencies(estimate)
+        case "heat map":
+            return _cells(estimate)
+    rows = [
+        (str(row["statistic"]), _number(row["value"]), _range(_number, row["low"], row["high"]))
+        for row in estimate.rows()
+        if row["value"] is not None
+    ]
+    return _table("statistic", rows)
+
+
+def _frequencies(estimate: Any) -> str:
+    many = len(estimate.values) > _MOST_BARS
+    rows = estimate.rows(_MOST_BARS, sort="frequency") if many else estimate.rows()
+    bars = [(str(row["value"]), row["frequency"], row["low"], row["high"]) for row in rows]
+    table = [(name, _percent(value), _range(_percent, low, high)) for name, value, low, high in bars]
+    more = f"<p>The {_MOST_BARS} most frequent of {len(estimate.values)} answers.</p>" if many else ""
+    return _bars(bars) + _table("answer", table) + more
+
+
+def _cells(estimate: Any) -> str:
+    """Return the fullest cells of a map."""
+    rows = [
+        (
+            f"{_number(row['x'])}, {_number(row['y'])}",
+            _percent(row["share"]),
+            _range(_percent, row["low"], row["high"]),
+        )
+        for row in estimate.rows(_MOST_CELLS)
+    ]
+    note = f"<p>The {len(rows)} fullest of {len(estimate.masses)} cells, each by its middle.</p>"
+    return _map(estimate) + _table("cell", rows) + note
+
+
+def _map(estimate: Any) -> str:
+    """Return the cells as a picture: the fuller, the darker."""
+    columns, rows = estimate.grid.columns, estimate.grid.rows
+    shares = estimate.masses / max(float(estimate.masses.max()), 1e-12)
+    squares = [
+        f'<rect x="{cell // rows}" y="{rows - 1 - cell % rows}" width="1.02" height="1.02" fill="var(--bar)" '
+        f'fill-opacity="{share:.2f}"/>'
+        for cell, share in enumerate(shares.tolist())
+        if share >= 0.01
+    ]
+    return (
+        f'<svg viewBox="0 0 {columns} {rows}" style="max-width:24rem;border:1px solid var(--line)" role="img" '
+        f'aria-label="Map of estimates; the fullest cells are in the table">{"".join(squares)}</svg>'
     )
-    names = ("answer", ""), ("estimate", ' class="n"'), ("95% interval", ' class="n"')
-    head = "".join(f'<th scope="col"{style}>{name}</th>' for name, style in names)
-    more = f"<p>The {_MOST_BARS} most frequent of {len(rows)} answers.</p>" if many else ""
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _range(shown: Callable[[float], str], low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+
+
+def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
+    head = "".join(
+        f'<th scope="col"{style}>{name}</th>'
+        for name, style in ((first, ""), ("estimate", ' class="n"'), ("95% interval", ' class="n"'))
+    )
+    body = "".join(
+        f'<tr><th scope="row">{_text(name)}</th><td class="n">{value}</td><td class="n">{interval}</td></tr>'
+        for name, value, interval in rows
+    )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'{picture}<div class="scroll">{table}</div>{more}'
+    return f'<div class="scroll">{table}</div>'
 
 
 def _bars(rows: list[tuple[str, float, float, float]]) -> str:
@@ -196,25 +273,44 @@ def _limits() -> str:
 def _device(entry: Entry, base: str) -> str:
     collection = entry.newest
     question = collection.questions[0]
-    value = question.domain[0] if isinstance(question.domain, list) and question.kind == "frequency" else 0
-    key = "" if collection.key is None else f', {{publicKey: "{collection.key}"}}'
+    key = "" if collection.key is None else f", {{publicKey: {_script(str(collection.key))}}}"
     snippet = (
         '<script type="module">\n'
-        f'  import {{ Collection }} from "{base}/client.js";\n'
-        f'  const c = await Collection.fetch("{base}/v1/collections/{collection.id}"{key});\n'
-        f"  await c.answer({question.id!r}, {value!r});\n"
+        f"  import {{ Collection }} from {_script(f'{base}/client.js')};\n"
+        f"  const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
+        f"  await c.answer({_script(question.id)}, {_script(_example(question))});\n"
         "  await c.flush();\n"
         "</script>"
     )
     return f"<h2>Answer from a web page</h2><pre><code>{_text(snippet)}</code></pre>"
 
 
+def _script(value: Any) -> str:
+    """Return a value as a script on a page writes it; nothing in it ends the script."""
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _example(question: Question) -> Any:
+    """Return something that can be answered."""
+    domain: Any = question.domain
+    match question.kind:
+        case "frequency" if isinstance(domain, dict):
+            return [each[0] if isinstance(each, list) else 0 for each in domain["product"]]
+        case "frequency":
+            return domain[0] if isinstance(domain, list) else 0
+        case "numeric":
+            return domain[0]
+        case "circular":
+            return domain["low"]
+    return domain["low"]
+
+
 def _downloads(entry: Entry, base: str) -> str:
-    name = entry.newest.id
+    name, base = entry.newest.id, _text(base)
     return (
         "<h2>For analysts</h2>"
         f'<p>The <a href="{base}/v1/collections/{_text(name)}">collection file</a> is public. '
         "Estimates and reports need a token:</p>"
-        f"<pre><code>ldpkit collector estimates {_text(name)} --url {_text(base)}\n"
-        f"ldpkit collector export {_text(name)} reports.ldp --url {_text(base)}</code></pre>"
+        f"<pre><code>ldpkit collector estimates {_text(name)} --url {base}\n"
+        f"ldpkit collector export {_text(name)} reports.ldp --url {base}</code></pre>"
     )

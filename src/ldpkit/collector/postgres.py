@@ -42,9 +42,8 @@ class PostgresDatabase(Database):
         """Return a new connection."""
         return _PostgresConnection(self._address, str(self))
 
-    @contextlib.contextmanager
-    def take_writer_lock(self) -> Iterator[None]:
-        """Hold an advisory lock of the database; it goes with the connection."""
+    def connect_writer(self) -> Connection:
+        """Return a connection with an advisory lock: when it is lost, so is the lock, and what it had begun."""
         connection = self.connect()
         try:
             ((is_ours,),) = connection.execute("SELECT pg_try_advisory_lock(?)", [_LOCK])
@@ -52,16 +51,20 @@ class PostgresDatabase(Database):
                 raise InvalidParameterError(
                     f"another service writes to {self}: stop it, or choose another database with --data"
                 )
-            yield
-        finally:
+            connection.execute("SET synchronous_commit TO on")  # whatever the server's own setting is
+        except BaseException:
             connection.close()
+            raise
+        return connection
 
     def _version(self, connection: Connection) -> int:
-        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+        if connection.execute("SELECT to_regclass('schema_version')") == [(None,)]:
+            return 0
         rows = connection.execute("SELECT max(version) FROM schema_version")
         return int(rows[0][0] or 0)
 
     def _set_version(self, connection: Connection, version: int) -> None:
+        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         connection.execute("INSERT INTO schema_version VALUES (?)", [version])
 
     def __str__(self) -> str:
@@ -75,7 +78,14 @@ class _PostgresConnection(Connection):
     def __init__(self, address: str, name: str) -> None:
         self._module, self._name = _psycopg(), name
         try:
-            self._connection = self._module.connect(address, autocommit=True, connect_timeout=10)
+            self._connection = self._module.connect(
+                address,
+                autocommit=True,
+                connect_timeout=10,
+                keepalives_idle=10,  # a server that vanished is noticed within the minute
+                keepalives_interval=5,
+                tcp_user_timeout=30_000,
+            )
         except self._module.Error as error:
             raise self._refusal(error) from None
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from ldpkit.client.collection import Collection
 from ldpkit.client.http import Response, check_url, request
+from ldpkit.collector.labelled import labelled
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 from ldpkit.core.wholefile import whole_file
 from ldpkit.estimation.evidence import Evidence
@@ -74,15 +76,22 @@ class Collector:
         Everything but maximum likelihood works from the tally, which is all that is fetched; for
         `estimator="mle"` the reports are.
         """
+        domain = self._domain(collection, question)
         if estimator != _MLE:
             tally = self.tally(collection, question, number=number, version=version)
-            return tally.estimate(estimator, consistency=consistency)
+            return labelled(tally.estimate(estimator, consistency=consistency), domain)
         with tempfile.TemporaryDirectory(prefix="ldpkit-") as folder:
             path = self.export(
                 collection, question, Path(folder) / "reports.ldp", number=number, version=version
             )
             evidence = Evidence.from_file(ReportFile.open(path))
-            return evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
+            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
+            return labelled(made, domain)
+
+    def _domain(self, collection: str, question: str) -> Any:
+        """Return what can be answered to a question, as the newest version has it; None if it has it not."""
+        asked = Collection.read(self._call("GET", f"/{quote(collection, safe='')}").body).questions
+        return next((each.domain for each in asked if each.id == question), None)
 
     def together(self, collection: str, question: str, rounds: Sequence[int], **options: Any) -> OverRounds:
         """Return what several rounds tell together; the same people may have answered in each."""
@@ -117,6 +126,10 @@ class Collector:
     def retire(self, collection: str) -> dict[str, Any]:
         """Take no further answer; needs an administrator's token."""
         return self._call("PATCH", f"/{quote(collection, safe='')}", retire="true").json()
+
+    def erase(self, collection: str) -> None:
+        """Delete a collection with all its reports; needs an administrator's token."""
+        self._call("DELETE", f"/{quote(collection, safe='')}")
 
     def _call(self, method: str, path: str, data: bytes | None = None, **query: Any) -> Response:
         told = urlencode({name: value for name, value in query.items() if value is not None})

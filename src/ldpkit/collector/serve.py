@@ -42,7 +42,7 @@ class ServeSettings:
     public_url: str | None = None
     proxies: str = ""
     limits: Limits | None = None
-    most_connections: int = 10_000
+    most_connections: int = 20_000
 
     @property
     def url(self) -> str:
@@ -101,7 +101,7 @@ def serve(
             tell(f"  devices send to  {settings.url}/v1/collections/{collection.id}/reports")
             tell(f"  results page     {settings.url}/c/{collection.id}")
         _first_tokens(service, tell)
-        app = Front(uploads, make_app(service, uploads))
+        app = Front(uploads, make_app(service, uploads, settings.public_url))
         config = uvicorn.Config(
             app,
             host=settings.host,
@@ -111,7 +111,7 @@ def serve(
             server_header=False,
             proxy_headers=bool(settings.proxies),
             forwarded_allow_ips=settings.proxies or None,
-            limit_concurrency=settings.most_connections,
+            limit_concurrency=settings.most_connections,  # beyond Limits.at_once, whose answer says when to return
             timeout_keep_alive=20,
             timeout_graceful_shutdown=20,
             backlog=4096,

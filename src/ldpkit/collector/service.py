@@ -4,44 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from ldpkit.client.collection import Collection
-from ldpkit.collector.asked import Entry, Shelf, asked_of
+from ldpkit.collector.asked import Asked, Entry, Shelf, asked_of
+from ldpkit.collector.closing import Closing
 from ldpkit.collector.database import Connection, Database
-from ldpkit.collector.ids import IdSet
-from ldpkit.collector.kept import chunks_of, merge_chunks, places
+from ldpkit.collector.kept import merge_chunks, note, places, row_checksum
+from ldpkit.collector.loading import load_shelf
 from ldpkit.collector.problems import HttpProblem
-from ldpkit.collector.writer import Counted, Writer
+from ldpkit.collector.writer import Fate, Writer
 
-__all__ = ["Service", "load_shelf"]
+__all__ = ["Service"]
 
-
-def load_shelf(connection: Connection) -> Shelf:
-    """Return what a database says is asked."""
-    versions: dict[str, dict[int, Any]] = {}
-    envelopes: dict[str, dict[int, bytes]] = {}
-    retired: dict[str, bool] = {}
-    for name, version, envelope, is_retired in connection.execute(
-        "SELECT id, version, envelope, retired FROM collections ORDER BY id, version"
-    ):
-        collection = Collection.read(bytes(envelope))
-        versions.setdefault(name, {})[version] = (collection, asked_of(collection))
-        envelopes.setdefault(name, {})[version] = bytes(envelope)
-        retired[name] = bool(is_retired)
-    closed: dict[str, set[int]] = {}
-    for name, number in connection.execute("SELECT collection, round FROM closed_rounds"):
-        closed.setdefault(name, set()).add(number)
-    return Shelf(
-        {
-            name: Entry(found, envelopes[name], frozenset(closed.get(name, ())), retired[name])
-            for name, found in versions.items()
-        }
-    )
+_LONG = 600.0  # seconds that closing a large round may take
 
 
 class Service:
@@ -53,35 +32,39 @@ class Service:
         Where it keeps what it takes.
     deliver : callable
         Takes the fates of uploads, as `Writer` says.
+    now : callable
+        The clock.
     """
 
     def __init__(
-        self, database: Database, deliver: Callable[[list[tuple[Any, Counted | HttpProblem]]], None]
+        self,
+        database: Database,
+        deliver: Callable[[list[Fate]], None],
+        now: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC),
     ) -> None:
-        self.database, self.shelf = database, Shelf()
+        self.database, self.shelf, self.now = database, Shelf(), now
         self._deliver = deliver
-        self._held = contextlib.ExitStack()
+        self._closing = Closing(self.close_overdue, now)
         self.writer: Writer
 
     def __enter__(self) -> Self:
-        self._held.enter_context(self.database.take_writer_lock())
+        connection = self.database.connect_writer()
         try:
-            self.database.prepare()
-            with self.connection() as connection:
-                self.shelf = load_shelf(connection)
-                self.writer = Writer(self.database, self.shelf, self._deliver)
-                self._load_ids(connection)
+            self.database.prepare(connection)
+            self.shelf = load_shelf(connection)
+            self.writer = Writer(self.database, connection, self.shelf, self._deliver)
         except BaseException:
-            self._held.close()
+            connection.close()
             raise
         self.writer.start()
+        self._closing.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closing.stop()
         self.writer.stop()
-        self._held.close()
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -92,18 +75,6 @@ class Service:
         finally:
             connection.close()
 
-    def _load_ids(self, connection: Connection) -> None:
-        """Remember the ids of every round that is open."""
-        for place in places(connection):
-            if place.round in self.shelf.get(place.collection).closed:
-                continue
-            ids = [
-                np.frombuffer(chunk.ids, "<u8").astype(np.uint64) for chunk in chunks_of(connection, place)
-            ]
-            known = self.writer.ids.setdefault((place.collection, place.question, place.round), IdSet())
-            if ids:
-                known.add(np.concatenate(ids))
-
     # --- what administrators do: between two commits, in the writer's thread -----------------
 
     def add(self, envelope: bytes) -> Collection:
@@ -113,48 +84,53 @@ class Service:
         self.writer.call(lambda connection: self._add(connection, envelope, collection, asked))
         return collection
 
-    def _add(self, connection: Connection, envelope: bytes, collection: Collection, asked: Any) -> None:
-        try:
-            entry = self.shelf.get(collection.id)
-        except HttpProblem:
-            entry = Entry({}, {})
+    def _add(
+        self, connection: Connection, envelope: bytes, collection: Collection, asked: tuple[Asked, ...]
+    ) -> None:
+        entry = self.shelf.get(collection.id) if collection.id in self.shelf.names() else Entry({}, {})
         known = entry.versions.get(collection.version)
         if known is not None and known[0].digest == collection.digest:
             return
-        if known is not None and self._has_reports(connection, collection.id, collection.version):
-            raise HttpProblem(
-                "frozen-collection",
-                f"version {collection.version} of {collection.id!r} has reports: give a change version "
-                f"{max(entry.versions) + 1}",
-            )
-        if known is None and entry.versions and collection.version < max(entry.versions):
-            raise HttpProblem(
-                "frozen-collection",
-                f"{collection.id!r} has version {max(entry.versions)} already: a new one has a higher number",
-            )
+        if entry.versions:
+            self._check_change(connection, entry, collection)
+        row = (collection.id, collection.version, collection.digest, envelope, 0)
         with connection.transaction():
+            connection.execute("DELETE FROM collections WHERE id=? AND version=?", row[:2])
             connection.execute(
-                "DELETE FROM collections WHERE id=? AND version=?", (collection.id, collection.version)
+                "INSERT INTO collections VALUES (?, ?, ?, ?, ?, ?)", (*row, row_checksum(*row))
             )
-            connection.execute(
-                "INSERT INTO collections (id, version, digest, envelope, retired) VALUES (?, ?, ?, ?, 0)",
-                (collection.id, collection.version, collection.digest, envelope),
-            )
-            _note(
+            note(
                 connection,
                 f"collection {collection.id} version {collection.version} put up, digest {collection.digest}",
             )
         versions = {**entry.versions, collection.version: (collection, asked)}
         envelopes = {**entry.envelopes, collection.version: envelope}
-        self.shelf.put(collection.id, Entry(versions, envelopes, entry.closed, entry.retired))
+        self.shelf.put(collection.id, Entry(versions, envelopes, entry.closed))
 
     @staticmethod
-    def _has_reports(connection: Connection, name: str, version: int) -> bool:
-        return bool(
-            connection.execute(
-                "SELECT 1 FROM tallies WHERE collection=? AND version=? LIMIT 1", (name, version)
+    def _check_change(connection: Connection, entry: Entry, collection: Collection) -> None:
+        """Refuse a change that would give another meaning to reports that are here."""
+        name, version, last = collection.id, collection.version, max(entry.versions)
+        if entry.retired:
+            raise HttpProblem("frozen-collection", f"{name!r} is retired: give the new one another id")
+        if version in entry.versions and connection.execute(
+            "SELECT 1 FROM tallies WHERE collection=? AND version=? LIMIT 1", (name, version)
+        ):
+            raise HttpProblem(
+                "frozen-collection",
+                f"version {version} of {name!r} has reports: give a change version {last + 1}",
             )
-        )
+        if version < last:
+            raise HttpProblem(
+                "frozen-collection", f"{name!r} has version {last} already: a new one has a higher number"
+            )
+        old, new = entry.newest.rounds, collection.rounds
+        if version > last and (old.every, old.start) != (new.every, new.start):
+            raise HttpProblem(
+                "frozen-collection",
+                f"the rounds of {name!r} are {old.every} from {old.start} on, in every version: give other "
+                "rounds another id",
+            )
 
     def close_round(self, name: str, number: int) -> None:
         """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever."""
@@ -164,40 +140,69 @@ class Service:
                 "malformed-request",
                 f"{name!r} has the rounds 0 to {entry.newest.rounds.count - 1}, not {number}",
             )
-        self.writer.call(lambda connection: self._close(connection, name, [number]), patience=600)
+        self.writer.call(lambda connection: self._close(connection, name, [number]), patience=_LONG)
+
+    def close_overdue(self) -> None:
+        """Close every round that ended long ago."""
+        for name in self.shelf.names():
+            if numbers := self.shelf.get(name).overdue(self.now()):
+                self.writer.call(
+                    lambda connection, name=name, numbers=numbers: self._close(connection, name, numbers),
+                    patience=_LONG,
+                )
 
     def retire(self, name: str) -> None:
         """Close every round of a collection, and take no further answer."""
         self.shelf.get(name)
-        self.writer.call(lambda connection: self._retire(connection, name), patience=600)
+        self.writer.call(lambda connection: self._retire(connection, name), patience=_LONG)
 
-    def _close(self, connection: Connection, name: str, numbers: list[int]) -> None:
+    def erase(self, name: str) -> None:
+        """Delete a collection with all its reports."""
+        self.shelf.get(name)
+        self.writer.call(lambda connection: self._erase(connection, name), patience=_LONG)
+
+    def _close(self, connection: Connection, name: str, numbers: Sequence[int]) -> None:
         entry = self.shelf.get(name)
-        with connection.transaction():
-            for number in numbers:
+        for number in numbers:
+            with connection.transaction():
                 connection.execute(
-                    "INSERT INTO closed_rounds VALUES (?, ?) ON CONFLICT DO NOTHING", (name, number)
+                    "INSERT INTO closed_rounds VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    (name, number, row_checksum(name, number)),
                 )
                 for place in places(connection, name):
                     if place.round == number:
-                        merge_chunks(connection, place)
-                _note(connection, f"round {number} of {name} closed")
-        self.shelf.put(
-            name, Entry(entry.versions, entry.envelopes, entry.closed | set(numbers), entry.retired)
-        )
-        for subject in [each for each in self.writer.ids if each[0] == name and each[2] in numbers]:
-            del self.writer.ids[subject]
+                        merge_chunks(connection, place, self.writer.next_number)
+                note(connection, f"round {number} of {name} closed")
+        self.shelf.put(name, replace(entry, closed=entry.closed | set(numbers)))
+        self.writer.forget(lambda subject: subject[0] == name and subject[2] in numbers)
+        connection.forget()
 
     def _retire(self, connection: Connection, name: str) -> None:
-        self._close(connection, name, sorted({place.round for place in places(connection, name)}))
-        with connection.transaction():
-            connection.execute("UPDATE collections SET retired=1 WHERE id=?", (name,))
-            _note(connection, f"collection {name} retired")
         entry = self.shelf.get(name)
-        self.shelf.put(name, Entry(entry.versions, entry.envelopes, entry.closed, True))
+        self._close(
+            connection, name, sorted({place.round for place in places(connection, name)} - entry.closed)
+        )
+        entry = self.shelf.get(name)
+        with connection.transaction():
+            for version, (collection, _) in entry.versions.items():
+                row: tuple[Any, ...] = (name, version, collection.digest, entry.envelopes[version], 1)
+                connection.execute(
+                    "UPDATE collections SET retired=1, checksum=? WHERE id=? AND version=?",
+                    (row_checksum(*row), name, version),
+                )
+            note(connection, f"collection {name} retired")
+        self.shelf.put(name, replace(entry, retired=True))
 
-
-def _note(connection: Connection, what: str) -> None:
-    """Write down what an administrator did, with the day."""
-    day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    connection.execute("INSERT INTO audit (day, what) VALUES (?, ?)", (day, what))
+    def _erase(self, connection: Connection, name: str) -> None:
+        with connection.transaction():
+            for table, column in (
+                ("chunks", "collection"),
+                ("tallies", "collection"),
+                ("closed_rounds", "collection"),
+                ("collections", "id"),
+            ):
+                connection.execute(f"DELETE FROM {table} WHERE {column}=?", (name,))
+            note(connection, f"collection {name} erased")
+        self.shelf.remove(name)
+        self.writer.forget(lambda subject: subject[0] == name)
+        connection.forget()

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 
 from ldpkit.collector.database import Connection
+from ldpkit.collector.kept import note, row_checksum
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.errors import InvalidParameterError
 
@@ -37,7 +38,7 @@ def new_token(connection: Connection, name: str, role: str) -> str:
     """Return a new token, which is nowhere else from now on."""
     if role not in ROLES:
         raise InvalidParameterError(f"a role is one of {', '.join(ROLES)}, got {role!r}")
-    if not name.strip() or len(name) > 100:
+    if not name.strip() or len(name) > 100 or not name.isprintable():
         raise InvalidParameterError(f"a token needs a name of 1 to 100 characters, got {name[:100]!r}")
     token = _PREFIX + secrets.token_urlsafe(_BYTES)
     with connection.transaction():
@@ -45,7 +46,9 @@ def new_token(connection: Connection, name: str, role: str) -> str:
             raise InvalidParameterError(
                 f"there is a token called {name!r}: revoke it, or choose another name"
             )
-        connection.execute("INSERT INTO tokens VALUES (?, ?, ?)", (_digest(token), name, role))
+        row = (name, role, _digest(token))
+        connection.execute("INSERT INTO tokens VALUES (?, ?, ?, ?)", (*row, row_checksum(*row)))
+        note(connection, f"token {name!r} made, {role}")
     return token
 
 
@@ -54,10 +57,11 @@ def check_token(connection: Connection, header: str | None, role: str) -> str:
     scheme, _, token = (header or "").partition(" ")
     if scheme.lower() != "bearer" or not token:
         raise HttpProblem("not-signed-in", "send the header Authorization: Bearer TOKEN")
-    rows = connection.execute("SELECT name, role FROM tokens WHERE digest=?", (_digest(token.strip()),))
-    if not rows:
+    digest = _digest(token.strip())
+    rows = connection.execute("SELECT name, role, checksum FROM tokens WHERE digest=?", (digest,))
+    if not rows or row_checksum(*rows[0][:2], digest) != bytes(rows[0][2]):
         raise HttpProblem("not-signed-in", "the token is unknown or was revoked")
-    ((name, has),) = rows
+    ((name, has, _),) = rows
     if ROLES.index(has) < ROLES.index(role):
         raise HttpProblem("not-allowed", f"this needs the role {role}, and the token has {has}")
     return str(name)
@@ -82,3 +86,4 @@ def revoke_token(connection: Connection, name: str) -> None:
         if not connection.execute("SELECT 1 FROM tokens WHERE name=?", (name,)):
             raise InvalidParameterError(f"there is no token called {name[:100]!r}")
         connection.execute("DELETE FROM tokens WHERE name=?", (name,))
+        note(connection, f"token {name!r} revoked")

@@ -8,9 +8,10 @@ logged; who sends too often is known by a salted hash, in memory, until the salt
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 import hashlib
-import json
+import ipaddress
 import os
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ldpkit.client.upload import HEADER_BYTES, UploadHeader
 from ldpkit.collector.asked import Shelf
 from ldpkit.collector.problems import HttpProblem
-from ldpkit.collector.writer import Counted, Upload, Writer
+from ldpkit.collector.writer import Counted, Fate, Upload, Writer
 from ldpkit.core.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ _PATIENCE = 4  # times the limit, before the connection is cut
 _PREFIX, _SUFFIX = "/v1/collections/", "/reports"
 _CORS = [(b"access-control-allow-origin", b"*"), (b"cache-control", b"no-store")]
 _JSON = [(b"content-type", b"application/json"), *_CORS]
+_PREFLIGHT = [
+    *_CORS[:1],
+    (b"access-control-allow-methods", b"POST"),
+    (b"access-control-allow-headers", b"content-type"),
+    (b"access-control-max-age", b"86400"),
+]
+_MOST_ADDRESSES = 1 << 20  # that are counted within a minute
 
 
 class Limits:
@@ -46,26 +54,58 @@ class Limits:
         The largest upload, in bytes.
     per_address : int
         Requests of one address in a minute; 0 for no limit. Behind a proxy every request has
-        the proxy's address, unless `--proxy` says whom to believe.
+        the proxy's address, unless `proxies` says whose word is taken.
+    in_all : int
+        Requests of all in a second; 0 for no limit.
+    at_once : int
+        Requests that are answered at one time.
     seconds : float
         How long a body may take to arrive.
     """
 
-    def __init__(self, *, body: int = 1 << 22, per_address: int = 0, seconds: float = 15.0) -> None:
-        self.body, self.per_address, self.seconds = body, per_address, seconds
+    def __init__(
+        self,
+        *,
+        body: int = 1 << 22,
+        per_address: int = 0,
+        in_all: int = 0,
+        at_once: int = 10_000,
+        seconds: float = 15.0,
+    ) -> None:
+        self.body, self.per_address, self.in_all, self.seconds = body, per_address, in_all, seconds
+        self.at_once = at_once
         self._minute, self._salt, self._seen = -1, b"", dict[bytes, int]()
+        self._second, self._count = -1, 0
 
     def check(self, address: str) -> None:
         """Count a request of an address, or refuse it."""
-        if not self.per_address:
-            return
+        if self.in_all:
+            second = int(time.monotonic())
+            if second != self._second:
+                self._second, self._count = second, 0
+            self._count += 1
+            if self._count > self.in_all:
+                raise HttpProblem("too-many-requests", f"more than {self.in_all} requests in a second")
+        if self.per_address:
+            self._check_address(address)
+
+    def _check_address(self, address: str) -> None:
         minute = int(time.monotonic() // 60)
-        if minute != self._minute:
+        if minute != self._minute or len(self._seen) > _MOST_ADDRESSES:
             self._minute, self._salt, self._seen = minute, os.urandom(16), {}
-        key = hashlib.blake2b(address.encode(), key=self._salt, digest_size=8).digest()
+        key = hashlib.blake2b(_network(address), key=self._salt, digest_size=8).digest()
         self._seen[key] = count = self._seen.get(key, 0) + 1
         if count > self.per_address:
             raise HttpProblem("too-many-requests", f"more than {self.per_address} requests in a minute")
+
+
+def _network(address: str) -> bytes:
+    """Return what one sender has: an address, or of IPv6 the first 64 bits, since the rest is his to choose."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address.encode(errors="replace")
+    return found.packed[:8] if found.version == 6 else found.packed
 
 
 class Uploads:
@@ -81,12 +121,14 @@ class Uploads:
         self.limits = limits
         self._shelf = Shelf()
         self._writer: Writer | None = None
+        self._now: Callable[[], datetime.datetime] = lambda: datetime.datetime.now(datetime.UTC)
         self.problems: dict[str, int] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._present = 0  # requests that are being answered
 
     def attach(self, service: Service) -> None:
         """Take uploads for a service from now on."""
-        self._shelf, self._writer = service.shelf, service.writer
+        self._shelf, self._writer, self._now = service.shelf, service.writer, service.now
 
     @staticmethod
     def takes(scope: MutableMapping[str, Any]) -> bool:
@@ -94,25 +136,36 @@ class Uploads:
         path: str = scope["path"]
         return path.endswith(_SUFFIX) and path.startswith(_PREFIX)
 
-    def deliver(self, fates: list[tuple[Any, Counted | HttpProblem]]) -> None:
+    def deliver(self, fates: list[Fate]) -> None:
         """Bring fates from the writer's thread to the requests that wait for them."""
         loop = self._loop
-        if loop is not None and not loop.is_closed():
-            loop.call_soon_threadsafe(_settle, fates)
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+                loop.call_soon_threadsafe(_settle, fates)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one upload."""
+        if scope["method"] == "OPTIONS":  # a browser asks first if a page sends more than it has to
+            await _respond(send, 204, _PREFLIGHT, b"")
+            return
+        self._present += 1
         try:
-            counted = await self._upload(scope, receive)
+            found = await self._upload(scope, receive)
         except HttpProblem as problem:
-            self.problems[problem.name] = self.problems.get(problem.name, 0) + 1
-            await _respond(send, problem.status, [*problem.headers, *_CORS], problem.body)
+            found = problem
+        finally:
+            self._present -= 1
+        if isinstance(found, HttpProblem):
+            self.problems[found.name] = self.problems.get(found.name, 0) + 1
+            await _respond(send, found.status, [*found.headers, *_CORS], found.body)
         else:
-            await _respond(send, 200, _JSON, json.dumps(counted._asdict()).encode())
+            await _respond(send, 200, _JSON, b'{"accepted":%d,"duplicate":%d,"refused":%d}' % found)
 
-    async def _upload(self, scope: MutableMapping[str, Any], receive: Receive) -> Counted:
+    async def _upload(self, scope: MutableMapping[str, Any], receive: Receive) -> Counted | HttpProblem:
         if scope["method"] != "POST":
             raise HttpProblem("wrong-method", "reports are sent with POST")
+        if self._present > self.limits.at_once or self._writer is None:
+            raise HttpProblem("busy", "too many requests at once")
         client = scope.get("client")
         self.limits.check(client[0] if client else "")
         name = scope["path"][len(_PREFIX) : -len(_SUFFIX)]
@@ -122,22 +175,17 @@ class Uploads:
             header = UploadHeader.decode(body)
         except FileFormatError as error:
             raise HttpProblem("malformed-upload", str(error)) from None
-        asked = entry.accept(header, datetime.datetime.now(datetime.UTC))
+        asked = entry.accept(header, self._now())
         records = body[HEADER_BYTES:]
         if not records or len(records) % asked.record_bytes:
             raise HttpProblem(
                 "malformed-upload",
                 f"{len(records)} bytes are not a whole number of records of {asked.record_bytes} bytes",
             )
-        self._loop = asyncio.get_running_loop()
-        fate: asyncio.Future[Counted | HttpProblem] = self._loop.create_future()
-        if self._writer is None:
-            raise HttpProblem("busy", "the service is starting")
+        loop = self._loop = asyncio.get_running_loop()
+        fate: asyncio.Future[Counted | HttpProblem] = loop.create_future()
         self._writer.submit(Upload(asked, header.round, records, fate))
-        found = await fate
-        if isinstance(found, HttpProblem):
-            raise found
-        return found
+        return await fate
 
     async def _body(self, receive: Receive) -> bytes:
         """Return the body; one that is too large is read on for a while, so that the answer is heard."""
@@ -163,7 +211,7 @@ class Uploads:
             ) from None
 
 
-def _settle(fates: list[tuple[Any, Counted | HttpProblem]]) -> None:
+def _settle(fates: list[Fate]) -> None:
     for future, fate in fates:
         if not future.done():
             future.set_result(fate)

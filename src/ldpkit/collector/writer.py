@@ -4,6 +4,9 @@ A commit that waits for the disk costs the same for one report and for a hundred
 uploads queue while a commit runs, and the next one takes them all: their reports are checked and
 deduplicated as arrays, kept as chunks and counted in the same transaction. Nobody is told that a
 report was accepted before it is on the disk.
+
+A commit that fails may have happened all the same: the connection can break after the database has
+written it. So after every failure the database is asked what it has, before anything is written.
 """
 
 from __future__ import annotations
@@ -23,14 +26,16 @@ from ldpkit.client.upload import ID_BYTES
 from ldpkit.collector.asked import Asked, Shelf
 from ldpkit.collector.database import Connection, Database, DatabaseError
 from ldpkit.collector.ids import IdSet
-from ldpkit.collector.kept import Place, add_chunk, read_tally, write_tally
+from ldpkit.collector.kept import Place, add_chunk, last_chunk, read_tally, write_tally
+from ldpkit.collector.loading import Subject, load_ids, load_shelf
 from ldpkit.collector.problems import HttpProblem
 
-__all__ = ["Counted", "Upload", "Writer"]
+__all__ = ["Counted", "Fate", "Upload", "Writer"]
 
 _log = logging.getLogger("ldpkit.collector")
 
 Done = TypeVar("Done")
+_Counts = np.ndarray[Any, np.dtype[np.int64]]
 
 _GROUP_BYTES = 1 << 25  # of uploads that are committed together
 _QUEUE_BYTES = 1 << 28  # that may wait; beyond, devices are asked to come back
@@ -45,7 +50,11 @@ class Counted(NamedTuple):
     refused: int
 
 
-@dataclass(eq=False)
+Fate = tuple[Any, "Counted | HttpProblem"]
+"""The ticket of an upload, and what became of it."""
+
+
+@dataclass(eq=False, slots=True)
 class Upload:
     """Records of one question and round that wait to be written."""
 
@@ -64,21 +73,21 @@ class _Job:
     done: Callable[[Any, BaseException | None], None]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Together:
     """Uploads of one place in one commit, and what is found about them."""
 
     place: Place
     asked: Asked
     uploads: list[Upload] = field(default_factory=list)
-    ids: Any = None
-    new: Any = None
     valid: Any = None
+    new: Any = None
+    ids: Any = None
     kept: Any = None
 
     @property
-    def subject(self) -> tuple[str, str, int]:
-        """What an id counts once for, whatever the version: collection, question and round."""
+    def subject(self) -> Subject:
+        """What an id counts once for."""
         return self.place.collection, self.place.question, self.place.round
 
 
@@ -88,28 +97,32 @@ class Writer(threading.Thread):
     Parameters
     ----------
     database : Database
-        Where to write. The caller holds its writer lock.
+        Where to write.
+    connection : Connection
+        From its `connect_writer`; the thread closes it.
     shelf : Shelf
         What is asked now.
     deliver : callable
-        Takes the fates of all uploads of a commit at once, in the writer's thread: pairs of a
-        ticket and what became of it.
+        Takes the fates of all uploads of a commit at once, in the writer's thread.
     """
 
     def __init__(
         self,
         database: Database,
+        connection: Connection,
         shelf: Shelf,
-        deliver: Callable[[list[tuple[Any, Counted | HttpProblem]]], None],
+        deliver: Callable[[list[Fate]], None],
     ) -> None:
         super().__init__(name="ldpkit-writer", daemon=True)
         self.database, self.shelf, self._deliver = database, shelf, deliver
-        self.ids: dict[tuple[str, str, int], IdSet] = {}
-        self.tallies: dict[Place, tuple[int, np.ndarray[Any, np.dtype[np.int64]]]] = {}
-        self.commits = self.reports = self.duplicates = self.refused = 0
+        self.ids: dict[Subject, IdSet] = {}
+        self.commits = self.reports = self.duplicates = self.refused = self.failures = 0
+        self._tallies: dict[Place, tuple[int, _Counts]] = {}
         self._queue: queue.SimpleQueue[Upload | _Job | None] = queue.SimpleQueue()
         self._waiting, self._lock = 0, threading.Lock()
-        self._connection: Connection | None = None
+        self._connection: Connection | None = connection
+        self._is_in_doubt = False
+        self._last = self._settled = load_ids(connection, shelf, self.ids, 0)
 
     # --- called by those who receive ---------------------------------------------------
 
@@ -147,6 +160,19 @@ class Writer(threading.Thread):
         self._queue.put(None)
         self.join()
 
+    # --- called within the thread, by what `call` runs ------------------------------------
+
+    def next_number(self) -> int:
+        """Return the number of a new chunk."""
+        self._last += 1
+        return self._last
+
+    def forget(self, is_gone: Callable[[Subject], bool]) -> None:
+        """Forget the ids and tallies of rounds that take no more reports."""
+        for subject in [each for each in self.ids if is_gone(each)]:
+            del self.ids[subject]
+        self._tallies.clear()
+
     # --- the thread --------------------------------------------------------------------
 
     def run(self) -> None:
@@ -156,7 +182,7 @@ class Writer(threading.Thread):
             batch, is_over = self._take()
             uploads = [each for each in batch if isinstance(each, Upload)]
             if uploads:
-                self._write(uploads)
+                self._deliver(self._write(uploads))
             for job in batch:
                 if isinstance(job, _Job):
                     self._do(job)
@@ -182,114 +208,139 @@ class Writer(threading.Thread):
         return batch, first is None
 
     def _connected(self) -> Connection:
+        """Return a connection to a database whose contents are known."""
         if self._connection is None:
-            self._connection = self.database.connect()
+            self._connection = self.database.connect_writer()
+        if self._is_in_doubt:
+            connection = self._connection
+            self.shelf.take_over(load_shelf(connection, self.shelf))
+            self.forget(lambda subject: not self.shelf.is_open(subject[0], subject[2]))
+            self._settled = load_ids(connection, self.shelf, self.ids, self._settled)
+            self._last = max(self._settled, last_chunk(connection))
+            self._is_in_doubt = False
         return self._connection
 
     def _failed(self, error: Exception) -> None:
+        self._is_in_doubt = True
+        self.failures += 1
         _log.error("a commit failed: %s", error)
-        if isinstance(error, DatabaseError) and error.is_gone and self._connection is not None:
-            with contextlib.suppress(Exception):
-                self._connection.close()
-            self._connection = None
+        if isinstance(error, DatabaseError) and error.is_gone:
+            if self._connection is not None:
+                with contextlib.suppress(Exception):
+                    self._connection.close()
+                self._connection = None
             time.sleep(_RECONNECT)
 
     def _do(self, job: _Job) -> None:
         try:
             result = job.run(self._connected())
+            self._settled = self._last
+        except HttpProblem as problem:  # it refused before it wrote
+            job.done(None, problem)
         except Exception as error:
             self._failed(error)
             job.done(None, error)
         else:
             job.done(result, None)
 
-    def _write(self, uploads: list[Upload]) -> None:
-        fates: list[tuple[Any, Counted | HttpProblem]]
+    def _write(self, uploads: list[Upload]) -> list[Fate]:
+        fates: list[Fate] = []
         try:
-            closed = [each for each in uploads if self._is_closed(each)]
-            groups = _grouped(each for each in uploads if each not in closed)
-            fresh = dict[tuple[str, str, int], list[Any]]()
-            for group in groups:
+            connection = self._connected()
+            groups: dict[Place, _Together] = {}
+            for upload in uploads:
+                if problem := self._late_problem(upload):
+                    fates.append((upload.ticket, problem))
+                    continue
+                place = upload.asked.place(upload.round)
+                group = groups.get(place)
+                if group is None:
+                    groups[place] = group = _Together(place, upload.asked)
+                group.uploads.append(upload)
+            fresh = dict[Subject, list[Any]]()
+            for group in groups.values():
                 self._examine(group, fresh.setdefault(group.subject, []))
-            if groups:
-                self._commit(groups)
-            fates = [
-                (each.ticket, HttpProblem("round-closed", f"round {each.round} is closed")) for each in closed
-            ]
-            for group in groups:
+            self._commit(connection, groups.values())
+            for group in groups.values():
                 fates += _fates(group)
         except Exception as error:
-            # Whatever it was, nothing was kept: devices send it again.
+            # Devices send it again. If it was kept after all, they will hear that it is a duplicate.
             self._failed(error)
-            problem = HttpProblem("busy", "the reports could not be written, and nothing of them was kept")
-            fates = [(each.ticket, problem) for each in uploads]
-        self._deliver(fates)
+            return [
+                (each.ticket, HttpProblem("busy", "the reports could not be written now")) for each in uploads
+            ]
+        return fates
 
-    def _is_closed(self, upload: Upload) -> bool:
-        """Whether the round was closed while the upload waited."""
-        entry = self.shelf.get(upload.asked.collection)
-        return entry.retired or upload.round in entry.closed
+    def _late_problem(self, upload: Upload) -> HttpProblem | None:
+        """Return what has become of the question while the upload waited."""
+        asked = upload.asked
+        if not self.shelf.is_open(asked.collection, upload.round):
+            return HttpProblem("round-closed", f"round {upload.round} is closed")
+        if not self.shelf.has(asked):
+            return HttpProblem("foreign-reports", f"question {asked.question.id!r} was changed")
+        return None
 
     def _examine(self, group: _Together, fresh: list[Any]) -> None:
         """Find out which reports can be, and which ids are new.
 
         `fresh` has the new ids of the same question and round under another version.
         """
-        data = np.frombuffer(b"".join(each.records for each in group.uploads), np.uint8)
-        records = data.reshape(-1, group.asked.record_bytes)
-        group.ids = np.ascontiguousarray(records[:, :ID_BYTES]).view("<u8").ravel().astype(np.uint64)
-        reports = np.ascontiguousarray(records[:, ID_BYTES:])
+        uploads = group.uploads
+        data = uploads[0].records if len(uploads) == 1 else b"".join([each.records for each in uploads])
+        records = np.frombuffer(data, np.uint8).reshape(-1, group.asked.record_bytes)
+        ids = records[:, :ID_BYTES].copy().view("<u8").ravel().astype(np.uint64, copy=False)
+        reports = records[:, ID_BYTES:].copy()
         group.valid = group.asked.mechanism.valid_mask(reports.tobytes())
-        group.new = np.zeros(len(records), np.bool_)
-        group.new[group.valid] = self.ids.setdefault(group.subject, IdSet()).new(group.ids[group.valid])
+        known = self.ids.setdefault(group.subject, IdSet())
+        if group.valid.all():
+            group.new, group.ids = known.new(ids)
+        else:
+            group.new = np.zeros(len(ids), np.bool_)
+            group.new[group.valid], group.ids = known.new(ids[group.valid])
         for others in fresh:
-            group.new &= ~np.isin(group.ids, others)
-        fresh.append(group.ids[group.new])
-        group.kept = reports[group.new]
+            group.new &= ~np.isin(ids, others)
+            group.ids = group.ids[~np.isin(group.ids, others)]
+        fresh.append(group.ids)
+        group.kept = reports if len(group.ids) == len(ids) else reports[group.new]
 
-    def _commit(self, groups: list[_Together]) -> None:
-        connection = self._connected()
-        tallies = dict[Place, tuple[int, np.ndarray[Any, np.dtype[np.int64]]]]()
-        with connection.transaction():
-            for group in groups:
-                kept = group.kept
-                if len(kept) == 0:
-                    continue
-                add_chunk(connection, group.place, kept, group.ids[group.new])
-                mechanism = group.asked.mechanism
-                added = mechanism.tally(mechanism.decode(kept.tobytes()))
-                before = self.tallies.get(group.place) or read_tally(connection, group.place)
-                n, counts = (
-                    (added.n, added.counts)
-                    if before is None
-                    else (before[0] + added.n, before[1] + added.counts)
-                )
-                write_tally(connection, group.place, n, counts)
-                tallies[group.place] = (n, counts)
-        # Only what is on the disk is remembered: a commit that failed has counted nobody.
-        self.tallies.update(tallies)
+    def _commit(self, connection: Connection, groups: Iterable[_Together]) -> None:
+        tallies = dict[Place, tuple[int, _Counts]]()
+        if any(len(group.kept) for group in groups):
+            with connection.transaction():
+                for group in groups:
+                    if len(group.kept):
+                        add_chunk(connection, self.next_number(), group.place, group.kept, group.ids)
+                        tallies[group.place] = self._count(connection, group)
+            # Only what is on the disk is remembered: a commit that failed has counted nobody.
+            self._settled = self._last
+            self._tallies.update(tallies)
+            self.commits += 1
         for group in groups:
-            self.ids[group.subject].add(group.ids[group.new])
-            self.reports += int(group.new.sum())
-            self.refused += int((~group.valid).sum())
-            self.duplicates += int((group.valid & ~group.new).sum())
-        self.commits += 1
+            self.ids[group.subject].add(group.ids)
+            refused = len(group.valid) - int(group.valid.sum())
+            self.reports += len(group.ids)
+            self.refused += refused
+            self.duplicates += len(group.valid) - refused - len(group.ids)
+
+    def _count(self, connection: Connection, group: _Together) -> tuple[int, _Counts]:
+        mechanism = group.asked.mechanism
+        added = mechanism.tally(mechanism.decode(group.kept.tobytes()))
+        n, counts = added.n, added.counts
+        before = self._tallies.get(group.place) or read_tally(connection, group.place)
+        if before is not None:
+            n, counts = before[0] + n, before[1] + counts
+        write_tally(connection, group.place, n, counts)
+        return n, counts
 
 
-def _grouped(uploads: Iterable[Upload]) -> list[_Together]:
-    """Return uploads by what they answer."""
-    groups: dict[Place, _Together] = {}
-    for upload in uploads:
-        place = upload.asked.place(upload.round)
-        groups.setdefault(place, _Together(place, upload.asked)).uploads.append(upload)
-    return list(groups.values())
-
-
-def _fates(group: _Together) -> list[tuple[Any, Counted]]:
+def _fates(group: _Together) -> list[Fate]:
     """Return for each upload of a group how many of its records were counted."""
-    fates, start = [], 0
+    length = group.asked.record_bytes
+    if len(group.ids) == len(group.valid):  # nearly always: all are new
+        return [(each.ticket, Counted(len(each.records) // length, 0, 0)) for each in group.uploads]
+    fates, start = list[Fate](), 0
     for upload in group.uploads:
-        stop = start + len(upload.records) // group.asked.record_bytes
+        stop = start + len(upload.records) // length
         accepted = int(group.new[start:stop].sum())
         refused = stop - start - int(group.valid[start:stop].sum())
         fates.append((upload.ticket, Counted(accepted, stop - start - accepted - refused, refused)))

@@ -3,16 +3,18 @@ CREATE TABLE collections (
     version INTEGER NOT NULL,
     digest TEXT NOT NULL,
     envelope {blob} NOT NULL,
-    retired INTEGER NOT NULL DEFAULT 0,
+    retired INTEGER NOT NULL,
+    checksum {blob} NOT NULL,
     PRIMARY KEY (id, version)
 );
 CREATE TABLE closed_rounds (
     collection TEXT NOT NULL,
     round {int64} NOT NULL,
+    checksum {blob} NOT NULL,
     PRIMARY KEY (collection, round)
 );
 CREATE TABLE chunks (
-    number {serial},
+    number {int64} NOT NULL PRIMARY KEY,
     collection TEXT NOT NULL,
     version INTEGER NOT NULL,
     question TEXT NOT NULL,
@@ -34,12 +36,14 @@ CREATE TABLE tallies (
     PRIMARY KEY (collection, version, question, round)
 );
 CREATE TABLE tokens (
-    digest {blob} NOT NULL PRIMARY KEY,
-    name TEXT NOT NULL,
-    role TEXT NOT NULL
+    name TEXT NOT NULL PRIMARY KEY,
+    role TEXT NOT NULL,
+    digest {blob} NOT NULL UNIQUE,
+    checksum {blob} NOT NULL
 );
 CREATE TABLE audit (
     number {serial},
     day TEXT NOT NULL,
-    what TEXT NOT NULL
+    what TEXT NOT NULL,
+    checksum {blob} NOT NULL
 );
