@@ -22,7 +22,7 @@ from ldpkit.protocols.collection.building import check_collection, mechanism_of
 __all__ = ["LATE_ROUNDS", "Asked", "Entry", "Shelf", "asked_of"]
 
 LATE_ROUNDS = 7
-"""How many rounds after its own an answer is still taken, before the round is closed: devices come back late."""
+"""How many rounds after its own a round is closed: until then late devices are taken."""
 
 _ACCEPTED_VERSIONS = 2
 

@@ -57,9 +57,7 @@ class Closing(threading.Thread):
         if before is not None:
             jump = (now - before[0]).total_seconds() - (steady - before[1])
             if abs(jump) > _JUMP:
-                _log.warning(
-                    "the clock jumped by %.0f seconds: no round is closed within the next hour", jump
-                )
+                _log.warning("the clock jumped by %.0f seconds: no round is closed for an hour", jump)
                 return False
         try:
             self._close()

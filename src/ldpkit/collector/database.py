@@ -52,6 +52,7 @@ class Connection(abc.ABC):
 
     def forget(self) -> None:
         """Leave nothing of what was deleted, as far as the database can."""
+        return
 
     @abc.abstractmethod
     def transaction(self) -> contextlib.AbstractContextManager[None]:
@@ -101,8 +102,8 @@ class Database(abc.ABC):
         version = self._checked_version(connection, last)
         if version < last:
             raise FileFormatError(
-                f"the database {self} has the schema {version} and this ldpkit {last}: start ldpkit serve once, "
-                "which brings it up"
+                f"the database {self} has the schema {version} and this ldpkit {last}: start ldpkit serve "
+                "once, which brings it up"
             )
 
     def check_old(self, connection: Connection) -> None:
@@ -173,7 +174,7 @@ class SqliteDatabase(Database):
             raise self._no_folder() from None
         except OSError as error:
             raise InvalidParameterError(
-                f"cannot write to the folder {str(self.path.parent)!r} ({error.strerror}): check its permissions"
+                f"cannot write to the folder {str(self.path.parent)!r} ({error.strerror}): check --data"
             ) from None
         try:
             if lock(handle) is False:

@@ -38,7 +38,7 @@ class IdSet:
         return sum(len(run) for run in self._runs)
 
     def new(self, ids: _Ids) -> tuple[_Mask, _Ids]:
-        """Return which of some ids are not in the set and stand there for the first time, and these in order."""
+        """Return which ids are not in the set and stand there for the first time, and these in order."""
         order = np.argsort(ids, kind="stable")  # so that of equal ones the first comes first
         ordered = ids[order]
         unknown = np.ones(len(ids), np.bool_)

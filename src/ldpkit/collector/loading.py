@@ -51,7 +51,7 @@ def load_shelf(connection: Connection, known: Shelf | None = None) -> Shelf:
 
 
 def load_ids(connection: Connection, shelf: Shelf, ids: dict[Subject, IdSet], after: int) -> int:
-    """Add the ids of chunks behind a known one to those of open rounds, and return the last chunk's number."""
+    """Add the ids of chunks behind a known one, if their round is open; return the last chunk's number."""
     found: dict[Subject, list[Any]] = {}
     for chunk in chunks_after(connection, after):
         after = chunk.number

@@ -206,8 +206,8 @@ def _map(estimate: Any) -> str:
         if share >= 0.01
     ]
     return (
-        f'<svg viewBox="0 0 {columns} {rows}" style="max-width:24rem;border:1px solid var(--line)" role="img" '
-        f'aria-label="Map of estimates; the fullest cells are in the table">{"".join(squares)}</svg>'
+        f'<svg viewBox="0 0 {columns} {rows}" style="max-width:24rem;border:1px solid var(--line)" '
+        f'role="img" aria-label="Map of estimates; the fullest cells are in the table">{"".join(squares)}</svg>'
     )
 
 

@@ -43,7 +43,7 @@ class PostgresDatabase(Database):
         return _PostgresConnection(self._address, str(self))
 
     def connect_writer(self) -> Connection:
-        """Return a connection with an advisory lock: when it is lost, so is the lock, and what it had begun."""
+        """Return a connection with an advisory lock: both are lost together, with what was begun."""
         connection = self.connect()
         try:
             ((is_ours,),) = connection.execute("SELECT pg_try_advisory_lock(?)", [_LOCK])

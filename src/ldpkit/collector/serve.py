@@ -111,7 +111,7 @@ def serve(
             server_header=False,
             proxy_headers=bool(settings.proxies),
             forwarded_allow_ips=settings.proxies or None,
-            limit_concurrency=settings.most_connections,  # beyond Limits.at_once, whose answer says when to return
+            limit_concurrency=settings.most_connections,  # Limits.at_once comes first: it says when to return
             timeout_keep_alive=20,
             timeout_graceful_shutdown=20,
             backlog=4096,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -146,10 +147,8 @@ class Service:
         """Close every round that ended long ago."""
         for name in self.shelf.names():
             if numbers := self.shelf.get(name).overdue(self.now()):
-                self.writer.call(
-                    lambda connection, name=name, numbers=numbers: self._close(connection, name, numbers),
-                    patience=_LONG,
-                )
+                close = functools.partial(self._close, name=name, numbers=numbers)
+                self.writer.call(close, patience=_LONG)
 
     def retire(self, name: str) -> None:
         """Close every round of a collection, and take no further answer."""

@@ -100,7 +100,7 @@ class Limits:
 
 
 def _network(address: str) -> bytes:
-    """Return what one sender has: an address, or of IPv6 the first 64 bits, since the rest is his to choose."""
+    """Return what one sender has: an address, or half of one of IPv6, whose rest is his to choose."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
