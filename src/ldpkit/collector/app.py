@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ldpkit import __version__
+from ldpkit.client.upload import HEADER_BYTES
 from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.asked import Entry
 from ldpkit.collector.database import DatabaseError
@@ -28,6 +29,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token
 from ldpkit.collector.uploads import Uploads
+from ldpkit.collector.writer import Counted
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["make_app"]
@@ -60,11 +62,32 @@ def make_app(service: Service, uploads: Uploads, url: str | None = None) -> Fast
         },
     )
     _add_problems(app)
+    _describe_uploads(app)
     _add_public(app, service, url)
     _add_analyst(app, service)
     _add_admin(app, service)
     _add_operations(app, service, uploads)
     return app
+
+
+def _describe_uploads(app: FastAPI) -> None:
+    """Put the upload, which `Front` takes before it comes here, into the description of the service."""
+    form = {"schema": {"type": "string", "format": "binary", "minLength": HEADER_BYTES}}
+    about = "A header of 22 bytes, then records of an id and a report; see the wire forms."
+
+    @app.post(
+        "/v1/collections/{name}/reports",
+        summary="Send reports",
+        openapi_extra={
+            "requestBody": {
+                "description": about,
+                "required": True,
+                "content": {"application/octet-stream": form},
+            }
+        },
+    )
+    def upload(name: str) -> Counted:
+        raise HttpProblem("not-found", "uploads are not taken here")
 
 
 def _problem_response(problem: HttpProblem) -> Response:
