@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from ldpkit.assurance.classifier.soundness import CHECKED, check_trees
+from ldpkit.assurance.classifier.soundness import check_trees
 from ldpkit.core.errors import (
     FileFormatError,
     InvalidInputError,
@@ -25,8 +25,10 @@ def load_model(path: str | Path, *, unsafe_pickle: bool = False, trusted: list[s
     """Return the model of a file.
 
     A .skops file holds no code, and is read within the limit on memory of every other file. What
-    its numbers say is the author's: trees are checked before they are asked; of models with other
-    compiled parts, such as support vectors or neighbours, a forged one can end the process.
+    its numbers say is the author's. Trees are compiled code that takes them unseen: a forged one can
+    end the process while it is loaded, so skops leaves it to the caller to trust them (`TREES`), and
+    only what they lead to is checked here, before they are asked. Support vectors and neighbours
+    are compiled as well, and nothing checks them.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def load_model(path: str | Path, *, unsafe_pickle: bool = False, trusted: list[s
     except ImportError:
         raise MissingDependencyError("skops", "reading a model", "models") from None
     _check_size(place)
-    known = [*CHECKED, *(trusted or [])]
+    known = trusted or []
     try:
         unknown = [each for each in skops.io.get_untrusted_types(file=place) if each not in known]
     except Exception as error:  # skops passes on what zip, JSON and NumPy raise
