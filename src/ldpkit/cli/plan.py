@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_pairs
+from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_pairs, plan_survey
 from ldpkit.cli.groups import Group
 
 __all__ = ["add_to"]
@@ -17,4 +17,5 @@ def add_to(app: typer.Typer) -> None:
     plan_capacity.add_to(plan)
     plan_pairs.add_to(plan)
     plan_classifier.add_to(plan)
+    plan_survey.add_to(plan)
     app.add_typer(plan, name="plan")

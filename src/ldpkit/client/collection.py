@@ -130,8 +130,9 @@ class Collection:
     form : mapping
         The document itself.
     key : PublicKey or None
-        Whose signature was found good. It says nothing about whose key that is: give the
-        public key to `read` to know.
+        Whose signature was found good.
+    is_expected : bool
+        Whether that is the key that `read` was given. Otherwise anybody can have made it.
     """
 
     id: str
@@ -145,6 +146,7 @@ class Collection:
     randomness: str
     form: Mapping[str, Any]
     key: PublicKey | None = None
+    is_expected: bool = False
 
     @classmethod
     def read(cls, data: bytes, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
@@ -170,10 +172,10 @@ class Collection:
             raise MismatchError("the collection is not signed, and this device takes signed ones only")
         form = envelope["collection"]
         key = _check_signature(form, envelope["signature"], wanted) if has_signature else None
-        return cls.from_form(form, key=key)
+        return cls.from_form(form, key=key, is_expected=wanted is not None)
 
     @classmethod
-    def from_form(cls, form: Any, *, key: PublicKey | None = None) -> Collection:
+    def from_form(cls, form: Any, *, key: PublicKey | None = None, is_expected: bool = False) -> Collection:
         """Return the collection of a document that is no file, with every check but that of a signature."""
         if isinstance(form, dict) and "format" in form and form["format"] != FORMAT:
             raise FileFormatError(
@@ -203,6 +205,7 @@ class Collection:
             randomness=choice_of(fields["randomness"], "randomness", _RANDOMNESS),
             form=form,
             key=key,
+            is_expected=is_expected,
         )
 
     @property
@@ -241,7 +244,9 @@ class Collection:
         """What was checked, in words."""
         if self.key is None:
             return "only the epsilon arithmetic was checked: the file is not signed"
-        return f"signed by {self.key}; the epsilon arithmetic was checked"
+        if self.is_expected:
+            return "signed by the expected key; the epsilon arithmetic was checked"
+        return f"signed by {self.key}, of whom nothing is known; the epsilon arithmetic was checked"
 
     def __repr__(self) -> str:
         asked = f"{len(self.questions)} questions"

@@ -1,0 +1,22 @@
+"""`ldpkit collection`: write, check, sign and rehearse what devices are asked."""
+
+from __future__ import annotations
+
+import typer
+
+from ldpkit.cli import collection_check, collection_new, collection_sign, collection_simulate
+from ldpkit.cli.groups import Group
+
+__all__ = ["add_to"]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    collection = typer.Typer(
+        cls=Group, help="Write, check, sign and rehearse a collection file.", rich_markup_mode=None
+    )
+    collection_new.add_to(collection)
+    collection_check.add_to(collection)
+    collection_sign.add_to(collection)
+    collection_simulate.add_to(collection)
+    app.add_typer(collection, name="collection")
