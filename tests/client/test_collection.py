@@ -83,8 +83,10 @@ TAMPERED = {
     "integers that are no law": (
         ("questions", 0, "sampler", "keep"),
         "5",
-        r"questions\[0\].sampler: "
-        ".*'response'",
+        (
+            r"questions\[0\].sampler: "
+            ".*'response'"
+        ),
     ),
     "one integer more": (("questions", 0, "sampler", "extra"), 1, r"questions\[0\].sampler: .*extra"),
     "the integers of another number of categories": (
@@ -95,8 +97,10 @@ TAMPERED = {
     "a stated epsilon": (
         ("questions", 0, "parameters", "epsilon"),
         5,
-        r"parameters.epsilon is 5, but an "
-        "answer is",
+        (
+            r"parameters.epsilon is 5, but an "
+            "answer is"
+        ),
     ),
     "a stated epsilon of a fixed value": (
         ("questions", 3, "parameters", "epsilon_inf"),
@@ -106,14 +110,18 @@ TAMPERED = {
     "a charge": (
         ("questions", 1, "charge", "first"),
         999_000,
-        r"questions\[1\].charge.first is epsilon "
-        "0.999, but",
+        (
+            r"questions\[1\].charge.first is epsilon "
+            "0.999, but"
+        ),
     ),
     "a further charge": (
         ("questions", 1, "charge", "next"),
         0,
-        r"questions\[1\].charge.next is epsilon 0, "
-        "but",
+        (
+            r"questions\[1\].charge.next is epsilon 0, "
+            "but"
+        ),
     ),
     "a raised charge": (
         ("questions", 1, "charge", "first"),
@@ -123,8 +131,10 @@ TAMPERED = {
     "fixed to changing": (
         ("questions", 3, "value"),
         "changing",
-        r"questions\[3\].charge.next is epsilon 0, "
-        "but",
+        (
+            r"questions\[3\].charge.next is epsilon 0, "
+            "but"
+        ),
     ),
     "changing to fixed": (("questions", 0, "value"), "fixed", "its reports remember nothing"),
     "the promise of a report": (("promise", "report"), 1_999_999, "promise.report is epsilon 1.999999, but"),
@@ -144,8 +154,10 @@ TAMPERED = {
     "a field more": (
         ("questions", 2, "charges"),
         1,
-        r"questions\[2\] has a field 'charges' that no "
-        "collection has",
+        (
+            r"questions\[2\] has a field 'charges' that no "
+            "collection has"
+        ),
     ),
     "no promise": (("promise",), ..., "the collection has no field 'promise'"),
     "a promise more": (("note",), "trust me", "the collection has a field 'note' that no collection has"),
@@ -172,14 +184,18 @@ TAMPERED = {
     "a negative charge": (
         ("questions", 0, "charge", "first"),
         -1,
-        r"questions\[0\].charge.first is a whole "
-        "number",
+        (
+            r"questions\[0\].charge.first is a whole "
+            "number"
+        ),
     ),
     "a charge in text": (
         ("questions", 0, "charge", "first"),
         "0",
-        r"questions\[0\].charge.first is a whole "
-        "number",
+        (
+            r"questions\[0\].charge.first is a whole "
+            "number"
+        ),
     ),
 }
 

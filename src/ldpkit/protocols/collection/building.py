@@ -140,10 +140,7 @@ def _question(written: Written, number: int) -> tuple[dict[str, Any], Series]:
     path = ("questions", number)
     table = written.data["questions"][number]
     name = table.get("mechanism") if isinstance(table, dict) else None
-    is_known = isinstance(name, str) and name in MECHANISMS
-    declared = [each.name for each in MECHANISMS.get(str(name)).declared] if is_known else []
-    table = written.table(path, (*_QUESTION, *declared), ("id", "text"))
-    if name is None:
+    if isinstance(table, dict) and name is None:
         written.refuse(path, "the question has no mechanism: name one, or let 'ldpkit plan survey' choose")
     with written.at(*path, "mechanism"):
         kind = MECHANISMS.get(str(name))
@@ -151,6 +148,8 @@ def _question(written: Written, number: int) -> tuple[dict[str, Any], Series]:
             raise InvalidParameterError(
                 f"{name} does not run on devices: see 'ldpkit mechanisms' for those that do"
             )
+    declared = [each.name for each in kind.declared]
+    table = written.table(path, (*_QUESTION, *declared), ("id", "text"))
     with written.at(*path, next((key for key in DOMAIN_KEYS if key in table), "id")):
         domain, domain_form = written_domain(table)
         if not isinstance(domain, kind.domain_type):
