@@ -21,7 +21,7 @@ from ldpkit.client.questions import Question, read_question
 from ldpkit.client.signing import ALGORITHM, PublicKey, from_base64url
 from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError, UnknownNameError
 
-__all__ = ["FORMAT", "MOST_QUESTIONS", "Collection", "Rounds", "signed_message"]
+__all__ = ["FORMAT", "MOST_QUESTIONS", "Collection", "Question", "Rounds", "signed_message"]
 
 FORMAT = "ldpkit-collection-1"
 """The name of this form of collection file."""
@@ -86,18 +86,23 @@ class Rounds:
         """Return the JSON form."""
         return {"every": self.every, "start": self.start.isoformat(), "count": self.count}
 
-    def number(self, at: datetime.datetime) -> int:
-        """Return the round that a time belongs to; refuse times before the first and after the last."""
+    def index(self, at: datetime.datetime) -> int:
+        """Return the round that a time falls into: negative before the first, and beyond the last after it."""
         days = (at.astimezone(datetime.UTC).date() - self.start).days
-        if days < 0:
-            raise InvalidInputError(f"the collection starts on {self.start} (UTC): answer then")
         length = _DAYS[self.every]
         if length is None:
-            return 0
-        if days // length >= self.count:
-            last = self.start + datetime.timedelta(days=self.count * length - 1)
-            raise InvalidInputError(f"the collection ended with {last} (UTC): nothing is answered any more")
+            return min(max(days, -1), 0)
         return days // length
+
+    def number(self, at: datetime.datetime) -> int:
+        """Return the round that a time belongs to; refuse times before the first and after the last."""
+        index = self.index(at)
+        if index < 0:
+            raise InvalidInputError(f"the collection starts on {self.start} (UTC): answer then")
+        if index >= self.count:
+            last = self.start + datetime.timedelta(days=self.count * (_DAYS[self.every] or 1) - 1)
+            raise InvalidInputError(f"the collection ended with {last} (UTC): nothing is answered any more")
+        return index
 
 
 def signed_message(form: Mapping[str, Any]) -> bytes:
