@@ -49,7 +49,7 @@ FORMS = {
     "rows": ("rows", "RowSampler"),
     "table": ("rows", "TableSampler"),
     "planar": ("planar", "PlanarSampler"),
-    "pair": ("planar", "PairSampler"),
+    "pair": ("planar", "LocationPair"),
     "chained_response": ("chained", "ChainedResponseSampler"),
     "chained_hashing": ("chained", "ChainedHashing"),
     "chained_unary": ("chained", "ChainedUnary"),

@@ -13,18 +13,18 @@ from ldpkit.client.samplers.hashing import HashFamily
 from ldpkit.client.samplers.response import LARGEST_DOMAIN, Round
 from ldpkit.client.samplers.unary import bit_ratio, bits_of, pack_bits, random_bits, read_thresholds
 
-__all__ = ["ChainedHashing", "ChainedResponseSampler", "ChainedUnary", "Rounds"]
+__all__ = ["ChainedHashing", "ChainedResponseSampler", "ChainedUnary", "TwoRounds"]
 
 
 @dataclass(frozen=True)
-class Rounds:
+class TwoRounds:
     """Randomised response, and randomised response to that."""
 
     first: Round
     second: Round
 
     @classmethod
-    def read(cls, fields: Fields, size: int) -> Rounds:
+    def read(cls, fields: Fields, size: int) -> TwoRounds:
         """Return both rounds of some fields, or refuse them."""
         parts = [fields.part(name) for name in ("first", "second")]
         rounds = [Round.read(part, size) for part in parts]
@@ -51,11 +51,11 @@ class ChainedResponseSampler(MemorySampler):
     """Randomised response on a kept randomised response."""
 
     form = "chained_response"
-    rounds: Rounds
+    rounds: TwoRounds
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
-        return cls(Rounds.read(fields, fields.number("size", 2, LARGEST_DOMAIN)))
+        return cls(TwoRounds.read(fields, fields.number("size", 2, LARGEST_DOMAIN)))
 
     @property
     def places(self) -> tuple[int, ...]:
@@ -89,12 +89,12 @@ class ChainedHashing(MemorySampler):
 
     form = "chained_hashing"
     family: HashFamily
-    rounds: Rounds
+    rounds: TwoRounds
 
     @classmethod
     def read(cls, fields: Fields) -> Self:
         family = HashFamily.read(fields)
-        return cls(family, Rounds.read(fields, family.buckets))
+        return cls(family, TwoRounds.read(fields, family.buckets))
 
     @property
     def places(self) -> tuple[int, ...]:

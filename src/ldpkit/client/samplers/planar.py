@@ -13,7 +13,7 @@ from ldpkit.client.samplers.fields import WORD, Fields, index_bytes
 from ldpkit.client.samplers.noise import TurnedSampler
 from ldpkit.client.samplers.window import WindowSampler, read_levels
 
-__all__ = ["PairSampler", "PlanarSampler"]
+__all__ = ["LocationPair", "PlanarSampler"]
 
 _LARGEST_GRID = 1 << 15
 
@@ -88,7 +88,7 @@ class PlanarSampler(Sampler):
 
 
 @dataclass(frozen=True)
-class PairSampler(Sampler):
+class LocationPair(Sampler):
     """Two reports with words of their own; where directions are reported, from a public reference."""
 
     form = "pair"
