@@ -18,9 +18,9 @@ from ldpkit.client.signing import SigningKey
 from ldpkit.protocols.collection.building import check_collection, compile_toml
 from ldpkit.protocols.collection.files import seal
 
-__all__ = ["COLLECTION_FILES", "COLLECTION_TEXTS"]
+__all__ = ["COLLECTION_FILES", "COLLECTION_TEXTS", "TEXT"]
 
-_TEXT = """\
+TEXT = """\
 id = "town-2026"
 version = 2
 purpose = "How people in town live."
@@ -71,6 +71,7 @@ product = [["walk", "car"], ["young", "old"]]
 mechanism = "oue"
 parameters = {epsilon = 0.7}
 """
+"""A collection with a question of every kind that devices answer without a map."""
 _KEYS = (
     *("id", "version", "purpose", "rounds", "every", "start", "count", "spend", "ask", "promise", "lifetime"),
     *("questions", "text", "domain", "product", "low", "high", "period", "corners", "places", "mechanism"),
@@ -115,7 +116,7 @@ def _key() -> SigningKey:
 
 
 def _files() -> list[bytes]:
-    made = compile_toml(_TEXT.encode())
+    made = compile_toml(TEXT.encode())
     return [seal(made), seal(made, _key())]
 
 
@@ -179,4 +180,4 @@ def _check_text(data: bytes, folder: Path) -> None:
 
 
 COLLECTION_FILES = Target("collection files", _files, _change_file, _check_file)
-COLLECTION_TEXTS = Target("collection texts", lambda: [_TEXT.encode()], _change_text, _check_text)
+COLLECTION_TEXTS = Target("collection texts", lambda: [TEXT.encode()], _change_text, _check_text)

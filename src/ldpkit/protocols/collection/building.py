@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from ldpkit.client.canonical import canonical, read_json
@@ -16,7 +18,7 @@ from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.protocols.collection.charges import as_written, charges_of, series_of, totals_of
 from ldpkit.protocols.collection.domains import DOMAIN_KEYS, read_domain, written_domain
 from ldpkit.protocols.collection.written import Written, read_toml
-from ldpkit.protocols.ledger import Series, micro_epsilon
+from ldpkit.protocols.ledger import MICRO, Series
 
 __all__ = ["PLANNING_KEYS", "build", "check_collection", "compile_toml", "mechanism_of"]
 
@@ -201,14 +203,15 @@ def _promise(written: Written, totals: Totals) -> Totals:
         stated = told[name]
         if stated == INFINITE:
             continue
-        if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not stated >= 0:
+        if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not 0 <= stated < math.inf:
             written.refuse(
                 ("promise", name), f'a promise is an epsilon or "infinite", got {str(stated)[:50]!r}'
             )
-        if exceeds(cost, micro_epsilon(float(stated))):
+        if exceeds(cost, math.ceil(Fraction(stated) * MICRO)):
             written.refuse(
                 ("promise", name),
-                f"the promise for a {name} is epsilon {stated:g}, but the answers cost {micro_text(cost)}: "
+                f"the promise for a {name} is epsilon {str(stated)[:20]}, but the answers cost "
+                f"{micro_text(cost)}: "
                 "ask less, or promise less",
             )
     return totals
