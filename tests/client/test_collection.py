@@ -11,7 +11,7 @@ import pytest
 
 from client.collections import KEY, envelope, town
 from ldpkit.client.canonical import canonical
-from ldpkit.client.collection import Collection, Rounds, signed_message
+from ldpkit.client.collection import Collection, Schedule, signed_message
 from ldpkit.client.signing import SigningKey, to_base64url
 from ldpkit.core.errors import (
     FileFormatError,
@@ -292,7 +292,7 @@ def test_a_mended_text_changes_the_fingerprint_and_nothing_that_labels_know():
 
 
 def test_rounds_have_numbers_and_ends():
-    weekly = Rounds("weekly", datetime.date(2026, 12, 1), 2)
+    weekly = Schedule("weekly", datetime.date(2026, 12, 1), 2)
     at = {day: datetime.datetime(2026, 12, day, 23, 59, tzinfo=datetime.UTC) for day in (1, 7, 8, 14, 15)}
     assert [weekly.number(at[day]) for day in (1, 7, 8, 14)] == [0, 0, 1, 1]
     with pytest.raises(InvalidInputError, match="ended with 2026-12-14"):
@@ -300,7 +300,7 @@ def test_rounds_have_numbers_and_ends():
     east = datetime.timezone(datetime.timedelta(hours=9))
     with pytest.raises(InvalidInputError, match="starts on 2026-12-01"):
         weekly.number(datetime.datetime(2026, 12, 1, 8, 59, tzinfo=east))
-    assert Rounds("once", datetime.date(2026, 12, 1), 1).number(at[15]) == 0
+    assert Schedule("once", datetime.date(2026, 12, 1), 1).number(at[15]) == 0
 
 
 def test_reading_loads_no_numerical_library(tmp_path):

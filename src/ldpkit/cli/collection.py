@@ -9,11 +9,23 @@ from ldpkit.cli.groups import Group
 
 __all__ = ["add_to"]
 
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit collection new commute.toml
+  ldpkit collection check commute.toml
+  ldpkit collection keygen town.pem
+  ldpkit collection sign commute.toml --private-key town.pem -o commute.json
+"""
+
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     collection = typer.Typer(
-        cls=Group, help="Write, check, sign and rehearse a collection file.", rich_markup_mode=None
+        cls=Group,
+        help="Write, check, sign and rehearse a collection file.",
+        epilog=_EXAMPLES,
+        rich_markup_mode=None,
     )
     collection_new.add_to(collection)
     collection_check.add_to(collection)

@@ -72,6 +72,9 @@ def new(
     epsilon: opt.EpsilonOption = None,
     mechanism: opt.MechanismOption = None,
     parameter: opt.ParameterOption = None,
+    fixed: Annotated[
+        bool, typer.Option("--fixed", help="A longitudinal mechanism goes on reporting the first value.")
+    ] = False,
     every: Annotated[Every, typer.Option("--every", help="How often a device answers.")] = Every.once,
     start: Annotated[
         str | None, typer.Option("--start", help="The first day, such as 2026-12-01.", show_default="today")
@@ -112,6 +115,8 @@ def new(
     table, reasons = _question(
         question, text, space, people, within, epsilon, mechanism, parse_parameters(parameter)
     )
+    if fixed:
+        table["value"] = "fixed"
     _write(file, table, reasons, purpose, people, str(every), _day(start), count, add=add)
     for reason in reasons:
         note(reason)
@@ -227,7 +232,8 @@ def _question(
 
     chosen = choose_question(PlannedQuestion(name, space, within), people, epsilon=epsilon)
     made = chosen.choice.mechanism
-    return table | {"mechanism": made.name, "epsilon": made.epsilon}, chosen.reasons
+    reasons = (*chosen.reasons, *(f"Warning: {each}" for each in chosen.warnings))
+    return table | {"mechanism": made.name, "epsilon": made.epsilon}, reasons
 
 
 def _written(space: Domain) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ldpkit.client.questions import Question, read_question
 from ldpkit.client.signing import ALGORITHM, PublicKey, from_base64url
 from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError, UnknownNameError
 
-__all__ = ["FORMAT", "MOST_QUESTIONS", "Collection", "Question", "Rounds", "signed_message"]
+__all__ = ["FORMAT", "MOST_QUESTIONS", "Collection", "Question", "Schedule", "signed_message"]
 
 FORMAT = "ldpkit-collection-1"
 """The name of this form of collection file."""
@@ -37,7 +37,7 @@ _FIELDS = (
 
 
 @dataclass(frozen=True)
-class Rounds:
+class Schedule:
     """When answers are taken.
 
     Parameters
@@ -51,7 +51,7 @@ class Rounds:
 
     Examples
     --------
-    >>> weekly = Rounds("weekly", datetime.date(2026, 12, 1), 4)
+    >>> weekly = Schedule("weekly", datetime.date(2026, 12, 1), 4)
     >>> weekly.number(datetime.datetime(2026, 12, 9, tzinfo=datetime.UTC))
     1
     """
@@ -69,7 +69,7 @@ class Rounds:
             )
 
     @classmethod
-    def from_json(cls, form: Any) -> Rounds:
+    def from_json(cls, form: Any) -> Schedule:
         """Return the rounds of a collection, or refuse them."""
         fields = check_fields(form, "rounds", ("every", "start", "count"))
         try:
@@ -87,7 +87,7 @@ class Rounds:
         return {"every": self.every, "start": self.start.isoformat(), "count": self.count}
 
     def index(self, at: datetime.datetime) -> int:
-        """Return the round that a time falls into: negative before the first, and beyond the last after it."""
+        """Return the round that a time falls into: negative before the first, beyond the last after it."""
         days = (at.astimezone(datetime.UTC).date() - self.start).days
         length = _DAYS[self.every]
         if length is None:
@@ -122,7 +122,7 @@ class Collection:
         What it is for, in a sentence.
     questions : tuple of Question
         What is asked.
-    rounds : Rounds
+    rounds : Schedule
         When.
     ask : int
         How many of the questions a device answers.
@@ -144,7 +144,7 @@ class Collection:
     version: int
     purpose: str
     questions: tuple[Question, ...]
-    rounds: Rounds
+    rounds: Schedule
     ask: int
     promise: Totals
     least_reports: int
@@ -193,7 +193,7 @@ class Collection:
         for each in ids:
             if ids.count(each) > 1:
                 raise FileFormatError(f"two questions have the id {each!r}: give each its own")
-        rounds = Rounds.from_json(fields["rounds"])
+        rounds = Schedule.from_json(fields["rounds"])
         spend = check_fields(fields["spend"], "spend", ("ask",))
         ask = whole_of(spend["ask"], "spend.ask", least=1, most=len(questions))
         promise = Totals.from_json(fields["promise"], "promise")

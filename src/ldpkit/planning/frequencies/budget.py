@@ -15,7 +15,7 @@ from ldpkit.planning.verification import RUNS, Verification, verify_around
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
-    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.frequencies.question import FrequencyQuestion
 
 __all__ = ["make_search", "plan_budget", "verify"]
 
@@ -47,13 +47,17 @@ it has tolerance
 
 
 def plan_budget(
-    question: Question, method: str = "sequential", *, rng: RandomSource | None = None, **parameters: float
+    question: FrequencyQuestion,
+    method: str = "sequential",
+    *,
+    rng: RandomSource | None = None,
+    **parameters: float,
 ) -> Plan:
     """Return the smallest epsilon that satisfies a question's constraint, as a plan.
 
     Parameters
     ----------
-    question : Question
+    question : FrequencyQuestion
         Whose values, which protocol, what accuracy.
     method : str
         A search method; see `ldpkit.planning.searches`.
@@ -66,9 +70,9 @@ def plan_budget(
     --------
     >>> import ldpkit
     >>> from ldpkit.planning.constraint import Constraint
-    >>> from ldpkit.planning.frequencies.question import Question
+    >>> from ldpkit.planning.frequencies.question import FrequencyQuestion
     >>> wanted = Constraint("mae", "at most", 0.02, probability=0.9)
-    >>> plan = plan_budget(Question([6000, 3000, 1000], "oue", wanted), "analytic")
+    >>> plan = plan_budget(FrequencyQuestion([6000, 3000, 1000], "oue", wanted), "analytic")
     >>> round(plan.epsilon, 2), plan.holds, plan.simulations
     (1.27, 'yes', 0)
     """
@@ -117,7 +121,7 @@ def _judge(runner: TrialRunner, selection: ChosenEpsilon) -> ChosenEpsilon:
 
 
 def verify(
-    question: Question, plan: Plan, *, rng: RandomSource | None = None, runs: int = RUNS
+    question: FrequencyQuestion, plan: Plan, *, rng: RandomSource | None = None, runs: int = RUNS
 ) -> Iterator[Verification]:
     """Simulate anew at the selected epsilon and at 0.9 times it, where the constraint should fail.
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["Question"]
+__all__ = ["FrequencyQuestion"]
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class FrequencyQuestion:
     """What is asked: the smallest epsilon that satisfies a constraint.
 
     Parameters
@@ -48,7 +48,7 @@ class Question:
     Examples
     --------
     >>> wanted = Constraint("mae", "at most", 0.01, probability=0.9)
-    >>> Question([600, 300, 100], "rappor", wanted).protocol
+    >>> FrequencyQuestion([600, 300, 100], "rappor", wanted).protocol
     'sue'
     """
 

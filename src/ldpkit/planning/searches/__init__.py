@@ -38,7 +38,7 @@ from ldpkit.core.random import seeded
 from ldpkit.core.registry import Registry
 
 if TYPE_CHECKING:
-    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.frequencies.question import FrequencyQuestion
     from ldpkit.planning.searches.trials import TrialRunner
 
 __all__ = ["SEARCHES", "Search", "ChosenEpsilon", "search"]
@@ -74,7 +74,7 @@ class Search(abc.ABC):
 
     title: ClassVar[str]
 
-    def check(self, question: Question) -> None:
+    def check(self, question: FrequencyQuestion) -> None:
         """Refuse a question that the method cannot answer, such as people that cannot be simulated."""
         question.oracle(question.epsilon_max).simulate(question.counts, rng=seeded(0), repeats=1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.numbertext import number_text
 from ldpkit.planning.survey.question import Choice, PlannedQuestion, least_epsilon, ranked
@@ -24,10 +25,13 @@ class Chosen:
         The mechanism, and how exact the answer will be.
     reasons : tuple of str
         Why it was chosen, in sentences.
+    warnings : tuple of str
+        What must be known before it is used, such as an epsilon that hides little.
     """
 
     choice: Choice
     reasons: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def choose_question(question: PlannedQuestion, people: int, *, epsilon: float | None = None) -> Chosen:
@@ -77,7 +81,7 @@ that is as frequent as the others.
     if best.ratio > 1 and question.within is not None:
         wanted = number_text(question.within, 3)
         why += f" Wanted was {wanted}: ask about {best.ratio**2:.1f} times as many people."
-    return Chosen(best, (first, why))
+    return Chosen(best, (first, why), tuple(epsilon_warnings(epsilon, subject=best.mechanism.name)))
 
 
 def _rounded_up(epsilon: float) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from ldpkit.mechanisms.kinds import CIRCULAR, FREQUENCY, NUMERIC, select
 from ldpkit.planning.searches.roots import find_root
 from ldpkit.planning.survey.errors import expected_error
 
-__all__ = ["Choice", "PlannedQuestion", "choose", "least_epsilon", "ranked"]
+__all__ = ["Choice", "PlannedQuestion", "choose", "least_epsilon", "ranked", "shortlisted"]
 
 _SHARE = (
     0.01  # of all people, of an interval or of a circle: the error that is wanted unless somebody says so
@@ -26,6 +27,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     CIRCULAR: ("client",),
 }
 _TIE = 1.02  # errors that differ by less are alike: the shorter report wins
+_ANCHORS = 0.1, 1.0, 3.0, 8.0  # epsilons at which the mechanisms of a search are chosen
 _CLOSE = 1e-4  # of the logarithm of an epsilon
 
 
@@ -170,6 +172,24 @@ def choose(question: PlannedQuestion, epsilon: float, people: int, *, share: flo
     return ranked(question, epsilon, people, share=share)[0]
 
 
+def shortlisted(
+    question: PlannedQuestion, people: int, tries: Iterable[tuple[float, float]]
+) -> PlannedQuestion:
+    """Return a question with those mechanisms alone that are best somewhere: some take long to make.
+
+    Parameters
+    ----------
+    question : PlannedQuestion
+        What is asked.
+    people : int
+        How many take part.
+    tries : iterable of (float, float)
+        The epsilons, and the parts of the people, that are tried.
+    """
+    best = [choose(question, epsilon, people, share=share).mechanism.name for epsilon, share in tries]
+    return replace(question, mechanisms=tuple(dict.fromkeys(best)))
+
+
 def least_epsilon(question: PlannedQuestion, people: int, *, share: float = 1.0) -> Choice:
     """Return the choice with the smallest epsilon that is exact enough.
 
@@ -180,6 +200,7 @@ def least_epsilon(question: PlannedQuestion, people: int, *, share: float = 1.0)
     >>> choice.mechanism.name, round(choice.mechanism.epsilon, 2)
     ('hm', 1.28)
     """
+    question = shortlisted(question, people, [(anchor, share) for anchor in _ANCHORS])
 
     def excess(log_epsilon: float) -> float:
         return math.log(choose(question, math.exp(log_epsilon), people, share=share).ratio)

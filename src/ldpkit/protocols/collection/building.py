@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from ldpkit.client.canonical import canonical, read_json
-from ldpkit.client.collection import FORMAT, MOST_QUESTIONS, Collection, Rounds
+from ldpkit.client.collection import FORMAT, MOST_QUESTIONS, Collection, Schedule
 from ldpkit.client.promises import Totals, exceeds
 from ldpkit.client.questions import CHANGING, FIXED, Question
 from ldpkit.client.spending import INFINITE, micro_text
@@ -111,7 +111,7 @@ def _path_in(message: str) -> tuple[str | int, ...]:
     return tuple(path)
 
 
-def _rounds(written: Written) -> Rounds:
+def _rounds(written: Written) -> Schedule:
     table = written.table(("rounds",), ("every", "start", "count"), ("every", "start"))
     start = table["start"]
     if isinstance(start, datetime.datetime) or not isinstance(start, (datetime.date, str)):
@@ -122,7 +122,7 @@ def _rounds(written: Written) -> Rounds:
         written.refuse(("rounds",), "rounds need count: without an end there is no promise for a lifetime")
     with written.at("rounds", "start" if isinstance(start, str) else "count"):
         form = {"every": table["every"], "start": str(start), "count": table.get("count", 1)}
-        return Rounds.from_json(form)
+        return Schedule.from_json(form)
 
 
 def _ask(written: Written, count: int) -> int:
