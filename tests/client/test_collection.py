@@ -149,6 +149,7 @@ TAMPERED = {
     "more rounds": (("rounds", "count"), 5, "promise.lifetime is epsilon 6.8, but"),
     "once, four times": (("rounds", "every"), "once", "rounds.count is 4, but once is one round"),
     "hourly": (("rounds", "every"), "hourly", "rounds.every is one of once, daily, weekly"),
+    "no end": (("rounds", "start"), "9999-12-01", "4 rounds from there have no end"),
     "no day": (("rounds", "start"), "2026-02-30", "rounds.start is a day such as 2026-12-01"),
     "no field": (("questions", 2, "charge"), ..., r"questions\[2\] has no field 'charge'"),
     "a field more": (

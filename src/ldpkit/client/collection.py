@@ -67,6 +67,8 @@ class Schedule:
             raise FileFormatError(
                 f"rounds.count is {self.count}, but once is one round: make it 1, daily or weekly"
             )
+        if self.start.year + self.count * (_DAYS[self.every] or 1) // 365 >= datetime.MAXYEAR:
+            raise FileFormatError(f"rounds.start is {self.start}: {self.count} rounds from there have no end")
 
     @classmethod
     def from_json(cls, form: Any) -> Schedule:

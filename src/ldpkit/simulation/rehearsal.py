@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from ldpkit.client.collection import Collection
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.protocols.collection.building import mechanism_of
+from ldpkit.protocols.ledger import MICRO
 from ldpkit.protocols.survey import Survey
 from ldpkit.simulation.invented import invent_values
 from ldpkit.simulation.survey import SurveyTrials, try_survey
@@ -47,4 +51,6 @@ def rehearse(
         name: invent_values(mechanism, people, source.derive(name))
         for name, mechanism in survey.questions.items()
     }
-    return try_survey(survey, answers, repeats=repeats, rng=source, watch=watch)
+    trials = try_survey(survey, answers, repeats=repeats, rng=source, watch=watch)
+    paid = collection.promise.round  # a fixed value pays for all its reports with the first
+    return replace(trials, epsilon=math.inf if paid is None else paid / MICRO)
