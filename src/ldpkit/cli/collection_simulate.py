@@ -11,8 +11,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.collection_check import CollectionArgument
 from ldpkit.cli.outputs import check_page, write_text
-from ldpkit.cli.printing import note, present
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, present, watched
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ldpkit.protocols.collection.drafts import Draft
     from ldpkit.protocols.collection.written import Written
 
-__all__ = ["add_to"]
+__all__ = ["EXAMPLES", "survey"]
 
-_EXAMPLES = """
+EXAMPLES = """
 \b
 Examples:
   ldpkit plan survey town.toml --n 200000 -e 2
@@ -30,11 +30,6 @@ Examples:
 The file has a [[questions]] for each question, as a collection has; mechanism and epsilon are left out,
 and 'within' says how far off the answer may be.
 """
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("survey", epilog=_EXAMPLES)(survey)
 
 
 def survey(

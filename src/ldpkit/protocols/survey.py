@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Reports, Values
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism

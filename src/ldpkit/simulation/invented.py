@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_spatial

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats

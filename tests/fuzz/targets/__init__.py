@@ -10,6 +10,7 @@ from fuzz.targets import (
     decoded,
     estimates,
     histories,
+    models,
     options,
     polar,
     reports,
@@ -18,6 +19,7 @@ from fuzz.targets import (
     stores,
     tables,
     tallies,
+    walks,
 )
 
 __all__ = ["TARGETS"]
@@ -39,6 +41,8 @@ TARGETS: dict[str, Target] = {
         tables.TEXTS,
         tables.COUNTS,
         tables.PARQUET,
+        walks.WALKS,
+        models.MODELS,
         runlogs.RUNLOGS,
         options.OPTIONS,
         commands.COMMANDS,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 from ldpkit.planning.survey.question import PlannedQuestion

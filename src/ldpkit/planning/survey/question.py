@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from ldpkit.core.checks import LARGEST_EPSILON, SMALLEST_EPSILON, check_whole
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
+from ldpkit.core.parameters import LARGEST_EPSILON, SMALLEST_EPSILON, check_whole
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.mechanisms.kinds import CIRCULAR, FREQUENCY, NUMERIC, select
 from ldpkit.planning.searches.roots import find_root

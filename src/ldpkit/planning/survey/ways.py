@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ldpkit.core.checks import SMALLEST_EPSILON
+from ldpkit.core.parameters import SMALLEST_EPSILON
 from ldpkit.planning.survey.question import Choice, PlannedQuestion, choose, shortlisted
 from ldpkit.protocols.survey import Survey, split_budget
 
