@@ -17,6 +17,7 @@ from client.collections import KEY, TOWN, envelope, town, with_question
 from ldpkit.client.canonical import canonical
 from ldpkit.client.collection import Collection
 from ldpkit.client.epsilon import covers
+from ldpkit.client.places import place_of
 from ldpkit.client.promises import promised
 from ldpkit.client.samplers import read_sampler
 from ldpkit.core.errors import FileFormatError, InvalidInputError, LdpkitError, MismatchError
@@ -24,6 +25,7 @@ from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.kinds import select
 from ldpkit.protocols.collection.building import check_collection, compile_toml, mechanism_of
 from ldpkit.protocols.collection.charges import charges_of, series_of, totals_of
+from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.protocols.collection.files import load_collection, seal
 from ldpkit.protocols.collection.versions import compare_versions
 from ldpkit.protocols.ledger import Series, micro_epsilon
@@ -144,6 +146,20 @@ def test_lines_are_found_in_a_longer_file(old, new, line, said):
     text = TOWN.replace(old.encode(), new.encode(), 1)
     with pytest.raises(LdpkitError, match=rf"^town.toml, line {line}: .*{said}"):
         compile_toml(text, "town.toml")
+
+
+def test_a_cross_tabulation_counts_as_the_device_does():
+    """The place of a pair on a device is the index of its label; its reports are the mechanism's."""
+    question = compile_toml(TOWN).question("cross")
+    pairs = list(itertools.product(*question.domain["product"]))
+    places = [place_of(question.kind, question.domain, question.sampler, list(pair)) for pair in pairs]
+    assert places == list(range(6))
+    assert labels_of(question.domain) == [", ".join(pair) for pair in pairs]
+    mechanism, sampler = mechanism_of(question), read_sampler(question.sampler)
+    source = np.random.default_rng(1)
+    reports = b"".join(sampler.draw(4, source.bytes) for _ in range(2000))
+    found = mechanism.tally(mechanism.decode(reports)).estimate()
+    assert abs(found.values[4] - 1) < 6 * found.stderr[4], "false alarm in 1 of 10^8"
 
 
 def test_what_has_no_bound_must_be_said():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ldpkit.client.collection import Collection
 from ldpkit.client.promises import exceeds, promised
 from ldpkit.client.samplers import MemorySampler, read_sampler
 from ldpkit.client.signing import SigningKey
+from ldpkit.core.errors import LdpkitError
 from ldpkit.protocols.collection.building import check_collection, compile_toml
 from ldpkit.protocols.collection.files import seal
 
@@ -172,8 +174,14 @@ def _change_text(rng: random.Random, data: bytes) -> bytes:
 
 
 def _check_text(data: bytes, folder: Path) -> None:
-    """What is accepted is what devices accept, and what a check finds nothing against."""
-    found = compile_toml(data, "a.toml")
+    """What is accepted passes every other check; what is refused names a line that there is."""
+    try:
+        found = compile_toml(data, "a.toml")
+    except LdpkitError as refusal:
+        named = re.match(r"a\.toml, line (\d+): ", str(refusal))
+        last = data.replace(b"\r\n", b"\n").count(b"\n") + 1
+        require(named is None or 1 <= int(named.group(1)) <= last, f"there is no such line: {refusal}")
+        raise
     again = Collection.read(seal(found))
     require(again.digest == found.digest, "the digest changes on the way")
     check_collection(again)
