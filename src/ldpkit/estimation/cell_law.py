@@ -10,6 +10,7 @@ import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.cell_extremes import set_extremes
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["Detectors", "bins_of", "cell_law", "detectors"]
@@ -79,20 +80,25 @@ class Detectors:
         0 for cells outside the region.
     typical : array, shape (cells, sizes)
         The chance of a set for people who are equally likely everywhere.
+    is_proven : bool
+        Whether the least and largest chances are those over all locations, or over nine points of each
+        cell.
     """
 
     sets: Any
     inside: Floats
     outside: Floats
     typical: Floats
+    is_proven: bool = False
 
 
 @lru_cache(maxsize=4)
 def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
     """Return sets of bins that tell each cell from the rest, the same whatever people report.
 
-    The least and largest chances are those at the corners, the middles of the edges and the middle
-    of every cell, where they are exact.
+    They are chosen by the chances at nine points of each cell. The least and largest chances are those
+    over all locations, where the mechanism knows which places bound the others; else those at the nine
+    points.
     """
     points, owners = _lattice(grid)
     groups = _coarse(mechanism)
@@ -120,8 +126,26 @@ def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
         most = np.where(masked, chances, -np.inf).max(axis=0)
         return np.where(where.any(axis=0)[:, None], np.stack([least, most]), 0.0)
 
-    sets = chosen[:, :, groups]
-    return Detectors(sets, ends(within), ends(~within), chances.mean(axis=0))
+    sets, typical_chances = chosen[:, :, groups], chances.mean(axis=0)
+    bounds = set_extremes(mechanism, grid, flat, groups, _coarse_edges(mechanism))
+    if bounds is None:
+        return Detectors(sets, ends(within), ends(~within), typical_chances)
+    least, most = (each.reshape(len(grid), len(grid), len(sizes)) for each in bounds)
+    held = np.isin(np.arange(len(grid)), owners)  # cells that the region has a part of
+    own, other = _own_and_other(least, most, held)
+    return Detectors(sets, own, other, typical_chances, is_proven=True)
+
+
+def _own_and_other(least: Floats, most: Floats, held: Any) -> tuple[Floats, Floats]:
+    """Return the ends of chances in the cell that a set is for, and in all others of the region."""
+    cells = np.arange(len(held))
+    own = np.where(held[:, None], np.stack([least[cells, cells], most[cells, cells]]), 0.0)
+    other = np.zeros_like(own)
+    for cell in cells[held].tolist():
+        rest = held & (cells != cell)
+        if rest.any():
+            other[:, cell] = least[rest, cell].min(axis=0), most[rest, cell].max(axis=0)
+    return own, other
 
 
 def _lattice(grid: CellGrid) -> tuple[Floats, Counts]:
@@ -143,6 +167,17 @@ def _coarse(mechanism: SpatialMechanism) -> Counts:
     factors = [-(-size // _FEW_BINS) for size in shape]
     first, second = (np.arange(size) // factor for size, factor in zip(shape, factors, strict=True))
     return np.asarray(first[:, None] * (second[-1] + 1) + second).ravel()
+
+
+def _coarse_edges(mechanism: SpatialMechanism) -> tuple[Counts, ...]:
+    """Return the edges of the groups of bins along each coordinate, in cells."""
+    edges = mechanism.bin_edges
+    if len(edges) == 1:
+        return edges
+    factors = [-(-size // _FEW_BINS) for size in mechanism.bin_shape]
+    return tuple(
+        np.unique(np.append(each[::factor], each[-1])) for each, factor in zip(edges, factors, strict=True)
+    )
 
 
 def _grouped(masses: Floats, groups: Counts) -> Floats:
