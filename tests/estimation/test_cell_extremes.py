@@ -10,25 +10,28 @@ from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.estimation import cell_law
 from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import detectors
+from slow import slow
 
 PLACES = [(x / 6, y / 6) for x in range(7) for y in range(7)]
 PLANE = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=PLACES)
 SLANTED = ldpkit.PlaneDomain.parallelogram((0, 0), (3, 1), (-1, 2))
 BOUNDED = [
     ("tracs_c", PLANE, {}),
-    ("tracs_c", ldpkit.PlaneDomain.globe(), {}),
-    ("tracs_d", PLANE, {}),
     ("tracs_d", SLANTED, {}),
-    ("tracs_d", PLANE, {"x": 0.3, "y": 0.0, "direction": "sectors"}),
     ("planar_window", SLANTED, {}),
     ("grid_response", PLANE, {}),
     ("place_response", PLANE, {}),
-    ("place_exponential", PLANE, {}),
-    ("grid_exponential", SLANTED, {}),
+    *slow(
+        ("tracs_c", ldpkit.PlaneDomain.globe(), {}),
+        ("tracs_d", PLANE, {}),
+        ("tracs_d", PLANE, {"x": 0.3, "y": 0.0, "direction": "sectors"}),
+        ("place_exponential", PLANE, {}),
+        ("grid_exponential", SLANTED, {}),
+    ),
 ]
 
 
-def stray(mechanism, grid, found, count=1500):
+def stray(mechanism, grid, found, count=400):
     """Return by how much the chance of a set is outside its bounds, for random locations."""
     region = grid.domain.region
     shares = np.random.default_rng(4).random((count, 2))
@@ -44,12 +47,11 @@ def stray(mechanism, grid, found, count=1500):
 
 @pytest.mark.parametrize(("name", "plane", "more"), BOUNDED)
 def test_no_location_has_a_chance_beyond_the_bounds(name, plane, more):
-    for epsilon in (4.0, 14.0):
-        mechanism = ldpkit.get(name, plane, epsilon=epsilon, **more)
-        grid = CellGrid.of(mechanism.domain, 4, 3)
-        found = detectors(mechanism, grid)
-        assert found.is_proven
-        assert stray(mechanism, grid, found) < 1e-6  # they are chosen in single precision
+    mechanism = ldpkit.get(name, plane, epsilon=10.0, **more)
+    grid = CellGrid.of(mechanism.domain, 3, 2)
+    found = detectors(mechanism, grid)
+    assert found.is_proven
+    assert stray(mechanism, grid, found) < 1e-6
 
 
 def test_nine_points_of_a_cell_do_not_bound_it(monkeypatch):

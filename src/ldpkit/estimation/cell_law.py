@@ -19,6 +19,7 @@ _WITHIN = 4  # places along each edge of a cell, at least, over which the law is
 _ACROSS = 64  # and along each edge of the map
 _AT_A_TIME = 1024  # places whose laws are in memory together
 _SIZES = (1, 3, 10, 30, 100, 300)  # bins of a detector
+_POSTERIORS = (0.02, 0.2, 0.5, 0.9)  # how likely a bin of a further detector comes from the cell, at least
 _INSIDE = 1e-6  # of a cell: how far from its edge a point is surely within
 _FEW_BINS = 32  # along each coordinate, for detectors
 
@@ -74,7 +75,7 @@ class Detectors:
     Parameters
     ----------
     sets : array of bool, shape (cells, sizes, bins)
-        The sets, each larger than the one before it.
+        The sets.
     inside, outside : arrays, shape (2, cells, sizes)
         The least and the largest chance of a set, for locations in the cell and for all others;
         0 for cells outside the region.
@@ -111,14 +112,20 @@ def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
     typical = law.mean(axis=0)
     bins = law.shape[1]
     sizes = sorted({min(size, bins - 1) for size in _SIZES if size < 2 * bins})
-    chosen = np.zeros((len(grid), len(sizes), bins), bool)
+    kinds = len(sizes) + len(_POSTERIORS)
+    chosen = np.zeros((len(grid), kinds, bins), bool)
     within = owners[:, None] == np.arange(len(grid))
     for cell in np.unique(owners).tolist():
         order = np.argsort(-law[within[:, cell]].min(axis=0) / typical, kind="stable")
         for each, size in enumerate(sizes):
             chosen[cell, each, order[:size]] = True
+    # Bins that most likely come from the cell, and those that rarely come from elsewhere.
+    even = _grouped(cell_law(mechanism, grid), groups)
+    posterior = np.divide(even, even.sum(axis=0), out=np.zeros_like(even), where=even.sum(axis=0) > 0)
+    for each, least_share in enumerate(_POSTERIORS):
+        chosen[:, len(sizes) + each] = posterior > least_share
     flat = chosen.reshape(-1, bins)
-    chances = (law @ flat.T.astype(np.float32)).reshape(len(law), len(grid), len(sizes)).astype(float)
+    chances = (law @ flat.T.astype(np.float32)).reshape(len(law), len(grid), kinds).astype(float)
 
     def ends(where: Any) -> Floats:
         masked = where[:, :, None]
@@ -130,7 +137,7 @@ def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
     bounds = set_extremes(mechanism, grid, flat, groups, _coarse_edges(mechanism))
     if bounds is None:
         return Detectors(sets, ends(within), ends(~within), typical_chances)
-    least, most = (each.reshape(len(grid), len(grid), len(sizes)) for each in bounds)
+    least, most = (each.reshape(len(grid), len(grid), kinds) for each in bounds)
     held = np.isin(np.arange(len(grid)), owners)  # cells that the region has a part of
     own, other = _own_and_other(least, most, held)
     return Detectors(sets, own, other, typical_chances, is_proven=True)
