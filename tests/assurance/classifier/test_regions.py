@@ -105,7 +105,7 @@ def test_only_the_sensitive_columns_are_perturbed_and_a_withheld_one_is_constant
     both = ldpkit.utility(model, rows[:20], {0: ogpm, 2: ldpkit.Withheld(0.5)})
     same = model.predict(moved) == model.predict(rows[:20])
     alone = ldpkit.utility(model, moved, {0: ogpm})
-    assert np.allclose(both.values, np.where(same, alone.values, 1 - alone.values))
+    assert np.allclose(both.values, np.where(same, alone.values, 1 - alone.values), atol=2e-6)  # a cell
     assert both.epsilon == pytest.approx(one.epsilon)
 
 

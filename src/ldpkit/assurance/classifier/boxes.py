@@ -99,7 +99,7 @@ class BoxRegions:
         """Return the probability that each record keeps its label, and its bounds."""
         cells = []
         for cut, law in zip(self.cuts, laws, strict=True):
-            below = law.below(cut, inclusive=True)
+            below = law.reached(cut)
             full = np.concatenate([np.zeros((len(cut), 1)), below, np.ones((len(cut), 1))], axis=1)
             cells.append(np.diff(full, axis=1))
         value = np.zeros(len(self.masks))

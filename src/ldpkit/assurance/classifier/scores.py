@@ -38,12 +38,15 @@ class Scores:
         One number for each score.
     classes : array
         The labels, two for a single score.
+    shifted : array, optional
+        What scalers that were pulled back add and take away again in each score: rounding grows with it.
     """
 
     quadratic: Floats
     linear: Floats
     constant: Floats
     classes: Any
+    shifted: Floats | float = 0.0
 
     @property
     def is_half_space(self) -> bool:
@@ -67,7 +70,19 @@ class Scores:
         quadratic = self.quadratic * inverse[:, None] * inverse[None, :]
         linear = self.linear * inverse
         constant = self.constant - linear @ shift + np.einsum("i,kij,j->k", shift, quadratic, shift)
-        return Scores(quadratic, linear - 2 * quadratic @ shift, constant, self.classes)
+        shifted = np.abs(linear) @ np.abs(shift) + np.einsum(
+            "i,kij,j->k", np.abs(shift), np.abs(quadratic), np.abs(shift)
+        )
+        return Scores(quadratic, linear - 2 * quadratic @ shift, constant, self.classes, shifted)
+
+    def rounding(self, reach: Floats) -> Floats:
+        """Return how far scores computed in floating point may be off, where columns reach up to `reach`.
+
+        Every sum and product is off by one part in 2^53 at most; there are a few for each column.
+        """
+        size = np.einsum("ni,kij,nj->nk", reach, np.abs(self.quadratic), reach, optimize=True)
+        size = size + reach @ np.abs(self.linear).T + np.abs(self.constant) + self.shifted
+        return np.asarray(size * (8 * reach.shape[1] + 16) * 2.0**-53)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,13 +119,21 @@ class ScoreRegions:
         others[:, list(self.sensitive)] = 0.0
         constants = others @ self.scores.linear[0] + self.scores.constant[0]
         weights = self.scores.linear[0, list(self.sensitive)]
-        value, low, high = half_space([float(weight) for weight in weights], constants, laws)
+        off = self.scores.rounding(self._reach(laws))[:, 0]
+        value, low, high = half_space([float(weight) for weight in weights], constants, laws, off)
         positive = self.labels == 1
         return (
             np.where(positive, value, 1 - value),
             np.where(positive, low, 1 - high),
             np.where(positive, high, 1 - low),
         )
+
+    def _reach(self, laws: Sequence[Outputs]) -> Floats:
+        """Return how large each column of each record can become."""
+        reach = np.abs(self.rows)
+        for position, law in zip(self.sensitive, laws, strict=True):
+            reach[:, position] = law.reach
+        return reach
 
     def _curved(self, laws: Sequence[Outputs]) -> tuple[Floats, Floats, Floats]:
         value, error = np.zeros(len(self.rows)), np.zeros(len(self.rows))

@@ -13,10 +13,14 @@ from ldpkit.assurance.classifier.columns import PrivateColumn, as_private_column
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.core.typing import Floats
 
-__all__ = ["BATCH", "RecordTable", "Sensitive", "private_columns", "record_table"]
+__all__ = ["BATCH", "RecordTable", "Sensitive", "Unread", "private_columns", "record_table"]
 
 BATCH = 1 << 16
 """So many rows a model is given at a time."""
+
+
+class Unread(Exception):  # noqa: N818 (it is no error: another method takes over)
+    """Why a model cannot be read; the reason becomes a note of the result."""
 
 
 @dataclass(frozen=True, eq=False)
