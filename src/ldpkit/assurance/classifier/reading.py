@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.boxes import BoxRegions, Trees, box_regions, read_trees
+from ldpkit.assurance.classifier.boosting import read_boosted
+from ldpkit.assurance.classifier.boxes import BoxRegions, box_regions
 from ldpkit.assurance.classifier.networks import Network, read_network
 from ldpkit.assurance.classifier.polygons import PolygonRegions
 from ldpkit.assurance.classifier.scores import MOST_CURVED, ScoreRegions, Scores, read_scores
 from ldpkit.assurance.classifier.table import RecordTable, Unread
+from ldpkit.assurance.classifier.trees import Trees, read_trees
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Unread", "read_model", "regions"]
@@ -32,7 +34,9 @@ def read_model(model: Any) -> Scores | Trees | Network:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     steps = [step for step in steps if step is not None and step != "passthrough"]
     last = steps[-1]
-    found: Scores | Trees | Network | None = read_scores(last) or read_trees(last) or read_network(last)
+    found: Scores | Trees | Network | None = (
+        read_scores(last) or read_trees(last) or read_boosted(last) or read_network(last)
+    )
     if found is None:
         raise Unread(f"{type(last).__name__} cannot be read, so it is only asked")
     shift, scale = None, None
@@ -99,6 +103,9 @@ def regions(
         if not np.array_equal(ask(rows), indices):
             raise Unread("the labels are not those of the model, so it is only asked")
         return PolygonRegions(read, rows, indices, sensitive, ask)
+    best, gap = read.decide(read.scores(rows))
+    if ((best != indices) & (gap > read.rounding)).any():
+        raise Unread("the model does not predict what its trees say, so it is only asked")
     found = box_regions(read, rows, indices, sensitive, ask)
     if found is None:
         raise Unread(
