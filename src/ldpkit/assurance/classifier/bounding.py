@@ -15,7 +15,7 @@ import numpy as np
 from ldpkit.assurance.classifier.networks import Network
 from ldpkit.core.typing import Floats
 
-__all__ = ["Extremes", "box_extremes", "corner_extremes", "least_scores"]
+__all__ = ["Extremes", "box_extremes", "corner_extremes", "layer_bounds", "least_scores"]
 
 Extremes: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From slopes (cells x units x columns) and levels (cells x units) the least and the greatest values."""
@@ -71,28 +71,53 @@ def least_scores(
     ([[-1.0]], [[0.0]])
     """
     lower, upper = (slopes, levels), (slopes, levels)
-    last = network.differences(label)
     for place in range(layer, len(network.weights) - 1):
-        least, _ = extremes(*lower)
-        _, most = extremes(*upper)
-        least = np.minimum(least, most)
-        open_ = (least < 0) & (most > 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chord = np.where(open_, most / (most - least), np.where(most > 0, 1.0, 0.0))
-        floor = np.where(open_, most > -least, most > 0).astype(np.float64)
-        lower = lower[0] * floor[:, :, None], lower[1] * floor
-        upper = upper[0] * chord[:, :, None], (upper[1] - np.where(open_, least, 0.0)) * chord
+        lower, upper, _ = _rectified(lower, upper, extremes)
         final = place == len(network.weights) - 2
-        weight, bias = last if final else (network.weights[place + 1], network.biases[place + 1])
+        weight, bias = (
+            network.differences(label) if final else (network.weights[place + 1], network.biases[place + 1])
+        )
         lower, upper = _through(weight, bias, lower, upper), _through(weight, bias, upper, lower)
-    if layer == len(network.weights) - 1:  # a network without hidden layers
-        return extremes(slopes, levels)
     return extremes(*lower)[0], extremes(*upper)[1]
 
 
+def layer_bounds(
+    network: Network, slopes: Floats, levels: Floats, extremes: Extremes
+) -> list[tuple[Floats, Floats]]:
+    """Return the least and the greatest sum of each hidden unit over one cell, a pair for each layer."""
+    lower, upper = (slopes, levels), (slopes, levels)
+    found = []
+    for place in range(len(network.weights) - 1):
+        lower, upper, (least, most) = _rectified(lower, upper, extremes)
+        found.append((least[0], most[0]))
+        weight, bias = network.weights[place + 1], network.biases[place + 1]
+        lower, upper = _through(weight, bias, lower, upper), _through(weight, bias, upper, lower)
+    return found
+
+
+Linear: TypeAlias = tuple[Floats, Floats]
+"""Linear functions of the sensitive columns: slopes and levels."""
+
+
+def _rectified(
+    lower: Linear, upper: Linear, extremes: Extremes
+) -> tuple[Linear, Linear, tuple[Floats, Floats]]:
+    """Return linear bounds on units after their maximum with zero, and the bounds of their sums before."""
+    least, _ = extremes(*lower)
+    _, most = extremes(*upper)
+    least = np.minimum(least, most)
+    open_ = (least < 0) & (most > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chord = np.where(open_, most / (most - least), np.where(most > 0, 1.0, 0.0))
+    floor = np.where(open_, most > -least, most > 0).astype(np.float64)
+    below = lower[0] * floor[:, :, None], lower[1] * floor
+    above = upper[0] * chord[:, :, None], (upper[1] - np.where(open_, least, 0.0)) * chord
+    return below, above, (least, most)
+
+
 def _through(
-    weight: Floats, bias: Floats, own: tuple[Floats, Floats], other: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
+    weight: Floats, bias: Floats, own: Linear, other: Linear
+) -> Linear:
     """Return a bound after a layer: positive weights keep its side, negative ones take the other."""
     up, down = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
     slopes = np.einsum("cud,uk->ckd", own[0], up, optimize=True)

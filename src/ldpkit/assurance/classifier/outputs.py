@@ -111,6 +111,13 @@ class Outputs:
         return not self.masses.shape[1]
 
     @property
+    def support(self) -> tuple[float, float]:
+        """The least and the greatest output of any record."""
+        spread = [] if self.discrete else [float(self.edges.min()), float(self.edges.max())]
+        ends = [*spread, *self.points.tolist()]
+        return min(ends), max(ends)
+
+    @property
     def reach(self) -> float:
         """The largest size of any output."""
         spread = 0.0 if self.discrete else float(np.abs(self.edges).max())

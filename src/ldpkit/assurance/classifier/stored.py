@@ -74,8 +74,9 @@ class StoredNetwork:
 
 
 def _name(model: Any, names: Any) -> None:
-    """Keep the names of features, if there is one for each."""
-    if names is not None and len(names) == model.n_features_in_:
+    """Keep the names of features, if there is one for each that somebody gave."""
+    made_up = [f"Column_{place}" for place in range(model.n_features_in_)]  # by LightGBM, for an array
+    if names is not None and len(names) == model.n_features_in_ and list(names) != made_up:
         model.feature_names_in_ = np.array([str(name) for name in names], object)
 
 
