@@ -63,7 +63,7 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
         raise InvalidInputError("a model of XGBoost with several targets is not read")
     start = np.array([float(each) for each in str(told["base_score"]).strip("[]").split(",")])
     if objective == "binary:logistic":
-        if not (0 < start).all() or not (start < 1).all():
+        if not (start > 0).all() or not (start < 1).all():
             raise InvalidInputError(f"base_score {told['base_score']!r} of XGBoost is no probability")
         start = np.log(start / (1 - start))
     if len(start) not in (1, width):
@@ -108,7 +108,9 @@ def lightgbm_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     objective = str(document.get("objective", ""))
     kind = objective.split(" ")[0]
     if kind not in ("binary", "multiclass", "softmax", "cross_entropy"):
-        raise InvalidInputError(f"the objective {objective!r} of LightGBM is not read: 'binary' and 'multiclass' are")
+        raise InvalidInputError(
+            f"the objective {objective!r} of LightGBM is not read: 'binary' and 'multiclass' are"
+        )
     single = kind in ("binary", "cross_entropy")
     width = _class_count(int(document["num_class"]), single=single)
     trees, parts = document["tree_info"], TreeParts(width)

@@ -115,9 +115,7 @@ def _rectified(
     return below, above, (least, most)
 
 
-def _through(
-    weight: Floats, bias: Floats, own: Linear, other: Linear
-) -> Linear:
+def _through(weight: Floats, bias: Floats, own: Linear, other: Linear) -> Linear:
     """Return a bound after a layer: positive weights keep its side, negative ones take the other."""
     up, down = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
     slopes = np.einsum("cud,uk->ckd", own[0], up, optimize=True)

@@ -141,9 +141,7 @@ def _split_layer(
             continue
         above, below = _clipped(corners[mixed], value[mixed]), _clipped(corners[mixed], -value[mixed])
         width = max(above.shape[1], below.shape[1], corners.shape[1])
-        corners = np.concatenate(
-            [_widened(part, width) for part in (corners[~mixed], above, below)]
-        )
+        corners = np.concatenate([_widened(part, width) for part in (corners[~mixed], above, below)])
         parent = np.concatenate([parent[~mixed], parent[mixed], parent[mixed]])
         if len(parent) > _MOST_CELLS:
             raise TooManyCells
@@ -233,4 +231,6 @@ def _clipped(corners: Floats, value: Floats) -> Floats:
 def _widened(corners: Floats, width: int) -> Floats:
     """Return cells with a larger number of corners: the last one is repeated."""
     missing = width - corners.shape[1]
-    return np.concatenate([corners, np.repeat(corners[:, -1:], missing, axis=1)], axis=1) if missing else corners
+    return (
+        np.concatenate([corners, np.repeat(corners[:, -1:], missing, axis=1)], axis=1) if missing else corners
+    )

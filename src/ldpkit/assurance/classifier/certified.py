@@ -104,8 +104,8 @@ def certified_box(
     --------
     >>> import ldpkit
     >>> from ldpkit.assurance.classifier.stored import StoredNetwork
-    >>> network = Network((np.array([[1.0, -1.0]]), np.array([[1.0], [1.0]])), (np.zeros(2), np.zeros(1) - 0.5),
-    ...     np.array([0, 1]))                                       # 1 where |x| > 0.5
+    >>> network = Network((np.array([[1.0, -1.0]]), np.array([[1.0], [1.0]])),
+    ...     (np.zeros(2), np.zeros(1) - 0.5), np.array([0, 1]))     # 1 where |x| > 0.5
     >>> ogpm = ldpkit.OGPM((-1, 1), epsilon=2)
     >>> box = certified_box(StoredNetwork(network), [[0.1]], {0: ogpm})
     >>> round(box.low[0], 3), round(box.high[0], 3), round(box.bound({0: ogpm}), 3)
@@ -123,7 +123,8 @@ def certified_box(
         raise InvalidParameterError(f"{why}: robust_box takes any model") from None
     if not isinstance(network, Network):
         raise InvalidParameterError(
-            f"a certified box is for networks, and {type(model).__name__} is none: utility computes it exactly"
+            f"a certified box is for networks, and {type(model).__name__} is none: utility computes "
+            "it exactly"
         )
     positions = [each.position for each in sensitive]
     label = int(network.indices(table.values)[0])
@@ -156,9 +157,7 @@ class _Search:
         rest = row.copy()
         rest[positions] = 0.0
         hidden = len(network.weights) > 1
-        weight, bias = (
-            (network.weights[0], network.biases[0]) if hidden else network.differences(label)
-        )
+        weight, bias = (network.weights[0], network.biases[0]) if hidden else network.differences(label)
         self._slopes, self._levels = weight[positions].T, rest @ weight + bias
 
     def proposal(
@@ -191,7 +190,16 @@ class _Search:
             self._network, self._slopes[None], self._levels[None], box_extremes(low[None], high[None])
         )
         return nearest_change(
-            self._network, self._label, self._slopes, self._levels, bounds, centre, low, high, widths, self._seconds
+            self._network,
+            self._label,
+            self._slopes,
+            self._levels,
+            bounds,
+            centre,
+            low,
+            high,
+            widths,
+            self._seconds,
         )
 
     def certified(

@@ -49,6 +49,10 @@ class PrivateColumn(abc.ABC):
     def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
         """Return one privatized number for each value."""
 
+    @abc.abstractmethod
+    def candidates(self, most: int) -> Floats:
+        """Return values all over the range, not more than some number of them."""
+
     @property
     def range(self) -> str:
         """What values are allowed, in words."""
@@ -81,6 +85,9 @@ class _Numbers(PrivateColumn):
     def outside(self, values: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
         domain = self.numeric.domain
         return ~((values >= domain.low) & (values <= domain.high))
+
+    def candidates(self, most: int) -> Floats:
+        return np.linspace(self.numeric.domain.low, self.numeric.domain.high, most)
 
     def outputs(self, values: Floats, pieces: int = PIECES) -> Outputs:
         distinct, which = np.unique(values, return_inverse=True)
@@ -204,6 +211,10 @@ class _Points(PrivateColumn):
         close = off <= 1e-9 * max(float(np.abs(self.points).max()), 1e-300)
         return np.asarray(~(inside & close))
 
+    def candidates(self, most: int) -> Floats:
+        places = np.unique(np.linspace(0, len(self.points) - 1, min(most, len(self.points))).round())
+        return np.asarray(np.sort(self.points)[places.astype(int)])
+
     def outputs(self, values: Floats, pieces: int = PIECES) -> Outputs:
         order = np.argsort(self.points)
         chances = _chances(self.oracle)[self._indices(values)][:, order]
@@ -285,6 +296,10 @@ class Withheld(PrivateColumn):
         """Return the law that has all its probability in one point."""
         empty = np.zeros((len(values), 1))
         return Outputs(empty, empty[:, :0], np.array([self.value]), empty + 1.0)
+
+    def candidates(self, most: int) -> Floats:
+        """Return the number, since nothing else can be told from it."""
+        return np.array([float(self.value)])
 
     def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
         """Return the number, once for each value."""

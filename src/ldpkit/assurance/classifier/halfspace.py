@@ -83,9 +83,7 @@ def _reach(weight: float, law: Outputs) -> float:
     return abs(weight) * float(max(ends) - min(ends))
 
 
-def _two(
-    used: list[tuple[float, Outputs]], constants: Floats, off: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _two(used: list[tuple[float, Outputs]], constants: Floats, off: Floats) -> tuple[Floats, Floats, Floats]:
     """Return P(a X + b Y + c > 0) and its bounds, X being the column that moves the score more."""
     (a, outer), (b, inner) = sorted(used, key=lambda each: -_reach(*each))
     value = np.zeros(len(constants))
@@ -104,9 +102,7 @@ def _two(
     return value, low, high
 
 
-def _convolved(
-    used: list[tuple[float, Outputs]], constants: Floats, off: Floats
-) -> tuple[Floats, Floats]:
+def _convolved(used: list[tuple[float, Outputs]], constants: Floats, off: Floats) -> tuple[Floats, Floats]:
     """Return bounds on P(sum > 0): each column is rounded down on a lattice for one, up for the other.
 
     Rounding every column down makes the sum smaller for certain, so the bounds are no estimates.

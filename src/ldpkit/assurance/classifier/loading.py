@@ -69,8 +69,8 @@ def _from_skops(place: Path, trusted: list[str]) -> Any:
         raise FileFormatError(f"{str(place)!r} is no skops file: {error}") from None
     if unknown:
         raise InvalidInputError(
-            f"{str(place)!r} contains {', '.join(unknown)}, which skops does not know: load it in Python with "
-            f"load_model(path, trusted={unknown!r}) if you trust its author"
+            f"{str(place)!r} contains {', '.join(unknown)}, which skops does not know: load it in Python "
+            f"with load_model(path, trusted={unknown!r}) if you trust its author"
         )
     try:
         return skops.io.load(place, trusted=trusted)
@@ -91,7 +91,8 @@ def _boosted(place: Path) -> Any:
             document = json.loads(text)
             if not isinstance(document, dict) or not ({"learner", "tree_info"} & document.keys()):
                 raise FileFormatError(
-                    f"{str(place)!r} is no model of XGBoost or LightGBM: it has neither 'learner' nor 'tree_info'"
+                    f"{str(place)!r} is no model of XGBoost or LightGBM: it has neither 'learner' nor "
+                    "'tree_info'"
                 )
         if "learner" in document:
             return StoredTrees(xgboost_trees(document), document["learner"].get("feature_names"))

@@ -40,7 +40,9 @@ def read_onnx(path: str | Path) -> Network:
     try:
         graph = onnx.load(str(path), load_external_data=False).graph
     except Exception as error:  # protobuf raises its own, and they differ by version
-        raise FileFormatError(f"{str(path)!r} is no ONNX file: {str(error).splitlines()[0] if str(error) else error}") from None
+        raise FileFormatError(
+            f"{str(path)!r} is no ONNX file: {str(error).splitlines()[0] if str(error) else error}"
+        ) from None
     try:
         return _Layers(onnx, graph).network()
     except InvalidInputError:
@@ -117,7 +119,9 @@ class _Layers:
             made = np.diag(scale), -np.asarray(told["offset"], np.float64) * scale
         elif node.op_type in ("Gemm", "MatMul"):
             if node.input[0] != current or told.get("transA", 0):
-                raise InvalidInputError(f"{node.op_type} {node.name!r} takes its input in a way that is not read")
+                raise InvalidInputError(
+                    f"{node.op_type} {node.name!r} takes its input in a way that is not read"
+                )
             matrix = self._constant(node, 1)
             if matrix.ndim != 2:
                 raise InvalidInputError(f"{node.op_type} {node.name!r} has weights of shape {matrix.shape}")

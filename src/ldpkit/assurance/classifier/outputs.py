@@ -125,9 +125,7 @@ class Outputs:
 
     def take(self, rows: Counts) -> Outputs:
         """Return the laws of some records."""
-        return replace(
-            self, edges=self.edges[rows], masses=self.masses[rows], chances=self.chances[rows]
-        )
+        return replace(self, edges=self.edges[rows], masses=self.masses[rows], chances=self.chances[rows])
 
     @cached_property
     def densities(self) -> Floats:

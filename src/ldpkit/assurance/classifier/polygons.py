@@ -133,9 +133,7 @@ class PolygonRegions:
         ends = np.bincount(owner, minlength=n) * 2 * law.slack
         return np.maximum(low - ends, 0.0), np.minimum(high + ends, law.masses.sum(axis=1))
 
-    def _add_plane(
-        self, laws: Sequence[Outputs], low: Floats, high: Floats
-    ) -> tuple[Floats, Floats]:
+    def _add_plane(self, laws: Sequence[Outputs], low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Add the probability that both columns are spread."""
         kept, strips = self._cells("plane", self._rows, self._labels, self._sensitive, laws)
         n = len(self._rows)
@@ -193,7 +191,7 @@ def polygon_masses(cells: CellList, laws: Sequence[Outputs], n: int) -> Floats:
     piece, inside = first.piece_of(owner, middle)
     density = np.where(inside == middle, first.densities[owner, piece], 0.0)
     height = (second.spread_below(owner, begin[:, 1]) + second.spread_below(owner, end[:, 1])) / 2
-    return np.bincount(owner, density * height * (begin[:, 0] - end[:, 0]), n)
+    return np.asarray(np.bincount(owner, density * height * (begin[:, 0] - end[:, 0]), n), np.float64)
 
 
 def _cut_edges(
@@ -247,19 +245,19 @@ def _merged(owner: Counts, ends: Floats, close: float) -> tuple[Counts, Floats, 
     span = float(high.max() - low.min()) + 1.0
     farthest = np.maximum.accumulate(high + 2 * span * owner)
     fresh = np.ones(len(owner), bool)
-    fresh[1:] = (low[1:] + 2 * span * owner[1:] > farthest[:-1] + close + 1e-15 * np.abs(farthest[:-1]))
+    fresh[1:] = low[1:] + 2 * span * owner[1:] > farthest[:-1] + close + 1e-15 * np.abs(farthest[:-1])
     firsts = np.flatnonzero(fresh)
     return owner[firsts], low[firsts], np.maximum.reduceat(high, firsts)
 
 
 def _open(law: Outputs, owner: Counts, start: Floats, end: Floats, n: int) -> Floats:
     mass = law.spread_reached(owner, end, inclusive=False) - law.spread_reached(owner, start, inclusive=True)
-    return np.bincount(owner, np.maximum(mass, 0.0), n)
+    return np.asarray(np.bincount(owner, np.maximum(mass, 0.0), n), np.float64)
 
 
 def _closed(law: Outputs, owner: Counts, start: Floats, end: Floats, n: int) -> Floats:
     mass = law.spread_reached(owner, end, inclusive=True) - law.spread_reached(owner, start, inclusive=False)
-    return np.bincount(owner, np.maximum(mass, 0.0), n)
+    return np.asarray(np.bincount(owner, np.maximum(mass, 0.0), n), np.float64)
 
 
 def _overlaps(owner: Counts, coordinates: Floats, n: int) -> Floats:

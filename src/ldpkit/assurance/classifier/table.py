@@ -113,13 +113,16 @@ def record_table(model: Any, records: Any, columns: Sequence[str] | None = None)
     return RecordTable(values, tuple(names), model, wrap)
 
 
-def private_columns(table: RecordTable, mechanisms: Mapping[Any, Any]) -> list[Sensitive]:
-    """Return the sensitive columns, checked: each exists and all its values are in range."""
+def private_columns(
+    table: RecordTable, mechanisms: Mapping[Any, Any], *, checked: bool = True
+) -> list[Sensitive]:
+    """Return the sensitive columns: each exists and, but for reports, all its values are in range."""
     if not mechanisms:
         raise InvalidParameterError("name at least one sensitive column, such as {'age': ldpkit.OGPM(...)}")
     found = []
     for name, mechanism in mechanisms.items():
         position, column = table.position(name), as_private_column(mechanism)
-        column.check(table.values[:, position], name)
+        if checked:
+            column.check(table.values[:, position], name)
         found.append(Sensitive(name, position, column))
     return found

@@ -7,6 +7,7 @@ and histogram boosting do not. A feature goes left if it is at most the threshol
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Trees:
     def rounding(self) -> float:
         """How close two scores may be for the order of additions to decide between them."""
         bounds = np.append(self.roots, len(self.left))
-        most = sum(float(np.abs(self.value[a:b]).max(initial=0.0)) for a, b in zip(bounds, bounds[1:], strict=False))
+        most = sum(float(np.abs(self.value[a:b]).max(initial=0.0)) for a, b in pairwise(bounds))
         size = most + float(np.abs(self.start).max(initial=0.0))
         return 2 * max(_NEAR, (len(self.roots) + 8) * self.unit) * max(size, 1e-6)
 
@@ -151,7 +152,7 @@ class TreeParts:
 
     def trees(self, start: Floats, classes: Any, features: int, **kind: Any) -> Trees:
         """Return all trees in one table, or refuse what is none: missing nodes, circles, unknown features."""
-        whole = {name: np.concatenate(parts) for name, parts in self._columns.items()}
+        whole: dict[str, Any] = {name: np.concatenate(parts) for name, parts in self._columns.items()}
         self._check(whole, features)
         return Trees(
             **whole,
@@ -169,12 +170,12 @@ class TreeParts:
         own = np.searchsorted(ends, np.arange(self._size), "right") - 1  # which tree a node is of
         children = np.concatenate([whole["left"][inner], whole["right"][inner]])
         parents = np.concatenate([np.flatnonzero(inner)] * 2)
-        sound = ((children >= 0) & (children < self._size)).all()
+        sound = bool(((children >= 0) & (children < self._size)).all())
         if sound:
             met = np.bincount(children, minlength=self._size)
             met[np.array(self._roots, np.int64)] += 1
             # Each node has one parent in its own tree, and one walk from the roots meets them all.
-            sound = (met <= 1).all() and (own[children] == own[parents]).all()
+            sound = bool((met <= 1).all() and (own[children] == own[parents]).all())
         if sound:
             level = np.array(self._roots, np.int64)
             seen = len(level)
@@ -186,7 +187,7 @@ class TreeParts:
         if not sound:
             raise InvalidInputError("the nodes of the model's trees do not make trees")
         used = whole["feature"][inner]
-        if len(used) and not (0 <= used.min() and used.max() < features):
+        if len(used) and not (used.min() >= 0 and used.max() < features):
             raise InvalidInputError(f"a tree of the model asks for a feature beyond its {features}")
         finite = np.isfinite(whole["threshold"][inner]).all() and np.isfinite(whole["value"]).all()
         if not finite:
