@@ -101,10 +101,7 @@ class ScoreRegions:
             return "conic"
         return "half-space" if len(self.sensitive) <= 2 else "convolution"
 
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds are proven; those of a quadrature are estimates."""
-        return self.scores.is_half_space
+    exact = True
 
     def take(self, rows: Counts) -> ScoreRegions:
         """Return the regions of some records."""
@@ -136,11 +133,13 @@ class ScoreRegions:
         return reach
 
     def _curved(self, laws: Sequence[Outputs]) -> tuple[Floats, Floats, Floats]:
-        value, error = np.zeros(len(self.rows)), np.zeros(len(self.rows))
-        for row, label in enumerate(self.labels.tolist()):
-            conics = self._conics(self.rows[row], label)
-            value[row], error[row] = section_probability(conics, laws, row)
-        return value, np.maximum(value - error, 0.0), np.minimum(value + error, 1.0)
+        off = self.scores.rounding(self._reach(laws)).max(axis=1) * 2
+        found = [
+            section_probability(self._conics(self.rows[row], label), laws, row, float(off[row]))
+            for row, label in enumerate(self.labels.tolist())
+        ]
+        value, low, high = (np.array(each) for each in zip(*found, strict=True))
+        return value, low, high
 
     def _conics(self, record: Floats, label: int) -> list[Conic]:
         """Return the functions of the sensitive columns that are positive where the label is kept."""
