@@ -16,6 +16,7 @@ import numpy as np
 
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.trees import Trees
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["BoxRegions", "box_regions"]
@@ -26,36 +27,63 @@ _RECORDS = 64  # whose boxes are found together
 
 @dataclass(frozen=True, eq=False)
 class BoxRegions:
-    """For each record, the grid of its boxes' edges and the cells in which the label is kept."""
+    """For each record, the grid of its boxes' edges, and the runs of cells in which the label is kept.
+
+    Along the last column, kept cells come in runs. Each end of a run adds or takes away the
+    distribution function there, times the chances of its cells of the other columns: there are
+    far fewer ends than cells.
+    """
 
     cuts: tuple[Floats, ...]
     """For each column, the edges of each record's grid; rows are filled up with infinity."""
-    masks: tuple[Any, ...]
+    owner: Counts
+    """The record of each end of a run."""
+    cells: tuple[Counts, ...]
+    """Its cell of each column but the last."""
+    end: Counts
+    """How many cuts of the last column lie below it."""
+    sign: Floats
+    """1 where a run ends, -1 where it begins."""
     method: str = "boxes"
     exact: bool = True
 
-    def take(self, rows: Counts) -> BoxRegions:
-        """Return the regions of some records."""
-        return BoxRegions(tuple(cut[rows] for cut in self.cuts), tuple(self.masks[row] for row in rows))
+    @classmethod
+    def of(cls, cuts: Sequence[Sequence[Floats]], masks: Sequence[Any]) -> BoxRegions:
+        """Return the regions of records given by masks over the cells of their grids."""
+        ends = [np.diff(mask.astype(np.int8), axis=-1, prepend=0, append=0) for mask in masks]
+        places = [np.nonzero(each) for each in ends]
+        owner = np.repeat(np.arange(len(masks)), [len(each[0]) for each in places])
+        indices = [np.concatenate(axis).astype(np.int32) for axis in zip(*places, strict=True)]
+        signs = [-each[place] for each, place in zip(ends, places, strict=True)]
+        return cls(
+            tuple(_padded(each) for each in cuts),
+            owner,
+            tuple(indices[:-1]),
+            indices[-1],
+            np.concatenate(signs).astype(np.float64),
+        )
+
+    @cached_property
+    def _flat(self) -> list[Counts]:
+        """Where the numbers of each end stand in the flat tables of all records."""
+        cells = [
+            self.owner * (cut.shape[1] + 1) + cell for cut, cell in zip(self.cuts, self.cells, strict=False)
+        ]
+        return [*cells, self.owner * (self.cuts[-1].shape[1] + 2) + self.end]
 
     def probability(self, laws: Sequence[Outputs]) -> tuple[Floats, Floats, Floats]:
         """Return the probability that each record keeps its label, and its bounds."""
-        cells = []
+        n, slack = len(self.cuts[0]), 1e-12
+        sides = []
         for cut, law in zip(self.cuts, laws, strict=True):
-            below = law.reached(cut)
-            full = np.concatenate([np.zeros((len(cut), 1)), below, np.ones((len(cut), 1))], axis=1)
-            cells.append(np.diff(full, axis=1))
-        value = np.zeros(len(self.masks))
-        for row, mask in enumerate(self.masks):
-            found = mask
-            for column, size in zip(cells[::-1], mask.shape[::-1], strict=True):
-                chances = column[row, :size].copy()
-                chances[-1] += column[row, size:].sum()
-                found = found @ chances
-            value[row] = found
-        shapes = np.max([mask.shape for mask in self.masks], axis=0)  # a section has no more ends than that
-        slack = sum(law.slack * int(size) for law, size in zip(laws, shapes, strict=True)) + 1e-12
-        value = np.clip(value, 0.0, 1.0)
+            ends = np.zeros((n, 1)), np.ones((n, 1))
+            sides.append(np.concatenate([ends[0], law.reached(cut), ends[1]], axis=1))
+            slack += law.slack * (cut.shape[1] + 1)  # a section has no more ends than that
+        terms = np.take(sides[-1].ravel(), self._flat[-1])
+        terms *= self.sign
+        for side, place in zip(sides[:-1], self._flat[:-1], strict=True):
+            terms *= np.take(np.diff(side, axis=1).ravel(), place)
+        value = np.clip(np.bincount(self.owner, terms, n), 0.0, 1.0)
         return value, np.maximum(value - slack, 0.0), np.minimum(value + slack, 1.0)
 
 
@@ -105,8 +133,8 @@ def box_regions(
             for axis in range(len(sensitive)):
                 mask, ends[axis] = _thinned(mask, ends[axis], axis)
                 cuts[axis].append(ends[axis])
-            masks.append(mask.astype(np.float64))
-    return BoxRegions(tuple(_padded(each) for each in cuts), tuple(masks))
+            masks.append(mask)
+    return BoxRegions.of(cuts, masks)
 
 
 def _leaf_boxes(
@@ -169,7 +197,12 @@ def _added(
     flat, weights, cells = np.concatenate(places), np.concatenate(added), int(np.prod(larger))
     sums = np.stack([np.bincount(flat, each, cells) for each in weights.T]).reshape(-1, *larger)
     for axis in range(len(sizes)):
-        np.cumsum(sums, axis=axis + 1, out=sums)
+        moved = np.moveaxis(sums, axis + 1, 0)
+        if axis < len(sizes) - 1:
+            for place in range(1, len(moved)):  # whole rows at a time: twice as fast as cumsum across them
+                moved[place] += moved[place - 1]
+        else:
+            np.cumsum(sums, axis=-1, out=sums)
     inner = sums[(slice(None), *(slice(size) for size in shape))]
     return starts, inner + trees.start.reshape(-1, *([1] * len(shape)))
 
