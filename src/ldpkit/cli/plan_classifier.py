@@ -10,18 +10,21 @@ import typer
 
 from ldpkit.cli.options import (
     ClipOption,
+    EpsilonMaxOption,
+    EpsilonMinOption,
     FigureOption,
     ForceOption,
     Format,
-    FormatOption,
     HighOption,
     LowOption,
     MechanismsOption,
+    OutputOption,
     RepeatableSeedOption,
 )
-from ldpkit.cli.outputs import check_extra, check_figure, save_drawn
-from ldpkit.cli.printing import note, present
+from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_outputs, save_drawn
+from ldpkit.cli.printing import ENDINGS, deliver, note
 from ldpkit.cli.progress import watched
+from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -32,9 +35,14 @@ Examples:
   ldpkit plan classifier model.skops people.csv --sensitive age,bmi
   ldpkit plan classifier model.skops people.csv --sensitive age=0:100 \\
       --criterion worst --figure kept.png
+  ldpkit plan classifier model.onnx people.csv --sensitive age,bmi \\
+      --columns age,bmi,smoker -p ogpm grr -o plan.json
+  ldpkit plan classifier xgboost.json people.csv --sensitive age \\
+      --target stroke
 
-A model is saved with skops.io.dump(model, "model.skops"). The table needs the columns that the model
-was trained with; others are ignored.
+A model is saved with skops.io.dump(model, "model.skops"); dense networks are read from ONNX, boosted
+trees from the JSON of XGBoost or LightGBM. The table needs the columns that the model was trained
+with; others are ignored. The exit code is 1 if no mechanism keeps enough.
 """
 
 
@@ -47,11 +55,11 @@ class Criterion(enum.StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("classifier", epilog=_EXAMPLES)(classifier)
+    app.command("classifier", cls=ManyValuesCommand, epilog=_EXAMPLES)(classifier)
 
 
 def classifier(
-    model: Annotated[Path, typer.Argument(help="The model, a .skops file.")],
+    model: Annotated[Path, typer.Argument(help="The model: .skops, .onnx, .json or .txt.")],
     table: Annotated[Path, typer.Argument(help="A table with the records, and a header.")],
     sensitive: Annotated[
         str,
@@ -65,6 +73,21 @@ def classifier(
         Criterion, typer.Option(help="On average over the records, or for the worst of them.")
     ] = Criterion.average,
     mechanism: MechanismsOption = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of true labels: what predictions are worth is told too.", show_default=False
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns that the model takes, in its order, where its file does not name them.",
+            show_default=False,
+        ),
+    ] = None,
+    eps_min: EpsilonMinOption = 0.1,
+    eps_max: EpsilonMaxOption = 20.0,
     low: LowOption = None,
     high: HighOption = None,
     clip: ClipOption = False,
@@ -78,21 +101,31 @@ def classifier(
     ] = False,
     seed: RepeatableSeedOption = 0,
     figure: FigureOption = None,
+    output: OutputOption = None,
     force: ForceOption = False,
-    output: FormatOption = Format.table,
+    style: Annotated[
+        Format | None,
+        typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
+    ] = None,
 ) -> None:
     """Find the mechanism, split and least epsilon that keep a classifier's predictions."""
+    check_ending(output, "--output", ENDINGS)
     check_figure(figure, force=force, inputs=[model, table])
+    check_outputs({"--output": output, "--figure": figure}, force=force, inputs=[model, table])
     check_extra("sklearn")
     from ldpkit.assurance.classifier.loading import load_model
-    from ldpkit.assurance.classifier.records import read_records
+    from ldpkit.assurance.classifier.records import read_records, read_target
     from ldpkit.core.random import seeded
     from ldpkit.planning.classifier.choices import USUAL
     from ldpkit.planning.classifier.plans import classifier as plan_classifier
 
     ranges = _ranges(sensitive, low, high)
+    wanted = split(mechanism or [])
+    chosen = USUAL if not wanted or wanted == ["all"] else tuple(wanted)
     loaded = load_model(model, unsafe_pickle=unsafe_pickle)
-    names, rows, moved = read_records(loaded, table, ranges, clip=clip)
+    given = None if columns is None else [name.strip() for name in columns.split(",")]
+    names, rows, moved = read_records(loaded, table, ranges, clip=clip, columns=given)
+    truth = None if target is None else read_target(loaded, table, target)
     for column, count in moved.items():
         note(f"{count} values of {column!r} were outside its range and moved to its ends")
     found = plan_classifier(
@@ -101,12 +134,15 @@ def classifier(
         ranges,
         keep,
         criterion=criterion.value,
-        mechanisms=tuple(mechanism) if mechanism else USUAL,
+        mechanisms=chosen,
         columns=names,
+        epsilon_min=eps_min,
+        epsilon_max=eps_max,
+        target=truth,
         rng=seeded(seed),
         watch=watched,
     )
-    present(found, output)
+    deliver(found, style, output)
     save_drawn(figure, found)
     if not found.feasible:
         raise typer.Exit(1)

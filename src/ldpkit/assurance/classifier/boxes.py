@@ -53,7 +53,7 @@ class BoxRegions:
         ends = [np.diff(mask.astype(np.int8), axis=-1, prepend=0, append=0) for mask in masks]
         places = [np.nonzero(each) for each in ends]
         owner = np.repeat(np.arange(len(masks)), [len(each[0]) for each in places])
-        indices = [np.concatenate(axis).astype(np.int32) for axis in zip(*places, strict=True)]
+        indices = [np.concatenate(axis) for axis in zip(*places, strict=True)]
         signs = [-each[place] for each, place in zip(ends, places, strict=True)]
         return cls(
             tuple(_padded(each) for each in cuts),
@@ -83,7 +83,7 @@ class BoxRegions:
         terms *= self.sign
         for side, place in zip(sides[:-1], self._flat[:-1], strict=True):
             terms *= np.take(np.diff(side, axis=1).ravel(), place)
-        value = np.clip(np.bincount(self.owner, terms, n), 0.0, 1.0)
+        value: Floats = np.clip(np.bincount(self.owner, terms, n).astype(np.float64), 0.0, 1.0)
         return value, np.maximum(value - slack, 0.0), np.minimum(value + slack, 1.0)
 
 
@@ -234,7 +234,7 @@ def _thinned(mask: Any, ends: Floats, axis: int) -> tuple[Any, Floats]:
     return np.moveaxis(moved[np.concatenate([[True], changes])], 0, axis), ends[changes]
 
 
-def _padded(rows: list[Floats]) -> Floats:
+def _padded(rows: Sequence[Floats]) -> Floats:
     width = max(len(row) for row in rows)
     filled = np.full((len(rows), width), np.inf)
     for target, row in zip(filled, rows, strict=True):

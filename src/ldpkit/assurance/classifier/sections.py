@@ -155,7 +155,7 @@ def _plane(conics: Sequence[Conic], first: Outputs, second: Outputs, row: int) -
     signs, full = curves.signs(middle, at_middle)
 
     def below(y: Floats) -> Floats:
-        return np.interp(y, edges, sums)
+        return np.asarray(np.interp(y, edges, sums))
 
     # Nodes from the inside of each part: a curve that ends there is followed up to its end.
     inner = np.minimum(1e-13 * (np.abs(nodes[1:]) + np.abs(nodes[:-1])), width / 4)
@@ -208,7 +208,7 @@ def _branches(conic: Conic, x: Floats) -> Floats:
     a, b, c = conic.along_y(x)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if conic.yy == 0:
-            return np.nan_to_num((-c / b)[:, None], nan=np.inf, posinf=np.inf, neginf=np.inf)
+            return np.asarray(np.nan_to_num((-c / b)[:, None], nan=np.inf, posinf=np.inf, neginf=np.inf))
         root = np.sqrt(b * b - 4 * a * c)
         q = -(b + np.copysign(root, b)) / 2
         one, other = q / a, np.where(q != 0, c / q, q / a)
