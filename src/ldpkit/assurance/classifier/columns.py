@@ -23,10 +23,22 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
-__all__ = ["PIECES", "Clipped", "NearestPoint", "PrivateColumn", "Withheld", "as_private_column"]
+__all__ = [
+    "PIECES",
+    "UNMERGED",
+    "Clipped",
+    "NearestPoint",
+    "PrivateColumn",
+    "Withheld",
+    "as_private_column",
+]
 
 PIECES = 1024
 """A law with more pieces than this is merged; the error of that is in the interval of a result."""
+
+
+UNMERGED = 1 << 62
+"""More pieces than any law has: where densities themselves are asked for."""
 
 
 class PrivateColumn(abc.ABC):

@@ -19,6 +19,7 @@ __all__ = ["half_space"]
 _LATTICE = 1 << 15  # steps of the lattice on which more than two columns are added up
 _TAIL = 1e-9  # of each column, left out of the lattice and counted against the bound
 _ROUNDING = 1e-12
+_TRANSFORM = 1e-9  # what the fast Fourier transforms of one convolution can be off by, over all its steps
 
 
 def half_space(
@@ -124,8 +125,8 @@ def _convolved(used: list[tuple[float, Outputs]], constants: Floats, off: Floats
             total = fftconvolve(total, each)
         total = np.maximum(total, 0.0)
         floors = constants[row] + start + step * np.arange(len(total))
-        lost = max(1.0 - float(total.sum()), 0.0) + _ROUNDING
-        low[row] = total[floors > off[row]].sum() - _ROUNDING
+        lost = max(1.0 - float(total.sum()), 0.0) + _TRANSFORM * (count - 1)
+        low[row] = total[floors > off[row]].sum() - _TRANSFORM * (count - 1)
         high[row] = total[floors + count * step > -off[row]].sum() + lost
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 

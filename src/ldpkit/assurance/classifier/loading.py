@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ldpkit.core.errors import (
 
 __all__ = ["load_model"]
 
+_LARGEST = 1 << 30
 _PICKLES = (".pkl", ".pickle", ".joblib")
 
 
@@ -36,6 +38,10 @@ def load_model(path: str | Path, *, unsafe_pickle: bool = False, trusted: list[s
     place = Path(path)
     if not place.is_file():
         raise InvalidInputError(f"there is no model file {str(path)!r}")
+    if place.stat().st_size > _LARGEST:
+        raise InvalidInputError(
+            f"{str(path)!r} is larger than {_LARGEST >> 30} GB: no model that is read here is"
+        )
     suffix = place.suffix.lower()
     if suffix in _PICKLES:
         if not unsafe_pickle:
@@ -64,7 +70,15 @@ def _from_skops(place: Path, trusted: list[str]) -> Any:
     except ImportError:
         raise MissingDependencyError("skops", "reading a model", "models") from None
     try:
+        with zipfile.ZipFile(place) as archive:
+            size = sum(each.file_size for each in archive.infolist())
+        if size > _LARGEST:
+            raise InvalidInputError(
+                f"{str(place)!r} would unpack to {size:,} bytes: no model that is read here does"
+            )
         unknown = [each for each in skops.io.get_untrusted_types(file=place) if each not in trusted]
+    except LdpkitError:
+        raise
     except Exception as error:  # skops passes on what zip, JSON and NumPy raise
         raise FileFormatError(f"{str(place)!r} is no skops file: {error}") from None
     if unknown:

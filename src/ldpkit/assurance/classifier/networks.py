@@ -46,6 +46,11 @@ class Network:
     shifted: Floats | float = 0.0
 
     @property
+    def finite(self) -> bool:
+        """Whether all weights are numbers."""
+        return all(bool(np.isfinite(each).all()) for each in (*self.weights, *self.biases))
+
+    @property
     def features(self) -> int:
         """How many columns a row has."""
         return len(self.weights[0])

@@ -20,6 +20,7 @@ __all__ = ["read_onnx"]
 
 _IGNORED = ("Identity", "Cast", "Flatten", "Reshape", "Dropout", "Squeeze")
 _ENDS = ("Softmax", "LogSoftmax", "Sigmoid", "ArgMax", "Normalizer", "ZipMap")
+_MOST_INPUTS = 4096  # that a sum or product stands before the first layer for
 _READ = "Gemm, MatMul, Add, Sub, Mul, Div, Relu and Scaler"
 
 
@@ -116,8 +117,8 @@ class _Layers:
         told = self._attributes(node)
         if node.op_type == "Scaler":
             scale = np.asarray(told["scale"], np.float64)
-            made = np.diag(scale), -np.asarray(told["offset"], np.float64) * scale
-        elif node.op_type in ("Gemm", "MatMul"):
+            return _elementwise(scale, -np.asarray(told["offset"], np.float64) * scale, weight, bias, layers)
+        if node.op_type in ("Gemm", "MatMul"):
             if node.input[0] != current or told.get("transA", 0):
                 raise InvalidInputError(
                     f"{node.op_type} {node.name!r} takes its input in a way that is not read"
@@ -131,7 +132,8 @@ class _Layers:
                 added = told.get("beta", 1.0) * np.broadcast_to(self._constant(node, 2).ravel(), added.shape)
             made = matrix, added
         elif node.op_type in ("Add", "Sub", "Mul", "Div"):
-            made = self._with_constant(node, current, weight, layers)
+            times, plus = self._with_constant(node, current, weight, layers)
+            return _elementwise(times, plus, weight, bias, layers)
         else:
             raise InvalidInputError(
                 f"the node {node.op_type!r} is not read: a dense network has {_READ} on the way to its scores"
@@ -140,33 +142,49 @@ class _Layers:
             expected = len(layers[-1][1]) if layers else len(made[0])
             if len(made[0]) != expected:
                 raise InvalidInputError(f"a layer takes {len(made[0])} numbers, and {expected} come to it")
-            found = made
-        else:
-            found = weight @ made[0], bias @ made[0] + made[1]
-        if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
-            raise InvalidInputError("a weight of the network is not a finite number")
-        return found
+            return _finite(*made)
+        return _finite(weight @ made[0], bias @ made[0] + made[1])
 
     def _with_constant(
         self, node: Any, current: str, weight: Any, layers: list[tuple[Floats, Floats]]
     ) -> tuple[Floats, Floats]:
-        """Return a sum or product with a constant as a layer."""
+        """Return a sum or product with a constant: what each number is multiplied by, and what is added."""
         second = node.input[0] == current
         constant = self._constant(node, 1 if second else 0).ravel()
         size = weight.shape[1] if weight is not None else len(layers[-1][1]) if layers else len(constant)
         constant = np.broadcast_to(constant, size)
+        ones, zeros = np.ones(size), np.zeros(size)
         if node.op_type == "Add":
-            return np.eye(size), constant.astype(np.float64)
+            return ones, constant
         if node.op_type == "Sub":
-            return (np.eye(size), -constant) if second else (-np.eye(size), constant.astype(np.float64))
+            return (ones, -constant) if second else (-ones, constant)
         if node.op_type == "Mul":
-            return np.diag(constant), np.zeros(size)
+            return constant, zeros
         if not second:
             raise InvalidInputError("a division by the input is not read")
-        return np.diag(1.0 / constant), np.zeros(size)
+        with np.errstate(divide="ignore"):
+            return 1.0 / constant, zeros
 
     def _constant(self, node: Any, place: int) -> Floats:
         held = self._constants.get(node.input[place])
         if held is None:
             raise InvalidInputError(f"{node.op_type} {node.name!r} combines two values: only a chain is read")
         return np.asarray(held, np.float64)
+
+
+def _elementwise(
+    times: Floats, plus: Floats, weight: Any, bias: Any, layers: list[tuple[Floats, Floats]]
+) -> tuple[Floats, Floats]:
+    """Return the linear layer in the making after each of its numbers is multiplied and added to."""
+    if weight is not None:
+        return _finite(weight * times, bias * times + plus)
+    size = len(layers[-1][1]) if layers else len(times)
+    if size > _MOST_INPUTS:
+        raise InvalidInputError(f"a scaler of {size} inputs is not read: {_MOST_INPUTS} at most")
+    return _finite(np.diag(np.broadcast_to(times, size)), np.broadcast_to(plus, size).astype(np.float64))
+
+
+def _finite(weight: Floats, bias: Floats) -> tuple[Floats, Floats]:
+    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        raise InvalidInputError("a weight of the network is not a finite number")
+    return weight, bias

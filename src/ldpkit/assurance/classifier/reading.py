@@ -48,7 +48,11 @@ def read_model(model: Any) -> Scores | Trees | Network:
             if shift is None or scale is None
             else (shift + scale * its_shift, scale * its_scale)
         )
-    return found if shift is None or scale is None else found.before(shift, scale)
+    if shift is not None and scale is not None:
+        found = found.before(shift, scale)
+    if not found.finite:
+        raise Unread(f"{type(last).__name__} has weights that are not finite numbers, so it is only asked")
+    return found
 
 
 def _affine(step: Any) -> tuple[Floats, Floats]:

@@ -49,6 +49,11 @@ class Scores:
     shifted: Floats | float = 0.0
 
     @property
+    def finite(self) -> bool:
+        """Whether all coefficients are numbers."""
+        return all(bool(np.isfinite(each).all()) for each in (self.quadratic, self.linear, self.constant))
+
+    @property
     def is_half_space(self) -> bool:
         """Whether the region of a class is a half-space."""
         return len(self.constant) == 1 and not self.quadratic.any()
@@ -78,11 +83,12 @@ class Scores:
     def rounding(self, reach: Floats) -> Floats:
         """Return how far scores computed in floating point may be off, where columns reach up to `reach`.
 
-        Every sum and product is off by one part in 2^53 at most; there are a few for each column.
+        Every sum and product is off by one part in 2^53 at most, or by the least number there is; there
+        are a few for each column.
         """
         size = np.einsum("ni,kij,nj->nk", reach, np.abs(self.quadratic), reach, optimize=True)
         size = size + reach @ np.abs(self.linear).T + np.abs(self.constant) + self.shifted
-        return np.asarray(size * (8 * reach.shape[1] + 16) * 2.0**-53)
+        return np.asarray((size * 2.0**-53 + 2.0**-1074) * (8 * reach.shape[1] + 16))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +118,9 @@ class ScoreRegions:
         others[:, list(self.sensitive)] = 0.0
         constants = others @ self.scores.linear[0] + self.scores.constant[0]
         weights = self.scores.linear[0, list(self.sensitive)]
+        if not weights.any():  # whatever is reported, the score is the same to the last digit
+            ones = np.ones(len(self.rows))
+            return ones, ones, ones
         off = self.scores.rounding(self._reach(laws))[:, 0]
         value, low, high = half_space([float(weight) for weight in weights], constants, laws, off)
         positive = self.labels == 1

@@ -51,6 +51,9 @@ class RecordTable:
                 f"the model must give one label for each of {len(rows)} rows, got an array of shape "
                 f"{labels.shape}"
             )
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            row = int(np.flatnonzero(np.isnan(labels))[0])
+            raise InvalidInputError(f"the model gave no label (nan) for the row {rows[row].tolist()}")
         return labels
 
     def position(self, column: str | int) -> int:

@@ -19,6 +19,8 @@ from ldpkit.core.typing import Counts, Floats
 __all__ = ["TreeParts", "Trees", "read_trees"]
 
 _NEAR = 1e-9
+_MOST_FEATURES = 1_000_000
+_MOST_VALUES = 100_000_000  # of all nodes, one for each score: a small file may claim many classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,11 @@ class Trees:
             total += self.value[node].T
         return total
 
+    @property
+    def finite(self) -> bool:
+        """Whether all leaves and scales are numbers; thresholds were checked when they were read."""
+        return all(bool(np.isfinite(each).all()) for each in (self.value, self.start, self.shift, self.scale))
+
     def before(self, shift: Floats, scale: Floats) -> Trees:
         """Return the trees behind a scaler that makes (x - shift) / scale."""
         return Trees(**{**self.__dict__, "shift": shift, "scale": scale})
@@ -136,6 +143,8 @@ class TreeParts:
     ) -> None:
         """Add one tree: children below 0 are none; a value for each node, of one score or of all."""
         left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
+        if (self._size + len(left)) * self._width > _MOST_VALUES:
+            raise InvalidInputError(f"the trees have more than {_MOST_VALUES:,} values: take a smaller model")
         inner = left >= 0
         filled = np.zeros((len(left), self._width))
         filled[:, slice(None) if column is None else column] = value
@@ -152,6 +161,10 @@ class TreeParts:
 
     def trees(self, start: Floats, classes: Any, features: int, **kind: Any) -> Trees:
         """Return all trees in one table, or refuse what is none: missing nodes, circles, unknown features."""
+        if not 0 < features <= _MOST_FEATURES:
+            raise InvalidInputError(f"a model has 1 to {_MOST_FEATURES:,} features, got {features}")
+        if not self._roots:
+            raise InvalidInputError("the model has no trees")
         whole: dict[str, Any] = {name: np.concatenate(parts) for name, parts in self._columns.items()}
         self._check(whole, features)
         return Trees(
@@ -222,6 +235,8 @@ def read_trees(model: Any) -> Trees | None:
         return None
     if getattr(model, "n_outputs_", 1) != 1:
         return None
+    if len(model.classes_) == 1:
+        return _constant(model)
     width = model.estimators_.shape[1] if boosted else 1 if len(model.classes_) == 2 else len(model.classes_)
     parts = TreeParts(width)
     for tree, column in members:
@@ -234,6 +249,13 @@ def read_trees(model: Any) -> Trees | None:
         parts.add(tree.children_left, tree.children_right, tree.feature, tree.threshold, value, column)
     start = _boosting_start(model) if boosted else np.zeros(width)
     return parts.trees(start, model.classes_, model.n_features_in_)
+
+
+def _constant(model: Any) -> Trees:
+    """Return a single leaf for a model that knows one class only."""
+    parts = TreeParts(1)
+    parts.add([-1], [-1], [0], [0.0], 0.0)
+    return parts.trees(-np.ones(1), model.classes_, model.n_features_in_)
 
 
 def _histogram_boosting(model: Any) -> Trees | None:
