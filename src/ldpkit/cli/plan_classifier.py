@@ -22,14 +22,13 @@ from ldpkit.cli.options import (
     RepeatableSeedOption,
 )
 from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_outputs, save_drawn
-from ldpkit.cli.printing import ENDINGS, deliver, note
-from ldpkit.cli.progress import watched
-from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.parsing import split
+from ldpkit.cli.printing import ENDINGS, deliver, note, watched
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["add_to"]
+__all__ = ["EXAMPLES", "classifier"]
 
-_EXAMPLES = """
+EXAMPLES = """
 \b
 Examples:
   ldpkit plan classifier model.skops people.csv --sensitive age,bmi
@@ -51,11 +50,6 @@ class Criterion(enum.StrEnum):
 
     average = "average"
     worst = "worst"
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("classifier", cls=ManyValuesCommand, epilog=_EXAMPLES)(classifier)
 
 
 def classifier(

@@ -8,7 +8,14 @@ from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_group, is_numeric, is_spatial
+from ldpkit.mechanisms.kinds import (
+    is_circular,
+    is_frequency,
+    is_group,
+    is_numeric,
+    is_spatial,
+    is_whole_trajectory,
+)
 from ldpkit.testing import (
     circular,
     epsilon,
@@ -107,6 +114,11 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
         raise InvalidParameterError(
             f"the contract is about one report for each person, and {kind.name} makes one for a group of "
             "people: use ldpkit.audit, which lists its reports and attacks its sampler"
+        )
+    if is_whole_trajectory(kind):
+        raise InvalidParameterError(
+            f"the contract is about one report for each person, and the reports of {kind.name} depend on one "
+            "another: list its tables, as exact_epsilon does"
         )
     runs: tuple[Run, ...] = _EVERY
     if is_frequency(kind):

@@ -63,6 +63,19 @@ class BoxRegions:
             np.concatenate(signs).astype(np.float64),
         )
 
+    def take(self, rows: Counts) -> BoxRegions:
+        """Return the regions of some records, each once."""
+        places = np.full(len(self.cuts[0]), -1)
+        places[rows] = np.arange(len(rows))
+        mine = places[self.owner] >= 0
+        return BoxRegions(
+            tuple(cut[rows] for cut in self.cuts),
+            places[self.owner[mine]],
+            tuple(cell[mine] for cell in self.cells),
+            self.end[mine],
+            self.sign[mine],
+        )
+
     @cached_property
     def _flat(self) -> list[Counts]:
         """Where the numbers of each end stand in the flat tables of all records."""

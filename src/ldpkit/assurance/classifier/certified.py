@@ -132,7 +132,7 @@ def certified_box(
     laws = [each.column.outputs(centre[[place]]) for place, each in enumerate(sensitive)]
     ends = np.array([law.support for law in laws])
     widths = np.maximum(ends[:, 1] - ends[:, 0], 1e-300)
-    search = _Search(network, table.values[0], label, positions, seconds)
+    search = _BoxSearch(network, table.values[0], label, positions, seconds)
     low, high, radius = search.proposal(centre, ends[:, 0], ends[:, 1], widths)
     certified, share, parts = search.certified(centre, low, high)
     return CertifiedBox(
@@ -146,7 +146,7 @@ def certified_box(
     )
 
 
-class _Search:
+class _BoxSearch:
     """The boxes of one record."""
 
     def __init__(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.outputs import Lattice, Outputs, merged
+from ldpkit.assurance.classifier.outputs import Outputs, ReportCells, merged
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
 from ldpkit.core.random import RandomSource
@@ -61,9 +61,9 @@ class PrivateColumn(abc.ABC):
     def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
         """Return one privatized number for each value."""
 
-    @abc.abstractmethod
     def candidates(self, most: int) -> Floats:
         """Return values all over the range, not more than some number of them."""
+        return np.linspace(self.mechanism.domain.low, self.mechanism.domain.high, most)
 
     @property
     def range(self) -> str:
@@ -98,9 +98,6 @@ class _Numbers(PrivateColumn):
         domain = self.numeric.domain
         return ~((values >= domain.low) & (values <= domain.high))
 
-    def candidates(self, most: int) -> Floats:
-        return np.linspace(self.numeric.domain.low, self.numeric.domain.high, most)
-
     def outputs(self, values: Floats, pieces: int = PIECES) -> Outputs:
         distinct, which = np.unique(values, return_inverse=True)
         found = self._shifted(distinct, pieces) if self.numeric.noise else self._each(distinct, pieces)
@@ -108,9 +105,9 @@ class _Numbers(PrivateColumn):
         return (found.clipped(domain.low, domain.high) if self.clip else found).take(which.astype(np.int64))
 
     @property
-    def _lattice(self) -> Lattice:
+    def _lattice(self) -> ReportCells:
         origin, step = (float(part) for part in self.numeric.placement)
-        return Lattice(self.numeric.domain.low, self.numeric.domain.width, origin, step)
+        return ReportCells(self.numeric.domain.low, self.numeric.domain.width, origin, step)
 
     def _each(self, values: Floats, pieces: int) -> Outputs:
         mechanism, lattice = self.numeric, self._lattice

@@ -67,6 +67,14 @@ class Network:
         scores = self.scores(rows)
         return (scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
+    def gap(self, rows: Floats) -> Floats:
+        """Return how far the label of each row is ahead of the next."""
+        scores = self.scores(rows)
+        if scores.shape[1] == 1:
+            return np.abs(scores[:, 0])
+        top = np.partition(scores, -2, axis=1)
+        return np.asarray(top[:, -1] - top[:, -2])
+
     def before(self, shift: Floats, scale: Floats) -> Network:
         """Return the network behind a scaler that makes (x - shift) / scale."""
         first = self.weights[0] / scale[:, None]

@@ -19,16 +19,16 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
-__all__ = ["Lattice", "Outputs", "merged"]
+__all__ = ["ReportCells", "Outputs", "merged"]
 
 
 @dataclass(frozen=True)
-class Lattice:
+class ReportCells:
     """The cells of a mechanism's reports: edge k stands at low + width (origin + step k).
 
     Examples
     --------
-    >>> quarters = Lattice(0.0, 1.0, 0.0, 0.25)
+    >>> quarters = ReportCells(0.0, 1.0, 0.0, 0.25)
     >>> quarters.edge(np.array([0.3, 0.375]), inclusive=True).tolist()
     [0.25, 0.5]
     """
@@ -73,7 +73,7 @@ class Outputs:
         No probability below a number is farther off than this, since pieces were merged.
     grain : float
         Half the probability of the likeliest cell: what `below` is off by, beyond that.
-    lattice : Lattice, optional
+    lattice : ReportCells, optional
         The cells whose middles are reported.
 
     Examples
@@ -93,7 +93,7 @@ class Outputs:
     chances: Floats
     slack: float = 0.0
     grain: float = 0.0
-    lattice: Lattice | None = None
+    lattice: ReportCells | None = None
 
     @property
     def off(self) -> float:
@@ -199,7 +199,7 @@ class Outputs:
         Examples
         --------
         >>> cells = Outputs(np.array([[0.0, 1.0]]), np.ones((1, 1)), np.zeros(0), np.zeros((1, 0)),
-        ...     grain=0.125, lattice=Lattice(0.0, 1.0, 0.0, 0.25))
+        ...     grain=0.125, lattice=ReportCells(0.0, 1.0, 0.0, 0.25))
         >>> cells.reached(np.array([[0.12, 0.125, 0.3]])).tolist()
         [[0.0, 0.25, 0.25]]
         >>> cells.reached(np.array([[0.125]]), inclusive=False).tolist()

@@ -63,6 +63,10 @@ class PolygonRegions:
         self._sensitive, self._ask = tuple(sensitive), ask
         self._found: dict[Any, Any] = {}
 
+    def take(self, rows: Counts) -> PolygonRegions:
+        """Return the regions of some records."""
+        return PolygonRegions(self._network, self._rows[rows], self._labels[rows], self._sensitive, self._ask)
+
     def probability(self, laws: Sequence[Outputs]) -> tuple[Floats, Floats, Floats]:
         """Return the probability that each record keeps its label, and its bounds."""
         try:

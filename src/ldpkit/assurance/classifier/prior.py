@@ -11,8 +11,8 @@ import numpy as np
 
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import Sensitive, private_columns, record_table
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.deconvolution import maximise
 

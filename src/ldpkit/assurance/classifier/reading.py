@@ -14,6 +14,7 @@ from ldpkit.assurance.classifier.polygons import PolygonRegions
 from ldpkit.assurance.classifier.scores import MOST_CURVED, ScoreRegions, Scores, read_scores
 from ldpkit.assurance.classifier.table import RecordTable, Unread
 from ldpkit.assurance.classifier.trees import Trees, read_trees
+from ldpkit.core.errors import LdpkitError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Unread", "read_model", "regions"]
@@ -83,10 +84,16 @@ def regions(
     Unread
         If the model cannot be read, or has more sensitive columns than its method can take.
     """
-    read = read_model(table.model)
-    indices = np.searchsorted(read.classes, labels)
+    try:
+        read = read_model(table.model)
+        indices = np.searchsorted(read.classes, labels)
+        agrees = not isinstance(read, Scores) or bool((read.predict(rows) == table.predict(rows)).all())
+    except (AttributeError, TypeError, ValueError, LookupError) as error:  # a file may hold anything
+        if isinstance(error, LdpkitError):
+            raise
+        raise Unread(f"the parts of the model do not fit together ({error}), so it is only asked") from None
     if isinstance(read, Scores):
-        if (read.predict(rows) != table.predict(rows)).any():
+        if not agrees:
             raise Unread("the model does not predict what its coefficients say, so it is only asked")
         if not read.is_half_space and len(sensitive) > MOST_CURVED:
             raise Unread(
@@ -104,8 +111,8 @@ def regions(
                 f"the polygons of a network take {MOST_CURVED} sensitive columns at most, and there are "
                 f"{len(sensitive)}, so it is only asked; certified_box gives a bound that holds for certain"
             )
-        if not np.array_equal(ask(rows), indices):
-            raise Unread("the labels are not those of the model, so it is only asked")
+        if ((read.indices(rows) != indices) & (read.gap(rows) > read.rounding(np.abs(rows)))).any():
+            raise Unread("the model does not predict what its weights say, so it is only asked")
         return PolygonRegions(read, rows, indices, sensitive, ask)
     best, gap = read.decide(read.scores(rows))
     if ((best != indices) & (gap > read.rounding)).any():

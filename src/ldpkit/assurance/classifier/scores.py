@@ -109,6 +109,10 @@ class ScoreRegions:
 
     exact = True
 
+    def take(self, rows: Counts) -> ScoreRegions:
+        """Return the regions of some records."""
+        return ScoreRegions(self.scores, self.rows[rows], self.labels[rows], self.sensitive)
+
     def probability(self, laws: Sequence[Outputs]) -> tuple[Floats, Floats, Floats]:
         """Return the probability that each record keeps its label, and its bounds."""
         return self._linear(laws) if self.scores.is_half_space else self._curved(laws)
