@@ -123,6 +123,15 @@ def test_early_stopping_takes_the_trees_that_predict_takes() -> None:
     assert (trees.decide(trees.scores(rows))[0] == model.predict(rows)).all()
 
 
+def test_kinds_that_are_not_read_are_asked() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    rows, labels = data(2)
+    dart = xgboost.XGBClassifier(n_estimators=2, booster="dart", n_jobs=1).fit(rows, labels)
+    found = ldpkit.utility(dart, rows[:2], {0: ldpkit.get("ogpm", (0, 1), epsilon=1)}, draws=20)
+    assert not found.exact
+    assert "a 'dart' booster of XGBoost is not read" in found.reason
+
+
 def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
     rows, labels = data(2)
     path = tmp_path / "model.json"

@@ -7,6 +7,7 @@ is run, and weights in other files are not followed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,36 @@ def read_onnx(path: str | Path) -> Network:
         raise FileFormatError(f"{str(path)!r} is a damaged ONNX file: {error}") from None
 
 
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """A linear layer in the making: h -> h weight + bias, and how large the sums behind the bias were."""
+
+    weight: Floats
+    bias: Floats
+    size: Floats
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.weight).all() and np.isfinite(self.bias).all()):
+            raise InvalidInputError("a weight of the network is not a finite number")
+
+    def then(self, matrix: Floats, added: Floats) -> _Linear:
+        """Return this layer and one more after it."""
+        size = self.size @ np.abs(matrix) + np.abs(added)
+        return _Linear(self.weight @ matrix, self.bias @ matrix + added, size)
+
+    def each(self, times: Floats, plus: Floats) -> _Linear:
+        """Return this layer with each of its numbers multiplied and added to."""
+        size = self.size * np.abs(times) + np.abs(plus)
+        return _Linear(self.weight * times, self.bias * times + plus, size)
+
+
 class _Layers:
     """The layers on the way from the input to the scores."""
 
     def __init__(self, onnx: Any, graph: Any) -> None:
         self._onnx, self._graph = onnx, graph
+        self._done: list[_Linear] = []
+        self._open: _Linear | None = None
         self._constants: dict[str, Any] = {}
         for each in graph.initializer:
             if each.external_data:
@@ -84,8 +110,7 @@ class _Layers:
             for name in node.input:
                 users.setdefault(name, []).append(node)
         outputs = {each.name for each in self._graph.output}
-        current, weight, bias = inputs[0], None, None
-        layers: list[tuple[Floats, Floats]] = []
+        current = inputs[0]
         for _ in range(len(self._graph.node) + 1):
             following = users.get(current, [])
             if not following or any(node.op_type in _ENDS for node in following):
@@ -94,66 +119,65 @@ class _Layers:
                 raise InvalidInputError(
                     f"the value {current!r} goes to several nodes: only a chain of layers is read"
                 )
-            node = following[0]
-            if node.op_type == "Relu":
-                if weight is None or bias is None:
-                    raise InvalidInputError("a rectifier stands before the first layer: it is not read")
-                layers.append((weight, bias))
-                weight = bias = None
-            elif node.op_type not in _IGNORED:
-                weight, bias = self._after(node, current, weight, bias, layers)
-            current = node.output[0]
-        if weight is None or bias is None:
+            self._take(following[0], current)
+            current = following[0].output[0]
+        if self._open is None:
             raise InvalidInputError("the scores of the network come from a rectifier: it is not read")
-        layers.append((weight, bias))
-        count = max(len(bias), 2)
-        weights, biases = tuple(each[0] for each in layers), tuple(each[1] for each in layers)
-        return Network(weights, biases, np.arange(count), unit=2.0**-24)
+        layers = [*self._done, self._open]
+        return Network(
+            tuple(each.weight for each in layers),
+            tuple(each.bias for each in layers),
+            np.arange(max(len(self._open.bias), 2)),
+            unit=2.0**-24,
+            shifted=layers[0].size,
+        )
 
-    def _after(
-        self, node: Any, current: str, weight: Any, bias: Any, layers: list[tuple[Floats, Floats]]
-    ) -> tuple[Floats, Floats]:
-        """Return the linear layer in the making after one more node."""
-        told = self._attributes(node)
-        if node.op_type == "Scaler":
-            scale = np.asarray(told["scale"], np.float64)
-            return _elementwise(scale, -np.asarray(told["offset"], np.float64) * scale, weight, bias, layers)
-        if node.op_type in ("Gemm", "MatMul"):
-            if node.input[0] != current or told.get("transA", 0):
-                raise InvalidInputError(
-                    f"{node.op_type} {node.name!r} takes its input in a way that is not read"
-                )
-            matrix = self._constant(node, 1)
-            if matrix.ndim != 2:
-                raise InvalidInputError(f"{node.op_type} {node.name!r} has weights of shape {matrix.shape}")
-            matrix = told.get("alpha", 1.0) * (matrix.T if told.get("transB", 0) else matrix)
-            added = np.zeros(matrix.shape[1])
-            if node.op_type == "Gemm" and len(node.input) > 2 and node.input[2]:
-                added = told.get("beta", 1.0) * np.broadcast_to(self._constant(node, 2).ravel(), added.shape)
-            made = matrix, added
-        elif node.op_type in ("Add", "Sub", "Mul", "Div"):
-            times, plus = self._with_constant(node, current, weight, layers)
-            return _elementwise(times, plus, weight, bias, layers)
+    def _take(self, node: Any, current: str) -> None:
+        """Take one more node into the layers."""
+        if node.op_type in _IGNORED:
+            return
+        if node.op_type == "Relu":
+            if self._open is None:
+                raise InvalidInputError("a rectifier stands before the first layer: it is not read")
+            self._done.append(self._open)
+            self._open = None
+        elif node.op_type in ("Gemm", "MatMul"):
+            self._multiply(node, current)
+        elif node.op_type in ("Add", "Sub", "Mul", "Div", "Scaler"):
+            self._scale(*self._with_constant(node, current))
         else:
             raise InvalidInputError(
                 f"the node {node.op_type!r} is not read: a dense network has {_READ} on the way to its scores"
             )
-        if weight is None:
-            expected = len(layers[-1][1]) if layers else len(made[0])
-            if len(made[0]) != expected:
-                raise InvalidInputError(f"a layer takes {len(made[0])} numbers, and {expected} come to it")
-            return _finite(*made)
-        return _finite(weight @ made[0], bias @ made[0] + made[1])
 
-    def _with_constant(
-        self, node: Any, current: str, weight: Any, layers: list[tuple[Floats, Floats]]
-    ) -> tuple[Floats, Floats]:
-        """Return a sum or product with a constant: what each number is multiplied by, and what is added."""
+    def _multiply(self, node: Any, current: str) -> None:
+        told = self._attributes(node)
+        if node.input[0] != current or told.get("transA", 0):
+            raise InvalidInputError(f"{node.op_type} {node.name!r} takes its input in a way that is not read")
+        matrix = self._constant(node, 1)
+        if matrix.ndim != 2:
+            raise InvalidInputError(f"{node.op_type} {node.name!r} has weights of shape {matrix.shape}")
+        matrix = told.get("alpha", 1.0) * (matrix.T if told.get("transB", 0) else matrix)
+        added = np.zeros(matrix.shape[1])
+        if node.op_type == "Gemm" and len(node.input) > 2 and node.input[2]:
+            added = told.get("beta", 1.0) * np.broadcast_to(self._constant(node, 2).ravel(), added.shape)
+        if self._open is not None:
+            self._open = self._open.then(matrix, added)
+            return
+        expected = len(self._done[-1].bias) if self._done else len(matrix)
+        if len(matrix) != expected:
+            raise InvalidInputError(f"a layer takes {len(matrix)} numbers, and {expected} come to it")
+        self._open = _Linear(matrix, added, np.abs(added))
+
+    def _with_constant(self, node: Any, current: str) -> tuple[Floats, Floats]:
+        """Return what each number is multiplied by, and what is added."""
+        if node.op_type == "Scaler":
+            told = self._attributes(node)
+            scale = np.asarray(told["scale"], np.float64)
+            return scale, -np.asarray(told["offset"], np.float64) * scale
         second = node.input[0] == current
         constant = self._constant(node, 1 if second else 0).ravel()
-        size = weight.shape[1] if weight is not None else len(layers[-1][1]) if layers else len(constant)
-        constant = np.broadcast_to(constant, size)
-        ones, zeros = np.ones(size), np.zeros(size)
+        ones, zeros = np.ones(len(constant)), np.zeros(len(constant))
         if node.op_type == "Add":
             return ones, constant
         if node.op_type == "Sub":
@@ -165,26 +189,18 @@ class _Layers:
         with np.errstate(divide="ignore"):
             return 1.0 / constant, zeros
 
+    def _scale(self, times: Floats, plus: Floats) -> None:
+        if self._open is not None:
+            self._open = self._open.each(times, plus)
+            return
+        size = len(self._done[-1].bias) if self._done else len(times)
+        if size > _MOST_INPUTS:
+            raise InvalidInputError(f"a scaler of {size} inputs is not read: {_MOST_INPUTS} at most")
+        added = np.broadcast_to(plus, size).astype(np.float64)
+        self._open = _Linear(np.diag(np.broadcast_to(times, size)), added, np.abs(added))
+
     def _constant(self, node: Any, place: int) -> Floats:
         held = self._constants.get(node.input[place])
         if held is None:
             raise InvalidInputError(f"{node.op_type} {node.name!r} combines two values: only a chain is read")
         return np.asarray(held, np.float64)
-
-
-def _elementwise(
-    times: Floats, plus: Floats, weight: Any, bias: Any, layers: list[tuple[Floats, Floats]]
-) -> tuple[Floats, Floats]:
-    """Return the linear layer in the making after each of its numbers is multiplied and added to."""
-    if weight is not None:
-        return _finite(weight * times, bias * times + plus)
-    size = len(layers[-1][1]) if layers else len(times)
-    if size > _MOST_INPUTS:
-        raise InvalidInputError(f"a scaler of {size} inputs is not read: {_MOST_INPUTS} at most")
-    return _finite(np.diag(np.broadcast_to(times, size)), np.broadcast_to(plus, size).astype(np.float64))
-
-
-def _finite(weight: Floats, bias: Floats) -> tuple[Floats, Floats]:
-    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-        raise InvalidInputError("a weight of the network is not a finite number")
-    return weight, bias

@@ -14,7 +14,7 @@ from ldpkit.assurance.classifier.polygons import PolygonRegions
 from ldpkit.assurance.classifier.scores import MOST_CURVED, ScoreRegions, Scores, read_scores
 from ldpkit.assurance.classifier.table import RecordTable, Unread
 from ldpkit.assurance.classifier.trees import Trees, read_trees
-from ldpkit.core.errors import LdpkitError
+from ldpkit.core.errors import InvalidInputError, LdpkitError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Unread", "read_model", "regions"]
@@ -35,9 +35,12 @@ def read_model(model: Any) -> Scores | Trees | Network:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     steps = [step for step in steps if step is not None and step != "passthrough"]
     last = steps[-1]
-    found: Scores | Trees | Network | None = (
-        read_scores(last) or read_trees(last) or read_boosted(last) or read_network(last)
-    )
+    try:
+        found: Scores | Trees | Network | None = (
+            read_scores(last) or read_trees(last) or read_boosted(last) or read_network(last)
+        )
+    except InvalidInputError as why:  # a kind of tree that is not read; the model itself can still be asked
+        raise Unread(f"{why}, so it is only asked") from None
     if found is None:
         raise Unread(f"{type(last).__name__} cannot be read, so it is only asked")
     shift, scale = None, None
