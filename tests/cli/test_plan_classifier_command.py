@@ -71,6 +71,14 @@ def test_output_files_true_labels_and_models_without_names(run, files):
     assert "exists" in run(*asked, "-p", "ogpm", "-o", files / "plan.csv", code=2).error_line
     assert "--output is written as" in run(*asked, "-o", files / "plan.xlsx", code=2).error_line
     assert "unknown column 'strok'" in run(*asked, "--target", "strok", code=2).error_line
+    mixed = ("plan", "classifier", files / "model.skops", files / "coded.csv", "--sensitive", "age,bmi=0/1")
+    (files / "coded.csv").write_text("age,bmi\n0.2,0\n0.7,1\n0.9,0\n")
+    told = json.loads(run(*mixed, "-p", "ogpm", "--keep", 0.7, "--format", "json").out)
+    assert told["about"]["method"] == "half-space"
+    assert (
+        "outside the 2 points of the grid"
+        in run(*mixed[:3], files / "people.csv", *mixed[4:], code=2).error_line
+    )
     xgboost = pytest.importorskip("xgboost")
     rows = np.random.default_rng(1).random((60, 2))
     model = xgboost.XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1).fit(rows, rows[:, 0] > 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,9 @@ from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_ou
 from ldpkit.cli.parsing import split
 from ldpkit.cli.printing import ENDINGS, deliver, note, watched
 from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.domains.categorical import CategoricalDomain
 
 __all__ = ["EXAMPLES", "classifier"]
 
@@ -59,7 +62,7 @@ def classifier(
         str,
         typer.Option(
             help="The columns that are privatized, with commas between; each with its range, as age=0:100, "
-            "or that of --low and --high."
+            "or that of --low and --high, or with its categories, as smoker=0/1."
         ),
     ],
     keep: Annotated[float, typer.Option(help="How likely a prediction is to stay the same.")] = 0.9,
@@ -142,21 +145,30 @@ def classifier(
         raise typer.Exit(1)
 
 
-def _ranges(text: str, low: float | None, high: float | None) -> dict[str, tuple[float, float]]:
-    """Return the sensitive columns with their ranges."""
+def _ranges(
+    text: str, low: float | None, high: float | None
+) -> dict[str, tuple[float, float] | CategoricalDomain]:
+    """Return the sensitive columns with their ranges, or the numbers that stand for their categories."""
+    from ldpkit.core.domains.categorical import CategoricalDomain
+
     usual = (0.0 if low is None else low, 1.0 if high is None else high)
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, tuple[float, float] | CategoricalDomain] = {}
     for part in text.split(","):
-        name, given, ends = (each.strip() for each in part.partition("="))
+        name, given, told = (each.strip() for each in part.partition("="))
         if not name or name in found:
             raise InvalidParameterError(f"--sensitive is a list of different columns, got {text!r}")
         found[name] = usual
-        if given:
-            try:
-                first, last = (float(each) for each in ends.split(":"))
-            except ValueError:
-                raise InvalidParameterError(
-                    f"the range of {name!r} is two numbers, as in {name}=0:100, got {ends!r}"
-                ) from None
-            found[name] = (first, last)
+        if not given:
+            continue
+        try:
+            if "/" in told:
+                found[name] = CategoricalDomain([float(each) for each in told.split("/")])
+            else:
+                first, last = (float(each) for each in told.split(":"))
+                found[name] = (first, last)
+        except ValueError:
+            raise InvalidParameterError(
+                f"the range of {name!r} is two numbers, as in {name}=0:100, or categories, as in "
+                f"{name}=0/1/2, got {told!r}"
+            ) from None
     return found

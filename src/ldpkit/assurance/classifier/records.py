@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.domains.interval import as_interval
 from ldpkit.core.errors import InvalidInputError, UnknownNameError
 from ldpkit.core.typing import Floats
@@ -19,7 +20,7 @@ __all__ = ["read_records", "read_target"]
 def read_records(
     model: Any,
     path: str | Path,
-    ranges: Mapping[str, tuple[float, float]],
+    ranges: Mapping[str, tuple[float, float] | CategoricalDomain],
     *,
     clip: bool = False,
     columns: Sequence[str] | None = None,
@@ -64,8 +65,9 @@ def read_records(
             values = np.asarray(read_column(path, name), np.float64)
         except (TypeError, ValueError):
             raise InvalidInputError(f"column {name!r} of {str(path)!r} must have numbers only") from None
-        if name in ranges and clip:
-            values, count = as_interval(ranges[name]).clip(values)
+        ends = ranges.get(name)
+        if ends is not None and not isinstance(ends, CategoricalDomain) and clip:
+            values, count = as_interval(ends).clip(values)
             if count:
                 moved[name] = count
         found.append(values)

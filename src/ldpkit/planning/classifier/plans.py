@@ -13,13 +13,14 @@ from ldpkit.assurance.classifier.columns import PrivateColumn
 from ldpkit.assurance.classifier.corrected import label_response
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive, Unread, record_table
 from ldpkit.assurance.classifier.utility import KeptRegions, drawn_utility
-from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
+from ldpkit.core.domains.categorical import CategoricalDomain
+from ldpkit.core.domains.interval import IntervalLike
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_fraction
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, collect, unwatched
-from ldpkit.planning.classifier.choices import USUAL, Split, column_of, splits
+from ldpkit.planning.classifier.choices import USUAL, Range, Split, as_range, column_of, splits
 from ldpkit.planning.classifier.drawn import (
     can_be_corrected,
     corrected_utility,
@@ -41,7 +42,7 @@ _DRAWS = 200  # reports a record, of a model that can only be asked
 def classifier(
     model: Any,
     records: Any,
-    sensitive: Mapping[str, IntervalLike] | Sequence[str],
+    sensitive: Mapping[str, IntervalLike | CategoricalDomain] | Sequence[str],
     keep: float = 0.9,
     *,
     criterion: str = "average",
@@ -63,7 +64,8 @@ def classifier(
     records : table of numbers
         The records for which predictions are to be kept.
     sensitive : mapping or sequence
-        The sensitive columns with their public ranges; 0 to 1 where only names are given.
+        The sensitive columns with their public ranges; 0 to 1 where only names are given. A
+        `CategoricalDomain` of the numbers that stand for categories is privatized by k-RR.
     keep : float
         The probability of an unchanged prediction that is wanted.
     criterion : {"average", "worst"}
@@ -100,8 +102,8 @@ def classifier(
     if not low < high:
         raise InvalidParameterError(f"epsilon_min must be below epsilon_max, got {low:g} and {high:g}")
     table = record_table(model, records, columns)
-    ranges = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive, (0, 1))
-    domains = {name: as_interval(interval) for name, interval in ranges.items()}
+    ranges = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive, (0.0, 1.0))
+    domains = {name: as_range(given) for name, given in ranges.items()}
     positions = [table.position(name) for name in domains]
     if not positions:
         raise InvalidParameterError("name at least one sensitive column")
@@ -161,7 +163,7 @@ def _checked(
     plans: list[ClassifierPlan],
     table: RecordTable,
     labels: Any,
-    domains: Mapping[str, IntervalDomain],
+    domains: Mapping[str, Range],
     ways: Mapping[str, Split],
     rng: RandomSource,
     watch: Watch,
@@ -222,7 +224,7 @@ class _Evaluator:
 @dataclass(frozen=True)
 class _LeastEpsilon:
     evaluate: Evaluate
-    domains: Mapping[str, IntervalDomain]
+    domains: Mapping[str, Range]
     keep: float
     criterion: str
     low: float
