@@ -47,7 +47,7 @@ def column_of(name: str, domain: Range, epsilon: float, points: int = GRID_POINT
     >>> column_of("grr", IntervalDomain(0, 1), 1.0).range
     '[0, 1]'
     >>> column_of("ogpm", CategoricalDomain([0, 0.5, 1]), 1.0).mechanism
-    GRR([0, 0.5, 1], epsilon=1)
+    GRR(3, epsilon=1)
     """
     if isinstance(domain, CategoricalDomain):
         return as_private_column(GRR(list(domain.labels), epsilon))
