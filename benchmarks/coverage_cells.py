@@ -81,7 +81,7 @@ class Cell:
         by nobody (absent) or by everybody. Numbers: all at a point, half at each `ends`,
         one of a hundred at the high end (`rare`), or `skewed`. Circles: all at a `point`,
         `around` the end of the turn, or nearly without a direction (`faint`). Maps: three of
-        ten people in the `middle` of a cell or near its `corner`, or all beside it (`absent`).
+        ten people in the `middle` of a cell, near its `corner` or in `between`, or all beside it (`absent`).
     about : {"people", "population"}
         Whose truth the interval has to hold.
     """
@@ -172,7 +172,7 @@ def cells(*, every: bool = False) -> Iterator[Cell]:
     yield from _joint()
     yield from _circles()
     for name in (*PLANES, *(SAME_BOUNDS if every else ())):
-        yield from _numeric("map", name, ("middle", "corner", "absent"))
+        yield from _numeric("map", name, ("middle", "corner", "between", "absent"))
 
 
 def control_cells() -> Iterator[Cell]:
