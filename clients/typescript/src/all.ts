@@ -1,0 +1,17 @@
+/**
+ * The client with every form: also locations, and mechanisms that are a table.
+ *
+ * @packageDocumentation
+ */
+import { FORMS } from "./forms/index.js";
+import { pair, planar, rows, sites } from "./forms/plane.js";
+import { mixedRows, turned } from "./forms/tables.js";
+import { checkRectangle, placeOfLocation } from "./locations.js";
+import { SPATIAL } from "./places.js";
+
+Object.assign(FORMS, { turned, table: mixedRows, rows, sites, planar, pair });
+Object.assign(SPATIAL, { place: placeOfLocation, check: checkRectangle });
+
+export * from "./index.js";
+export { reportFor, type Stage } from "./report.js";
+export { LocalStorageStore } from "./stores/localstorage.js";

@@ -1,0 +1,68 @@
+import { LdpkitError } from "../errors.js";
+import type { Store } from "./store.js";
+
+const TABLE = "device";
+
+const done = <T>(request: IDBRequest<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** Keeps the device in IndexedDB. Two tabs may use it at once: a swap compares and writes in one transaction. */
+export class IndexedDBStore implements Store {
+  readonly name: string;
+  #database?: Promise<IDBDatabase>;
+
+  /** @param name - The name of the database; devices of different names know nothing of each other. */
+  constructor(name = "ldpkit") {
+    this.name = name;
+  }
+
+  load(): Promise<string | null> {
+    return this.#run("readonly", async (table) => ((await done(table.get(this.name))) ?? null) as string | null);
+  }
+
+  swap(before: string | null, after: string): Promise<boolean> {
+    return this.#run("readwrite", async (table) => {
+      if (((await done(table.get(this.name))) ?? null) !== before) return false;
+      await done(table.put(after, this.name));
+      return true;
+    });
+  }
+
+  async #run<T>(mode: IDBTransactionMode, work: (table: IDBObjectStore) => Promise<T>): Promise<T> {
+    try {
+      const transaction = (await this.#open()).transaction(TABLE, mode, { durability: "strict" });
+      const complete = new Promise<void>((resolve, reject) => {
+        transaction.oncomplete = () => resolve();
+        transaction.onabort = () => reject(transaction.error ?? "aborted");
+      });
+      const [result] = await Promise.all([work(transaction.objectStore(TABLE)), complete]);
+      return result;
+    } catch (error) {
+      throw new LdpkitError("storage", `the browser's database ${this.name} failed, so nothing was spent: ${error}`, error);
+    }
+  }
+
+  #open(): Promise<IDBDatabase> {
+    const forget = () => (this.#database = undefined);
+    return (this.#database ??= new Promise<IDBDatabase>((resolve, reject) => {
+      const request = indexedDB.open(this.name, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => {
+        const database = request.result;
+        database.onclose = forget; // the browser cleared it, or lost it
+        database.onversionchange = () => {
+          database.close(); // or nobody could delete it while this page is open
+          forget();
+        };
+        resolve(database);
+      };
+    }).catch((error) => {
+      forget();
+      throw error;
+    }));
+  }
+}
