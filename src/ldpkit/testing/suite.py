@@ -11,6 +11,7 @@ from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_group, is_numeric, is_spatial
 from ldpkit.testing import (
     circular,
+    device,
     epsilon,
     identity,
     inputs,
@@ -29,7 +30,7 @@ __all__ = ["ContractCheck", "ContractReport", "check_mechanism", "checks_for"]
 
 Run = Callable[[Any], None]
 
-_EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS)
+_EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS, *device.CHECKS)
 _FREQUENCY = (*inputs.FREQUENCY, *epsilon.FREQUENCY, *sampler.FREQUENCY, *moments.FREQUENCY)
 _PURE = (*epsilon.PURE, *sampler.PURE, *moments.PURE)
 _CIRCULAR = (*epsilon.NUMERIC, *sampler.NUMERIC, *circular.CIRCULAR)

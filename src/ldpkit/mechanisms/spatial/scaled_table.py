@@ -19,6 +19,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports, Words
+from ldpkit.mechanisms.forms import word_rows
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["SiteTable"]
@@ -28,6 +29,8 @@ _SHRINK = 1 - 2.0**-36  # of the scale, where rounding to integers went too far
 
 class SiteTable(SpatialMechanism):
     """A spatial mechanism that is a table: for each site the chance of every site."""
+
+    capabilities = SpatialMechanism.capabilities | {"client"}
 
     @property
     @abc.abstractmethod
@@ -101,6 +104,9 @@ class SiteTable(SpatialMechanism):
         below = np.zeros(self.weights.shape, np.uint64)
         np.cumsum(self.weights[:, :-1], axis=1, out=below[:, 1:])
         return below
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "rows", "shape": list(self.shape), "rows": word_rows(self.weights, self)}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.planar import rows_of_sites

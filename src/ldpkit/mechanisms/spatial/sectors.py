@@ -8,6 +8,7 @@ here it is that of k-RR.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.cells.levels import two_levels
+from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.spatial.parts import Coordinate
 
 __all__ = ["SectorCoordinate", "Sectors"]
@@ -63,6 +65,18 @@ class Sectors:
         start = place * self.own
         edges = np.array([0, start, start + self.own, self.cells], np.int64)
         return Law(edges, np.array([outside, inside, outside], object), WORD)
+
+    def sampler(self) -> dict[str, Any]:
+        """Return the form of the sampler: a window that is the sector of the place."""
+        inside, outside = words(self.weights)
+        return {
+            "form": "window",
+            "stand": "sector",
+            "grid": self.place_count,
+            "width": self.own,
+            "inside": inside,
+            "outside": outside,
+        }
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import window
