@@ -5,13 +5,15 @@
  */
 import { FORMS } from "./forms/index.js";
 import { pair, planar, rows, sites } from "./forms/plane.js";
-import { mixedRows, turned } from "./forms/tables.js";
+import { mixedRows, noise, turned } from "./forms/tables.js";
 import { checkRectangle, placeOfLocation } from "./locations.js";
 import { SPATIAL } from "./places.js";
 
-Object.assign(FORMS, { turned, table: mixedRows, rows, sites, planar, pair });
+Object.assign(FORMS, { noise, turned, table: mixedRows, rows, sites, planar, pair });
 Object.assign(SPATIAL, { place: placeOfLocation, check: checkRectangle });
 
+export { canonical } from "./canonical.js";
+export { covers, type Ratio } from "./epsilon.js";
 export * from "./index.js";
 export { reportFor, type Stage } from "./report.js";
 export { LocalStorageStore } from "./stores/localstorage.js";

@@ -2,9 +2,9 @@ import { fromHex, hex } from "./bytes.js";
 import { requireCrypto } from "./crypto.js";
 import { type Answer, type Device, DeviceStore } from "./device.js";
 import { insist, LdpkitError } from "./errors.js";
-import { type Checked, type CollectionFile, encodeUpload, type Question, readFile, roundAt } from "./file.js";
+import { type Asked, type Checked, type CollectionFile, encodeUpload, type Question, readFile, roundAt } from "./file.js";
 import { drawnQuestions, uploadId } from "./labels.js";
-import { fits, type Ledger, ledgerOf, total } from "./ledger.js";
+import { type Ledger, ledgerOf, total } from "./ledger.js";
 import { placeOf, type Value } from "./places.js";
 import { makeReport } from "./report.js";
 import { backOff, type Flushed, getText, post } from "./sending.js";
@@ -33,8 +33,8 @@ export interface Options {
 export interface Given {
   question: string;
   round: number;
-  /** What it cost, in millionths of an epsilon. */
-  micro: Answer["micro"];
+  /** What it cost, in millionths of an epsilon, or Infinity. */
+  micro: number;
   /** The report: all that ever leaves the device. */
   report: Uint8Array;
   state: Answer["state"];
@@ -65,6 +65,7 @@ export class Collection {
   readonly questions: readonly Question[];
 
   readonly #checked: Checked;
+  readonly #asked: Asked[];
   readonly #device: DeviceStore;
   readonly #url: string;
   readonly #options: Options;
@@ -81,7 +82,7 @@ export class Collection {
     this.file = checked.form;
     this.digest = checked.digest;
     this.isSigned = checked.isSigned;
-    this.questions = this.file.questions.filter(({ id }) => asked.includes(id));
+    this.questions = this.#asked = checked.questions.filter(({ id }) => asked.includes(id));
     if (options.automatic ?? typeof document !== "undefined") this.#watch();
     else this.close();
   }
@@ -89,22 +90,16 @@ export class Collection {
   /** Fetch a collection file and check it: signature, digest, rollback, and every epsilon from the sampler's integers. */
   static async fetch(url: string | URL, options: Options = {}): Promise<Collection> {
     requireCrypto();
-    const address = new URL(url, globalThis.location?.href);
-    return Collection.read(await getText(address, options.timeout), { reports: `${address.origin}${address.pathname.replace(/\/$/, "")}/reports`, ...options });
+    const { href } = new URL(url, globalThis.location?.href);
+    return Collection.read(await getText(href, options.timeout), { reports: `${href.replace(/\/?([?#].*)?$/, "")}/reports`, ...options });
   }
 
   /** Read a collection file that is there already, such as one that came with an app; `reports` says where answers go. */
   static async read(text: string, options: Options = {}): Promise<Collection> {
-    requireCrypto();
     const checked = await readFile(text, options.publicKey, options.digest);
     const { form, digest } = checked;
-    const url = new URL(options.reports ?? "", globalThis.location?.href);
-    insist(
-      url.protocol === "https:" || /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname),
-      "insecure-context",
-      `others can read what goes to ${url}: take an address with https`,
-    );
-    insist(options.cap === undefined || (Number.isSafeInteger(options.cap) && options.cap >= 0), "cap", `cap is ${options.cap}, not millionths of an epsilon`);
+    const { href } = new URL(options.reports ?? "", globalThis.location?.href);
+    insist(/^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href), "insecure-context", `others can read what goes to ${href}: take an address with https`);
     const device = new DeviceStore(options.store ?? defaultStore());
     const secret = await device.update((own) => {
       const seen = own.seen[form.id];
@@ -115,12 +110,12 @@ export class Collection {
       return own.secret;
     });
     const asked = await drawnQuestions(fromHex(secret), form.id, form.questions.map(({ id }) => id), form.spend.ask);
-    return new Collection(checked, device, asked, url.href, options);
+    return new Collection(checked, device, asked, href, options);
   }
 
   /** What was checked, in words. */
   get checked(): string {
-    return this.isSigned ? "the signature and the epsilon arithmetic were checked" : "only the epsilon arithmetic was checked: the file is not signed";
+    return this.isSigned ? "the signature and every epsilon were checked" : "only the epsilon arithmetic was checked: there is no signature";
   }
 
   /**
@@ -131,10 +126,9 @@ export class Collection {
    * @param value - The person's own value. It never leaves this call.
    */
   async answer(question: string, value: Value): Promise<Given> {
-    const { form, questions } = this.#checked;
-    const asked = questions.find(({ id }) => id === question);
-    insist(asked, "question", `there is no question ${question}`);
-    insist(this.questions.some(({ id }) => id === question), "question", `this device is not asked ${question}, but ${this.questions.map(({ id }) => id).join(", ")}`);
+    const { form } = this.#checked;
+    const asked = this.#asked.find(({ id }) => id === question);
+    insist(asked, "question", `this device is not asked ${question}, but ${this.#asked.map(({ id }) => id).join(", ")}`);
     const round = roundAt(form, Date.now());
     const place = placeOf(asked.kind, asked.domain, asked.reads, value);
     insist(place.every((each, i) => each >= 0 && each < asked.reads.axes[i]), "value", `value ${value} has no place in its domain`);
@@ -148,7 +142,7 @@ export class Collection {
       const secret = fromHex(device.secret);
       const report = await makeReport(device, secret, form.id, asked, place);
       const upload = encodeUpload(form, asked, round, await uploadId(secret, form.id, question, round), report);
-      const made: Answer = { collection: form.id, question, round, micro, sampler: asked.samplerDigest, url: this.#url, upload: hex(upload), state: "waiting" };
+      const made: Answer = { collection: form.id, question, round, micro: micro === Infinity ? null : micro, sampler: asked.samplerDigest, url: this.#url, upload: hex(upload), state: "waiting" };
       device.answers.push(made);
       return made;
     });
@@ -157,7 +151,7 @@ export class Collection {
   }
 
   /** Refuse an answer that would cost more than was promised, or than the device may spend. */
-  #checkSpending(device: Device, mine: Answer[], round: number, micro: Answer["micro"]): void {
+  #checkSpending(device: Device, mine: Answer[], round: number, micro: number): void {
     const { promise } = this.file;
     const limits = [
       ["promise for a round", promise.round, mine.filter((each) => each.round === round)],
@@ -165,7 +159,7 @@ export class Collection {
       ["cap of this device", device.cap, device.answers],
     ] as const;
     for (const [name, limit, spent] of limits) {
-      insist(fits(total([...spent, { micro }]), limit), "cap", `this answer costs ${micro} millionths of an epsilon, and ${total([...spent])} are spent: more than the ${name}, ${limit}`);
+      insist(total(spent) + micro <= (limit ?? Infinity), "cap", `this answer costs ${micro} millionths of an epsilon, and ${total(spent)} are spent: more than the ${name}, ${limit}`);
     }
   }
 
@@ -240,7 +234,7 @@ export class Collection {
 const waiting = (id: string, device?: Device) => device?.answers.filter(({ collection, state }) => collection === id && state === "waiting") ?? [];
 
 function show({ question, round, micro, upload, state, problem }: Answer): Given {
-  return { question, round, micro, report: fromHex(upload).slice(HEADER), state, ...(problem && { problem }) };
+  return { question, round, micro: micro ?? Infinity, report: fromHex(upload).slice(HEADER), state, problem };
 }
 
 function defaultStore(): Store {

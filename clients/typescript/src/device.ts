@@ -4,7 +4,7 @@ import { insist } from "./errors.js";
 import { secure } from "./random.js";
 import type { Store } from "./stores/store.js";
 
-/** Millionths of an epsilon; "infinite" has no number. */
+/** Millionths of an epsilon, as a file has them: what has no bound is the word. */
 export type Micro = number | "infinite";
 
 /** An answer as the device keeps it: the report is all that ever leaves. */
@@ -12,8 +12,8 @@ export interface Answer {
   collection: string;
   question: string;
   round: number;
-  /** What it cost, in millionths of an epsilon. */
-  micro: Micro;
+  /** What it cost, in millionths of an epsilon; null stands for infinite, which JSON has no number for. */
+  micro: number | null;
   /** Where it stands: a refused answer is kept and shown, never sent again and never drawn anew. */
   state: "waiting" | "sent" | "refused";
   /** Why the collector refused it. */

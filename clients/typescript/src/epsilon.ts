@@ -20,13 +20,13 @@ function series(a: bigint, b: bigint): bigint {
 const E = series(1n, 1n);
 
 /**
- * Whether a charge in millionths of an epsilon is enough for a ratio: num/den <= e^(charge / (10^6 times)).
+ * Whether a charge in millionths of an epsilon, or Infinity, is enough for a ratio: num/den <= e^(charge / (10^6 times)).
  *
  * It is decided in integers, with a lower bound of the exponential: Math.log differs between engines. It never
  * accepts what is false, and refuses only within 2^-118 of equality.
  */
-export function covers(charge: number | "infinite", { num, den, times = 1 }: Ratio): boolean {
-  if (charge === "infinite") return true;
+export function covers(charge: number, { num, den, times = 1 }: Ratio): boolean {
+  if (charge === Infinity) return true;
   if (!den) return false;
   const unit = MICRO * BigInt(times);
   let whole = BigInt(charge) / unit;

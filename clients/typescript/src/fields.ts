@@ -6,14 +6,14 @@ export { must };
 /** A JSON object. */
 export type Form = { [name: string]: Json };
 
-/** What reads one value of a document, or refuses it with the place where it stands. */
-export type Reader<T> = (value: Json, where: string) => T;
+/** What reads one value of a document, or refuses it by the name of its field. */
+export type Reader<T> = (value: Json, name: string) => T;
 
 /** Read what fulfils a condition. */
 export const such =
   <T extends Json>(holds: (value: Json) => unknown): Reader<T> =>
-  (value, where) => {
-    must(holds(value), `${where} is ${JSON.stringify(value)?.slice(0, 60)}`);
+  (value, name) => {
+    must(holds(value), name);
     return value as T;
   };
 
@@ -33,9 +33,9 @@ export const object: Reader<Form> = such((value) => value && typeof value === "o
 /** An array of so many items, each read alike. */
 export const list =
   <T>(read: Reader<T>, least: number, most = least): Reader<T[]> =>
-  (value, where) => {
-    must(Array.isArray(value) && value.length >= least && value.length <= most, `the length of ${where}`);
-    return value.map((each, i) => read(each, `${where}[${i}]`));
+  (value, name) => {
+    must(Array.isArray(value) && value.length >= least && value.length <= most, name);
+    return value.map((each) => read(each, name));
   };
 
 type Parsed<S> = { [K in keyof S]: S[K] extends Reader<infer T> ? T : never };
@@ -43,11 +43,9 @@ type Parsed<S> = { [K in keyof S]: S[K] extends Reader<infer T> ? T : never };
 /** An object with exactly the fields of a schema; those of `optional` may be missing. */
 export const record =
   <S extends { [name: string]: Reader<unknown> }, O extends { [name: string]: Reader<unknown> } = Record<never, never>>(schema: S, optional?: O): Reader<Parsed<S> & Partial<Parsed<O>>> =>
-  (value, where) => {
-    const form = object(value, where);
+  (value, name) => {
+    const form = object(value, name);
     const readers: { [name: string]: Reader<unknown> } = { ...schema, ...optional };
-    for (const name of [...Object.keys(form), ...Object.keys(schema)]) {
-      must(Object.hasOwn(form, name) && Object.hasOwn(readers, name), `the field ${where}.${name}`);
-    }
-    return Object.fromEntries(Object.entries(form).map(([name, each]) => [name, readers[name](each, `${where}.${name}`)])) as Parsed<S> & Partial<Parsed<O>>;
+    for (const each of Object.keys({ ...form, ...schema })) must(Object.hasOwn(form, each) && Object.hasOwn(readers, each), each);
+    return Object.fromEntries(Object.entries(form).map(([each, said]) => [each, readers[each](said, each)])) as Parsed<S> & Partial<Parsed<O>>;
   };

@@ -2,7 +2,6 @@
 import { type Bytes, concat, fromBase64, hex, littleEndian, utf8 } from "./bytes.js";
 import { canonical, type Json } from "./canonical.js";
 import { sha256, verify } from "./crypto.js";
-import type { Micro } from "./device.js";
 import { covers } from "./epsilon.js";
 import { insist, LdpkitError } from "./errors.js";
 import { type Form, list, must, object, oneOf, type Reader, record, such, text, whole } from "./fields.js";
@@ -26,8 +25,8 @@ export interface Question {
   report_bytes: number;
   /** Whether the device goes on reporting its first value. */
   value: "changing" | "fixed";
-  /** What the first answer costs and what each further one costs, in millionths of an epsilon. */
-  charge: { first: Micro; next: Micro };
+  /** What the first answer costs and what each further one costs, in millionths of an epsilon, or Infinity. */
+  charge: { first: number; next: number };
 }
 
 /** A collection, as the file has it. */
@@ -39,8 +38,8 @@ export interface CollectionFile {
   questions: Question[];
   rounds: { every: "once" | "daily" | "weekly"; start: string; count: number };
   spend: { ask: number };
-  /** What a report, a round and all rounds cost a person at most, in millionths of an epsilon. */
-  promise: { report: Micro; round: Micro; lifetime: Micro };
+  /** What a report, a round and all rounds cost a person at most, in millionths of an epsilon, or Infinity. */
+  promise: { report: number; round: number; lifetime: number };
   least_reports: number;
   randomness: "secure" | "seeded";
 }
@@ -61,7 +60,7 @@ export interface Checked {
 }
 
 const name = such<string>((value) => typeof value === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(value));
-const micro = such<Micro>((value) => value === "infinite" || (Number.isSafeInteger(value) && (value as number) >= 0));
+const micro: Reader<number> = (value, name) => (value === "infinite" ? Infinity : whole(0)(value, name));
 const any = (value: Json) => value;
 
 const envelopeOf = record({ collection: object }, { signature: record({ algorithm: oneOf("ES256"), key: text, value: text }) });
@@ -99,7 +98,7 @@ const questionOf = record({
 
 /** Read a collection file, or refuse it. */
 export async function readFile(text: string, publicKey?: string | Uint8Array, digest?: string): Promise<Checked> {
-  let envelope: ReturnType<typeof envelopeOf>;
+  let envelope;
   let message: string;
   try {
     envelope = envelopeOf(JSON.parse(text), "file");
@@ -113,9 +112,9 @@ export async function readFile(text: string, publicKey?: string | Uint8Array, di
   insist(!digest || digest === found, "other-digest", `the digest of the collection file is ${found}`);
   const form = collectionOf(collection, "collection") as unknown as CollectionFile;
   const questions = await Promise.all(form.questions.map(readQuestion));
-  must(new Set(questions.map(({ id }) => id)).size === questions.length, "the ids of questions");
-  must(form.spend.ask <= questions.length, "spend.ask");
-  must(form.rounds.every !== "once" || form.rounds.count === 1, "rounds.count");
+  must(new Set(questions.map(({ id }) => id)).size === questions.length, "id");
+  must(form.spend.ask <= questions.length, "ask");
+  must(form.rounds.every !== "once" || form.rounds.count === 1, "count");
   checkPromise(form);
   return { form, questions, digest: found, isSigned };
 }
@@ -134,15 +133,14 @@ async function checkSignature(signature: { key: string; value: string } | undefi
 }
 
 async function readQuestion(form: unknown, number: number): Promise<Asked> {
-  const where = `questions[${number}]`;
-  const question = questionOf(form as Json, where);
+  const question = questionOf(form as Json, "question");
   const { domain, mechanism, sampler, value } = question;
-  const reads = readSampler(sampler, `${where}.sampler`);
-  must(question.number === number, `${where}.number`);
-  checkDomain(question.kind, domain, reads, `${where}.domain`);
-  must(question.report_bytes === reads.size, `${where}.report_bytes`);
-  must(value === "changing" || reads.memory, `${where}.value`);
-  checkCharge(where, question, reads);
+  const reads = readSampler(sampler, "sampler");
+  must(question.number === number, "number");
+  checkDomain(question.kind, domain, reads);
+  must(question.report_bytes === reads.size, "report_bytes");
+  must(value === "changing" || reads.memory, "value");
+  checkCharge(question, reads);
   return {
     ...question,
     reads,
@@ -152,33 +150,32 @@ async function readQuestion(form: unknown, number: number): Promise<Asked> {
 }
 
 /** Refuse a charge below what the integers of the sampler give away, or below the epsilon that is stated. */
-function checkCharge(where: string, { charge, value, parameters }: Question, { ratio, memory }: Sampler): void {
+function checkCharge({ id, charge, value, parameters }: Question, { ratio, memory }: Sampler): void {
   const fixed = memory && value === "fixed";
   const needed = { first: fixed ? memory.all : ratio, next: fixed ? { num: 1n, den: 1n } : (memory?.second ?? ratio) };
   for (const each of ["first", "next"] as const) {
-    insist(covers(charge[each], needed[each]), "charge", `${where}.charge.${each} is ${charge[each]} millionths of an epsilon, and its reports tell more`);
+    insist(covers(charge[each], needed[each]), "charge", `charge.${each} of ${id} is ${charge[each]} millionths of an epsilon, and its reports tell more`);
   }
   const stated = parameters[value === "fixed" ? "epsilon_inf" : "epsilon_1"] ?? parameters.epsilon;
-  if (stated === undefined || charge.first === "infinite") return;
-  must(Number.isFinite(stated), `${where}.parameters`);
+  if (stated === undefined || charge.first === Infinity) return;
+  must(Number.isFinite(stated), "parameters");
   let [scaled, unit] = [stated as number, 1n];
   for (; !Number.isInteger(scaled); scaled *= 2) unit *= 2n; // exact: a double is a whole number over a power of two
-  insist(BigInt(scaled) * 1_000_000n <= BigInt(charge.first) * unit, "charge", `${where}.charge.first is ${charge.first} millionths of an epsilon, and it states ${stated}`);
+  insist(BigInt(scaled) * 1_000_000n <= BigInt(charge.first) * unit, "charge", `charge.first of ${id} is ${charge.first} millionths of an epsilon, and it states ${stated}`);
 }
 
 /** Refuse a promise below what a person pays who answers the dearest questions in every round. */
 function checkPromise({ promise, questions, rounds: { count }, spend: { ask } }: CollectionFile): void {
-  const number = (cost: Micro) => (cost === "infinite" ? Infinity : cost);
   const dearest = (most: number, cost: (first: number, next: number) => number) =>
     questions
-      .map(({ charge: { first, next } }) => cost(number(first), count > 1 ? number(next) : 0))
+      .map(({ charge: { first, next } }) => cost(first, count > 1 ? next : 0))
       .sort((a, b) => b - a)
       .slice(0, most)
       .reduce((a, b) => a + b);
   const life = (first: number, next: number) => first + (count > 1 ? (count - 1) * next : 0);
   const costs = { report: dearest(1, Math.max), round: dearest(ask, Math.max), lifetime: dearest(ask, life) };
   for (const each of ["report", "round", "lifetime"] as const) {
-    insist(costs[each] <= number(promise[each]), "promise", `promise.${each} is ${promise[each]} millionths of an epsilon, and the charges add up to ${costs[each]}`);
+    insist(costs[each] <= promise[each], "promise", `promise.${each} is ${promise[each]} millionths of an epsilon, and the charges add up to ${costs[each]}`);
   }
 }
 

@@ -4,13 +4,12 @@
  *
  * @packageDocumentation
  */
-export { canonical, type Json } from "./canonical.js";
+export type { Json } from "./canonical.js";
 export { Collection, type Given, type Options } from "./collection.js";
 export type { Answer, Micro } from "./device.js";
-export { covers, type Ratio } from "./epsilon.js";
 export { type ErrorCode, LdpkitError } from "./errors.js";
 export type { CollectionFile, Question } from "./file.js";
-export { type Ledger, total } from "./ledger.js";
+export type { Ledger } from "./ledger.js";
 export type { Value } from "./places.js";
 export type { Flushed } from "./sending.js";
 export { IndexedDBStore } from "./stores/indexeddb.js";

@@ -13,19 +13,14 @@ type Charge = Ledger["charges"][number];
 /** What charges are sorted by, as text: names have no spaces, and a space sorts before all that they have. */
 const key = ({ collection, question, round }: Charge) => `${collection} ${question} ${1e10 + round}`;
 
-/** The sum of some charges; one infinite charge makes it infinite. */
-export const total = (charges: { micro: Micro }[]): Micro =>
-  charges.reduce<Micro>((sum, { micro }) => (sum === "infinite" || micro === "infinite" ? "infinite" : sum + micro), 0);
-
-/** Whether a cost is within a limit; nothing finite admits an infinite one. */
-export const fits = (cost: Micro, limit: Micro | null): boolean =>
-  limit === null || limit === "infinite" || (cost !== "infinite" && cost <= limit);
+/** The sum of some charges, in millionths of an epsilon. */
+export const total = (charges: readonly { micro: number | null }[]): number => charges.reduce((sum, { micro }) => sum + (micro ?? Infinity), 0);
 
 /** The ledger of some answers. */
 export const ledgerOf = (answers: Answer[], cap: number | null): Ledger => ({
   format: "ldpkit-ledger-1",
   cap,
   charges: answers
-    .map(({ collection, question, round, micro }) => ({ collection, question, round, micro }))
+    .map(({ collection, question, round, micro }) => ({ collection, question, round, micro: micro ?? ("infinite" as const) }))
     .sort((a, b) => (key(a) < key(b) ? -1 : 1)),
 });

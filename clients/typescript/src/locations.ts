@@ -34,8 +34,8 @@ const point = list(number, 2);
 const rectangle = record({ shape: oneOf("rectangle"), low: point, high: point }, { places: list(point, 2, 2 ** 26) });
 
 /** Refuse a rectangle that does not belong to a sampler. */
-export function checkRectangle(domain: Form, { axes, grid, reference }: Sampler, where: string): void {
-  const { low, high, places } = rectangle(domain, where);
-  must(low.every((each, i) => each < high[i] && (!reference || (reference[i] >= each && reference[i] <= high[i]))), where);
-  must(axes.length === 2 || (!grid && places?.length === axes[0]), `${where} does not belong to its sampler`);
+export function checkRectangle(domain: Form, { axes, grid, reference }: Sampler): void {
+  const { low, high, places } = rectangle(domain, "domain");
+  must(low.every((each, i) => each < high[i] && (!reference || (reference[i] >= each && reference[i] <= high[i]))), "reference");
+  must(axes.length === 2 || (!grid && places?.length === axes[0]), "domain");
 }

@@ -63,7 +63,7 @@ export function placeOf(kind: string, domain: Json, sampler: Sampler, value: Val
 /** Locations, which `all.ts` adds. */
 export const SPATIAL: {
   place?(domain: Form, sampler: Sampler, value: Value): Place;
-  check?(domain: Form, sampler: Sampler, where: string): void;
+  check?(domain: Form, sampler: Sampler): void;
 } = {};
 
 const number = such<number>(Number.isFinite);
@@ -72,29 +72,30 @@ const size = whole(2, 2 ** 26);
 const labels = list(label, 2, 2 ** 26);
 const interval = list(number, 2);
 const circle = record({ period: number, low: number });
-const product = record({ product: list((value, where) => checkCategories(value, where), 2, 8) });
+const product = record({ product: list((value, name) => checkCategories(value, name), 2, 8) });
 
-function checkCategories(domain: Json, where: string): void {
-  if (Array.isArray(domain)) must(new Set(labels(domain, where)).size === domain.length, `${where} has a label twice`);
-  else size(domain, where);
+function checkCategories(domain: Json, name: string): void {
+  if (Array.isArray(domain)) must(new Set(labels(domain, name)).size === domain.length, name);
+  else size(domain, name);
 }
 
 /** Refuse a domain that does not belong to a sampler: a place could stand outside it. */
-export function checkDomain(kind: string, domain: Json, sampler: Sampler, where: string): void {
+export function checkDomain(kind: string, domain: Json, sampler: Sampler): void {
   const { axes, grid } = sampler;
+  const name = "domain";
   let fit: unknown;
   if (kind === "frequency") {
-    if (domain && (domain as Form).product) product(domain, where);
-    else checkCategories(domain, where);
+    if (domain && (domain as Form).product) product(domain, name);
+    else checkCategories(domain, name);
     fit = !grid && axes[0] === categoryCount(domain);
   } else if (kind === "numeric") {
-    const [low, high] = interval(domain, where);
+    const [low, high] = interval(domain, name);
     fit = low < high && grid && axes[0] === grid[0] + 1;
   } else if (kind === "circular") {
-    fit = circle(domain, where).period > 0 && grid && axes[0] === grid[0];
+    fit = circle(domain, name).period > 0 && grid && axes[0] === grid[0];
   } else {
-    must(kind === "spatial" && SPATIAL.check, `kind is ${kind}; ldpkit-all.js knows more`);
-    return SPATIAL.check!(domain as Form, sampler, where);
+    must(kind === "spatial" && SPATIAL.check, `kind ${kind}, unless ldpkit-all.js knows it`);
+    return SPATIAL.check!(domain as Form, sampler);
   }
-  must(fit && axes.length === 1, `${where} does not belong to its sampler`);
+  must(fit && axes.length === 1, name);
 }

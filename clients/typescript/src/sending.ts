@@ -41,42 +41,34 @@ async function readText(response: Response): Promise<string> {
 }
 
 /** Ask for something, with neither cookies nor referrer, and give up when nothing comes. */
-async function request<T>(url: string, init: RequestInit, timeout: number, use: (response: Response) => Promise<T>): Promise<T> {
-  const control = new AbortController();
-  const timer = setTimeout(() => control.abort(new Error(`nothing came for ${timeout} ms`)), timeout);
-  try {
-    return await use(await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", signal: control.signal, ...init }));
-  } finally {
-    clearTimeout(timer);
-  }
+async function ask(url: string, init: RequestInit, timeout = TIMEOUT): Promise<[Response, string]> {
+  const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.timeout(timeout), ...init });
+  return [response, await readText(response)];
 }
 
 /** Fetch a collection file. */
-export async function getText(url: URL, timeout = TIMEOUT): Promise<string> {
+export async function getText(url: string, timeout?: number): Promise<string> {
   try {
-    return await request(url.href, {}, timeout, async (response) => {
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      return readText(response);
-    });
+    const [{ status }, text] = await ask(url, {}, timeout);
+    if (status !== 200) throw `status ${status}`;
+    return text;
   } catch (error) {
-    throw new LdpkitError("network", `${url} gives no collection file: ${(error as Error).message}`, error);
+    throw new LdpkitError("network", `${url} gives no collection file: ${error}`, error);
   }
 }
 
 /** Post an upload. Without a content type a browser asks the collector for no permission first. */
-export async function post(url: string, body: Bytes, timeout = TIMEOUT): Promise<Outcome> {
+export async function post(url: string, body: Bytes, timeout?: number): Promise<Outcome> {
   try {
-    return await request(url, { method: "POST", body, redirect: "error" }, timeout, async (response) => {
-      const { status } = response;
-      if (PASSING.includes(status) || status >= 500) return { state: "waiting", pause: pauseOf(response.headers.get("Retry-After")) };
-      const form = parse(await readText(response));
-      if (status !== 200) return { state: "refused", problem: String(form.type ?? `status ${status}`).replace(/.*\//, "").slice(0, 100) };
-      if (form.accepted === 1 || form.duplicate === 1) return { state: "sent" };
-      return form.refused === 1 ? { state: "refused", problem: "refused" } : { state: "waiting" }; // what else says 200 is no collector
-    });
+    const [{ status, headers }, text] = await ask(url, { method: "POST", body, redirect: "error" }, timeout);
+    if (status >= 500 || PASSING.includes(status)) return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
+    const said = parse(text);
+    if (status === 200 && (said.accepted === 1 || said.duplicate === 1)) return { state: "sent" };
+    if (status !== 200 || said.refused === 1) return { state: "refused", problem: String(said.type ?? `status ${status}`).replace(/.*\//, "").slice(0, 100) };
   } catch {
-    return { state: "waiting" }; // no response, or none that says what became of it
+    // no response, or none that ends
   }
+  return { state: "waiting" }; // also after a 200 that is no collector's
 }
 
 function parse(text: string): { [name: string]: unknown } {
@@ -87,11 +79,10 @@ function parse(text: string): { [name: string]: unknown } {
   }
 }
 
-/** How long a collector asks to wait: seconds, or a date. */
-function pauseOf(text: string | null): number | undefined {
-  if (!text) return undefined;
-  const wait = /^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now();
-  return wait > 0 ? Math.min(wait, LONGEST) : undefined;
+/** How many milliseconds a collector asks to wait: it says seconds, or a date. */
+function pauseOf(text: string | null): number {
+  const wait = Number(text) * 1000 || Date.parse(text ?? "") - Date.now();
+  return Math.min(Math.max(wait, 0) || 0, LONGEST);
 }
 
 /** How long to wait after so many failures: twice as long each time, and not all devices at once. */

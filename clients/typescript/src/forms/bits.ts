@@ -34,10 +34,10 @@ function flip(size: number, isYes: (place: number) => unknown, chances: Chances,
 const unaryRatio = ([own, other]: Chances): Ratio => ({ num: own * (W - other), den: other * (W - own) });
 const bitRatio = ([one, zero]: Chances): Ratio => largest([one, zero], [W - zero, W - one]);
 const THRESHOLDS = { own: word, other: word };
-const unaryForm = record({ form: String, size: domainSize, ...THRESHOLDS });
+const unaryForm = record({ size: domainSize, ...THRESHOLDS });
 
-export function unary(form: Json, where: string): Sampler {
-  const { size, own, other } = unaryForm(form, where);
+export function unary(form: Json): Sampler {
+  const { size, own, other } = unaryForm(form, "sampler");
   const chances = check(own, other);
   return {
     axes: [size],
@@ -47,10 +47,10 @@ export function unary(form: Json, where: string): Sampler {
   };
 }
 
-const chainedForm = record({ form: String, size: domainSize, first: record(THRESHOLDS), second: record({ one: word, zero: word }) });
+const chainedForm = record({ size: domainSize, first: record(THRESHOLDS), second: record({ one: word, zero: word }) });
 
-export function chainedUnary(form: Json, where: string): Sampler {
-  const { size, first, second } = chainedForm(form, where);
+export function chainedUnary(form: Json): Sampler {
+  const { size, first, second } = chainedForm(form, "sampler");
   const [once, again] = [check(first.own, first.other), check(second.one, second.zero)];
   const [own, other] = once.map((bit) => bit * again[0] + (W - bit) * again[1]);
   return chained(size, (size + 7) >> 3, { num: own * (W * W - other), den: other * (W * W - own) }, {
@@ -97,10 +97,10 @@ function listed(bits: Uint8Array, size: number): Bytes {
   return concat(...found);
 }
 
-const subsetForm = record({ form: String, size: domainSize, omega: whole(1, 2 ** 26), threshold: word });
+const subsetForm = record({ size: domainSize, omega: whole(1, 2 ** 26), threshold: word });
 
-export function subset(form: Json, where: string): Sampler {
-  const { size, omega, threshold } = subsetForm(form, where);
+export function subset(form: Json): Sampler {
+  const { size, omega, threshold } = subsetForm(form, "sampler");
   const num = threshold * BigInt(size - omega);
   const den = (W - threshold) * BigInt(omega);
   must(omega < size && threshold && num >= den, "omega and threshold");
@@ -116,10 +116,10 @@ export function subset(form: Json, where: string): Sampler {
   };
 }
 
-const bitflipForm = record({ form: String, size: domainSize, d: whole(1, 2 ** 26 - 1), ...THRESHOLDS });
+const bitflipForm = record({ size: domainSize, d: whole(1, 2 ** 26 - 1), ...THRESHOLDS });
 
-export function bitflip(form: Json, where: string): Sampler {
-  const { size, d, own, other } = bitflipForm(form, where);
+export function bitflip(form: Json): Sampler {
+  const { size, d, own, other } = bitflipForm(form, "sampler");
   const chances = check(own, other);
   must(d <= size, "d");
   const ratio = d > 1 ? unaryRatio(chances) : bitRatio(chances);

@@ -1,11 +1,11 @@
 import { bitflip, chainedUnary, subset, unary } from "./bits.js";
-import { coin, hybrid, noise, window } from "./cells.js";
+import { coin, hybrid, window } from "./cells.js";
 import { chainedHashing, chainedResponse, hashing, response } from "./response.js";
 import { LdpkitError } from "../errors.js";
-import { must, type Form, type Reader } from "../fields.js";
+import { must, object, type Form, type Reader } from "../fields.js";
 import type { Sampler } from "./sampler.js";
 
-/** The forms that a client knows; `all.ts` adds those for locations and tables. */
+/** The forms that a client knows; `all.ts` adds those for locations and those that are tables. */
 export const FORMS: { [form: string]: Reader<Sampler> } = {
   response,
   hashing,
@@ -14,7 +14,6 @@ export const FORMS: { [form: string]: Reader<Sampler> } = {
   window,
   coin,
   hybrid,
-  noise,
   chained_response: chainedResponse,
   chained_hashing: chainedHashing,
   chained_unary: chainedUnary,
@@ -22,11 +21,11 @@ export const FORMS: { [form: string]: Reader<Sampler> } = {
 };
 
 /** Read the integers of a question, or refuse them: every condition that its epsilon rests on is checked. */
-export const readSampler: Reader<Sampler> = (sampler, where) => {
-  const form = (sampler as Form | null)?.form as string;
-  must(Object.hasOwn(FORMS, form), `${where}.form is ${form}; ldpkit-all.js knows more`);
+export const readSampler: Reader<Sampler> = (sampler, name) => {
+  const { form, ...integers } = object(sampler, name) as Form & { form: string };
+  must(Object.hasOwn(FORMS, form), `form ${form}, unless ldpkit-all.js knows it`);
   try {
-    return FORMS[form](sampler, where);
+    return FORMS[form](integers, name);
   } catch (error) {
     throw error instanceof LdpkitError ? new LdpkitError("sampler", error.message) : error;
   }

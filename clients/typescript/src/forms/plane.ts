@@ -25,30 +25,30 @@ function shaped(axes: number[], reports?: number): { count: number; size: number
   };
 }
 
-const rowsForm = record({ form: String, shape, rows: table });
+const rowsForm = record({ shape, rows: table });
 
-export function rows(form: Json, where: string): Sampler {
-  const { shape: axes, rows: laws } = rowsForm(form, where);
+export function rows(form: Json): Sampler {
+  const { shape: axes, rows: laws } = rowsForm(form, "sampler");
   const { size, count, at, write } = shaped(axes, laws[0].length);
   must(laws.length === count && (axes.length === 1 || laws[0].length === count), "the number of rows");
   return { axes, size, ratio: worstColumn(laws), draw: (place, random) => write(locate(random.u64(), laws[at(place)])[0]) };
 }
 
-const sitesForm = record({ form: String, shape, ...ROUND });
+const sitesForm = record({ shape, ...ROUND });
 
-export function sites(form: Json, where: string): Sampler {
-  const integers = sitesForm(form, where);
+export function sites(form: Json): Sampler {
+  const integers = sitesForm(form, "sampler");
   const { size, count, at, write } = shaped(integers.shape);
   return { axes: integers.shape, size, ratio: checkResponse(integers, count), draw: (place, random) => write(respond(at(place), integers, random)) };
 }
 
 const planarForm = record(
-  { form: String, grid: gridOf(2 ** 15), widths: list(whole(2, 2 ** 16), 2), inside: word, outside: word },
+  { grid: gridOf(2 ** 15), widths: list(whole(2, 2 ** 16), 2), inside: word, outside: word },
   { reaches: list(whole(0, 2 ** 15), 1, MOST) },
 );
 
-export function planar(form: Json, where: string): Sampler {
-  const { grid, widths, inside, outside, reaches } = planarForm(form, where);
+export function planar(form: Json): Sampler {
+  const { grid, widths, inside, outside, reaches } = planarForm(form, "sampler");
   const cells = 2 * grid;
   const [columns, height] = widths;
   const area = reaches ? 2 * reaches.reduce((a, b) => a + b, 0) : columns * height;
@@ -81,10 +81,10 @@ export function planar(form: Json, where: string): Sampler {
   };
 }
 
-const pairForm = record({ form: String, first: part, second: part }, { reference: list(such<number>(Number.isFinite), 2) });
+const pairForm = record({ first: part, second: part }, { reference: list(such<number>(Number.isFinite), 2) });
 
-export function pair(form: Json, where: string): Sampler {
-  const { first, second, reference } = pairForm(form, where);
+export function pair(form: Json): Sampler {
+  const { first, second, reference } = pairForm(form, "sampler");
   const parts = [first, second];
   const most = Math.max(first.cells, second.cells);
   return {

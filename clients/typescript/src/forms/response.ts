@@ -25,10 +25,10 @@ export function respond(value: number, { keep, width }: Response, random: Random
   return piece < value ? piece : piece + 1;
 }
 
-const responseForm = record({ form: String, size: domainSize, ...ROUND });
+const responseForm = record({ size: domainSize, ...ROUND });
 
-export function response(form: Json, where: string): Sampler {
-  const integers = responseForm(form, where);
+export function response(form: Json): Sampler {
+  const integers = responseForm(form, "sampler");
   const { size } = integers;
   return {
     axes: [size],
@@ -65,16 +65,16 @@ function twoRounds(size: number, buckets: number, first: Response, second: Respo
   });
 }
 
-const chainedForm = record({ form: String, size: domainSize, ...ROUNDS });
+const chainedForm = record({ size: domainSize, ...ROUNDS });
 
-export function chainedResponse(form: Json, where: string): Sampler {
-  const { size, first, second } = chainedForm(form, where);
+export function chainedResponse(form: Json): Sampler {
+  const { size, first, second } = chainedForm(form, "sampler");
   return twoRounds(size, size, first, second, [], 0, (_, value) => value);
 }
 
 // Hashing: the response is to the bucket of a hash function that the report names.
 
-const HASH = { form: String, size: domainSize, buckets: whole(2, 2 ** 32), word: whole(32, 64) };
+const HASH = { size: domainSize, buckets: whole(2, 2 ** 32), word: whole(32, 64) };
 const ROUNDS32 = [[16, 0x85ebca6b], [13, 0xc2b2ae35], [16, 1]];
 const ROUNDS64 = [[30n, 0xbf58476d1ce4e5b9n], [27n, 0x94d049bb133111ebn], [31n, 1n]];
 
@@ -101,8 +101,8 @@ function bucket(coins: Uint8Array, value: number, bits: number, buckets: number)
 
 const hashingForm = record({ ...HASH, ...ROUND });
 
-export function hashing(form: Json, where: string): Sampler {
-  const integers = hashingForm(form, where);
+export function hashing(form: Json): Sampler {
+  const integers = hashingForm(form, "sampler");
   const { size, buckets, word: bits } = integers;
   checkHash(size, buckets, bits);
   return {
@@ -118,8 +118,8 @@ export function hashing(form: Json, where: string): Sampler {
 
 const chainedHashingForm = record({ ...HASH, ...ROUNDS });
 
-export function chainedHashing(form: Json, where: string): Sampler {
-  const { size, buckets, word: bits, first, second } = chainedHashingForm(form, where);
+export function chainedHashing(form: Json): Sampler {
+  const { size, buckets, word: bits, first, second } = chainedHashingForm(form, "sampler");
   checkHash(size, buckets, bits);
   return twoRounds(size, buckets, first, second, [bits], bits / 4, (coins, value) => bucket(coins, value, bits, buckets));
 }

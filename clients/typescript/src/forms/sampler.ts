@@ -49,17 +49,17 @@ export const W = 1n << 64n;
 export const MOST = 4096;
 
 /** A 64-bit integer, in decimal digits. */
-export const word: Reader<bigint> = (value, where) =>
-  BigInt(such<string>((each) => /^(0|[1-9]\d{0,19})$/.test(each as string) && typeof each === "string" && BigInt(each) < W)(value, where));
+export const word: Reader<bigint> = (value, name) =>
+  BigInt(such<string>((each) => /^(0|[1-9]\d{0,19})$/.test(each as string) && typeof each === "string" && BigInt(each) < W)(value, name));
 
 export const domainSize = whole(2, 2 ** 26);
 
 /** The steps of a grid: a power of two. */
 export const gridOf =
   (most: number): Reader<number> =>
-  (value, where) => {
-    const steps = whole(2, most)(value, where);
-    must(Number.isInteger(Math.log2(steps)), `${where} is no power of two`);
+  (value, name) => {
+    const steps = whole(2, most)(value, name);
+    must(Number.isInteger(Math.log2(steps)), name); // a power of two
     return steps;
   };
 
