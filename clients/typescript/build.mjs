@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-const shipped = new URL("../../src/ldpkit/client/web/ldpkit.js", import.meta.url);
+const shipped = (name) => new URL(`../../src/ldpkit/client/web/${name}`, import.meta.url);
 const options = {
   absWorkingDir: new URL(".", import.meta.url).pathname,
   bundle: true,
@@ -13,18 +13,21 @@ const options = {
   legalComments: "none",
   write: false,
 };
+const check = process.argv.includes("--check");
 
-const [web] = (await build({ ...options, entryPoints: ["src/index.ts"] })).outputFiles;
-const size = gzipSync(web.contents, { level: 9 }).length;
-console.log(`ldpkit.js: ${web.contents.length} bytes, ${size} gzipped`);
-
-if (process.argv.includes("--check")) {
-  if (!readFileSync(shipped).equals(Buffer.from(web.contents))) {
-    console.error("src/ldpkit/client/web/ldpkit.js is not what the sources give: run npm run build");
-    process.exit(1);
+// Two files: the core in ten kilobytes, and one with every form.
+for (const [entry, name] of [["index", "ldpkit.js"], ["all", "ldpkit-all.js"]]) {
+  const [{ contents }] = (await build({ ...options, entryPoints: [`src/${entry}.ts`] })).outputFiles;
+  console.log(`${name}: ${contents.length} bytes, ${gzipSync(contents, { level: 9 }).length} gzipped`);
+  if (!check) writeFileSync(shipped(name), contents);
+  else if (!readFileSync(shipped(name)).equals(Buffer.from(contents))) {
+    console.error(`src/ldpkit/client/web/${name} is not what the sources give: run npm run build`);
+    process.exitCode = 1;
   }
-} else {
-  writeFileSync(shipped, web.contents);
-  await build({ ...options, entryPoints: ["src/index.ts"], outfile: "dist/ldpkit.js", sourcemap: true, write: true });
-  await build({ ...options, entryPoints: ["src/node.ts"], outfile: "dist/node.js", platform: "node", minify: false, sourcemap: true, write: true });
+}
+
+if (!check) {
+  for (const [entry, name, platform] of [["src/index.ts", "ldpkit", "neutral"], ["src/all.ts", "ldpkit-all", "neutral"], ["src/node.ts", "node", "node"], ["test/internals.ts", "internals", "node"]]) {
+    await build({ ...options, entryPoints: [entry], outfile: `dist/${name}.js`, platform, sourcemap: true, write: true });
+  }
 }

@@ -15,5 +15,5 @@ Object.assign(SPATIAL, { place: placeOfLocation, check: checkRectangle });
 export { canonical } from "./canonical.js";
 export { covers, type Ratio } from "./epsilon.js";
 export * from "./index.js";
-export { reportFor, type Stage } from "./report.js";
+export { labelOf, permanentReport, reportFor, type Stage } from "./report.js";
 export { LocalStorageStore } from "./stores/localstorage.js";

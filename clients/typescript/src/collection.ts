@@ -140,7 +140,7 @@ export class Collection {
       const micro = asked.charge[again ? "next" : "first"];
       this.#checkSpending(device, mine, round, micro);
       const secret = fromHex(device.secret);
-      const report = await makeReport(device, secret, form.id, asked, place);
+      const report = await makeReport(device, form.id, asked, place);
       const upload = encodeUpload(form, asked, round, await uploadId(secret, form.id, question, round), report);
       const made: Answer = { collection: form.id, question, round, micro: micro === Infinity ? null : micro, sampler: asked.samplerDigest, url: this.#url, upload: hex(upload), state: "waiting" };
       device.answers.push(made);

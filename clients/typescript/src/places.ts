@@ -4,7 +4,7 @@ import { LdpkitError } from "./errors.js";
 import { type Form, list, must, record, such, whole } from "./fields.js";
 import type { Place, Sampler } from "./forms/sampler.js";
 
-/** What a person may answer: a label or an index, a number or an angle, a location, or one value for each factor. */
+/** What a person may answer: a label or an index of a domain without labels, a number or an angle, a location, or one value for each factor. */
 export type Value = string | number | boolean | readonly Value[];
 
 /** The nearest whole number, halves to even, as every client rounds. */
@@ -29,8 +29,7 @@ export const categoryCount = (domain: Json): number =>
 function category(domain: Json, value: Value): number {
   if (Array.isArray(domain)) {
     const found = domain.indexOf(value as Json);
-    // Where labels are text, an index does as well.
-    return found >= 0 ? found : typeof domain[0] === "string" && typeof value === "number" ? category(domain.length, value) : refuse(value, "one of its labels");
+    return found < 0 ? refuse(value, "one of its labels") : found;
   }
   if (typeof domain === "number") {
     return Number.isInteger(value) && (value as number) >= 0 && (value as number) < domain ? (value as number) : refuse(value, `a whole number below ${domain}`);
@@ -51,7 +50,7 @@ export function placeOf(kind: string, domain: Json, sampler: Sampler, value: Val
   if (kind === "frequency") return [category(domain, value)];
   if (kind === "numeric") {
     const [low, high] = domain as number[];
-    return [nearest(within(value, low, high) * (grid![0] / (high - low)))];
+    return [Math.min(nearest(within(value, low, high) * (grid![0] / (high - low))), grid![0])];
   }
   if (kind === "circular") {
     const { low, period } = domain as { low: number; period: number };

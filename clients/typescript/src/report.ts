@@ -1,30 +1,40 @@
-import { type Bytes, hex } from "./bytes.js";
+import { type Bytes, fromHex, hex } from "./bytes.js";
 import { keyStream, sha256 } from "./crypto.js";
 import type { Device } from "./device.js";
 import { insist } from "./errors.js";
 import type { Asked } from "./file.js";
 import { readSampler } from "./forms/index.js";
-import type { Place } from "./forms/sampler.js";
+import type { Place, Sampler } from "./forms/sampler.js";
 import type { Json } from "./canonical.js";
 import { type Label, permanentKey, questionLabel } from "./labels.js";
 import { categoryCount } from "./places.js";
 import { given, type Random, secure, streamed } from "./random.js";
 
 /** Make the report of a device about a place, from the permanent report where the form has a memory. */
-export async function makeReport(device: Device, secret: Bytes, collection: string, question: Asked, [...place]: Place): Promise<Bytes> {
+export async function makeReport(device: Device, collection: string, question: Asked, [...place]: Place): Promise<Bytes> {
   const { memory } = question.reads;
   if (!memory) return question.reads.draw(place, secure);
-  const domain = question.domain as number | Label[];
-  const size = typeof domain === "object" && !Array.isArray(domain) ? categoryCount(domain) : domain;
-  const label = await questionLabel(collection, question.id, question.mechanism, size, memory.integers);
+  const label = await labelOf(collection, question);
   if (question.value === "fixed") place[0] = device.firsts[hex(await sha256(label))] ??= place[0];
-  const stream = async <T>(state: number | undefined, make: (random: Random) => T) => {
-    const key = await permanentKey(secret, label, state);
-    return streamed((count) => keyStream(key, count), memory.stream, make);
+  return memory.instant(await permanentReport(fromHex(device.secret), label, question.reads, place[0]), secure);
+}
+
+/** The label of a question whose form has a memory; a product of categories is known by its size. */
+export function labelOf(collection: string, { id, mechanism, domain, reads }: Asked): Promise<Bytes> {
+  const values = Array.isArray(domain) ? (domain as Label[]) : categoryCount(domain);
+  return questionLabel(collection, id, mechanism, values, reads.memory!.integers);
+}
+
+/** The permanent report of a device about a value: the same for ever, found again from its secret. */
+export async function permanentReport(secret: Bytes, label: Bytes, { memory }: Sampler, value: number): Promise<Bytes> {
+  const { stream, coins, state, permanent } = memory!;
+  const from = async <T>(make: (random: Random) => T, of?: number) => {
+    const key = await permanentKey(secret, label, of);
+    return streamed((count) => keyStream(key, count), stream, make);
   };
-  const coins = await stream(undefined, memory.coins);
-  const state = memory.state(coins, place[0]);
-  return memory.instant(await stream(state, (random) => memory.permanent(coins, state, random)), secure);
+  const own = await from(coins);
+  const there = state(own, value);
+  return from((random) => permanent(own, there, random), there);
 }
 
 /** A stage of a form with a memory, and what it starts from. */
