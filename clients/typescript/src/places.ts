@@ -93,7 +93,7 @@ export function checkDomain(kind: string, domain: Json, sampler: Sampler): void 
   } else if (kind === "circular") {
     fit = circle(domain, name).period > 0 && grid && axes[0] === grid[0];
   } else {
-    must(kind === "spatial" && SPATIAL.check, `kind ${kind}, unless ldpkit-all.js knows it`);
+    must(kind === "spatial" && SPATIAL.check, "kind");
     return SPATIAL.check!(domain as Form, sampler);
   }
   must(fit && axes.length === 1, name);

@@ -1,8 +1,8 @@
 import { bitflip, chainedUnary, subset, unary } from "./bits.js";
 import { coin, hybrid, window } from "./cells.js";
 import { chainedHashing, chainedResponse, hashing, response } from "./response.js";
-import { LdpkitError } from "../errors.js";
-import { must, object, type Form, type Reader } from "../fields.js";
+import { insist, LdpkitError } from "../errors.js";
+import { object, type Form, type Reader } from "../fields.js";
 import type { Sampler } from "./sampler.js";
 
 /** The forms that a client knows; `all.ts` adds those for locations and those that are tables. */
@@ -23,7 +23,7 @@ export const FORMS: { [form: string]: Reader<Sampler> } = {
 /** Read the integers of a question, or refuse them: every condition that its epsilon rests on is checked. */
 export const readSampler: Reader<Sampler> = (sampler, name) => {
   const { form, ...integers } = object(sampler, name) as Form & { form: string };
-  must(Object.hasOwn(FORMS, form), `form ${form}, unless ldpkit-all.js knows it`);
+  insist(Object.hasOwn(FORMS, form), "sampler", `${form} is no form that this client knows: ldpkit-all.js knows all`);
   try {
     return FORMS[form](integers, name);
   } catch (error) {
