@@ -27,7 +27,7 @@ for (const [entry, name] of [["index", "ldpkit.js"], ["all", "ldpkit-all.js"]]) 
 }
 
 if (!check) {
-  for (const [entry, name, platform] of [["src/index.ts", "ldpkit", "neutral"], ["src/all.ts", "ldpkit-all", "neutral"], ["src/node.ts", "node", "node"], ["test/internals.ts", "internals", "node"]]) {
+  for (const [entry, name, platform] of [["src/index.ts", "ldpkit", "neutral"], ["src/all.ts", "ldpkit-all", "neutral"], ["src/node.ts", "node", "node"], ["test/internals.ts", "internals", "neutral"]]) {
     await build({ ...options, entryPoints: [entry], outfile: `dist/${name}.js`, platform, sourcemap: true, write: true });
   }
 }

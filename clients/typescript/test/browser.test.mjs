@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { canonical } from "../dist/node.js";
 import { isThere, launch, startPages } from "./chromium.mjs";
-import { fixture, newKey, publicText, sign, townCollector } from "./common.mjs";
+import { fixture, newKey, publicText, sign, townCollector, vectorFiles } from "./common.mjs";
 
 const screens = process.env.LDPKIT_SCREENS;
 
@@ -17,7 +17,11 @@ describe("Chromium", { skip: isThere ? false : "no Chromium: apt-get install chr
     core.questions.pop();
     core.spend.ask = core.questions.length;
     collector = await townCollector(await sign(canonical, core, key));
-    pages = await startPages();
+    pages = await startPages({
+      "/internals.js": ["text/javascript", new URL("../dist/internals.js", import.meta.url)],
+      "/vectors.mjs": ["text/javascript", new URL("vectors.mjs", import.meta.url)],
+      "/vectors.json": ["application/json", JSON.stringify(await vectorFiles())],
+    });
     browser = await launch();
     query = `?key=${await publicText(key)}&collection=${collector.url}/v1/collections/town`;
     if (screens) await mkdir(screens, { recursive: true });
@@ -53,6 +57,18 @@ describe("Chromium", { skip: isThere ? false : "no Chromium: apt-get install chr
           };
         }),
     );
+
+  test("all vectors are equal", async (context) => {
+    const page = await open();
+    const { equal, wrong } = await page.evaluate(async () => {
+      const [internals, { reportFor, canonical, covers }, { runVectors }, response] = await Promise.all([import("/internals.js"), import("/ldpkit-all.js"), import("/vectors.mjs"), fetch("/vectors.json")]);
+      return runVectors({ ...internals, reportFor, canonical, covers }, await response.json());
+    });
+    assert.deepEqual(wrong.slice(0, 20), []);
+    context.diagnostic(JSON.stringify(equal));
+    assert.ok(Object.keys(equal).length >= 50);
+    await page.close();
+  });
 
   test("another origin, offline, closed, and back: the answer arrives once, without a preflight", async () => {
     await forget();

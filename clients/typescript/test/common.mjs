@@ -29,3 +29,11 @@ const sorted = (value) =>
   value === null || typeof value !== "object" ? value : Array.isArray(value) ? value.map(sorted) : Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])]));
 const fingerprint = async (question) =>
   hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(sorted(question))))).subarray(0, 8));
+
+/** The golden vectors by file. */
+export async function vectorFiles() {
+  const folder = new URL("../../../spec/vectors/", import.meta.url);
+  const { readdir } = await import("node:fs/promises");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
+  return Object.fromEntries(names.map((name) => [name.slice(0, -5), JSON.parse(readFileSync(new URL(name, folder)))]));
+}
