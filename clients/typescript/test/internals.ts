@@ -7,3 +7,4 @@ export { readSampler } from "../src/forms/index.ts";
 export { drawnQuestions, permanentKey, questionLabel, uploadId } from "../src/labels.ts";
 export { ledgerOf, total } from "../src/ledger.ts";
 export { placeOf } from "../src/places.ts";
+export { secure } from "../src/random.ts";
