@@ -1,7 +1,11 @@
-// Builds dist/, and the file that ships in the Python package. `--check` only says whether that one is up to date.
+// Builds dist/ and the files that ship in the Python package.
+//   node build.mjs           both
+//   node build.mjs --dist    dist/ alone
+//   node build.mjs --check   nothing; says whether the files that ship are up to date
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { minify } from "terser";
 
 const shipped = (name) => new URL(`../../src/ldpkit/client/web/${name}`, import.meta.url);
 const options = {
@@ -13,14 +17,15 @@ const options = {
   legalComments: "none",
   write: false,
 };
-const check = process.argv.includes("--check");
+const [check, dist] = ["--check", "--dist"].map((word) => process.argv.includes(word));
 
 // Two files: the core in ten kilobytes, and one with every form.
-for (const [entry, name] of [["index", "ldpkit.js"], ["all", "ldpkit-all.js"]]) {
-  const [{ contents }] = (await build({ ...options, entryPoints: [`src/${entry}.ts`] })).outputFiles;
+for (const [entry, name] of dist ? [] : [["index", "ldpkit.js"], ["all", "ldpkit-all.js"]]) {
+  const [{ text }] = (await build({ ...options, entryPoints: [`src/${entry}.ts`] })).outputFiles;
+  const contents = Buffer.from((await minify(text, { module: true, ecma: 2022, compress: { passes: 3, unsafe_methods: true } })).code);
   console.log(`${name}: ${contents.length} bytes, ${gzipSync(contents, { level: 9 }).length} gzipped`);
   if (!check) writeFileSync(shipped(name), contents);
-  else if (!readFileSync(shipped(name)).equals(Buffer.from(contents))) {
+  else if (!readFileSync(shipped(name)).equals(contents)) {
     console.error(`src/ldpkit/client/web/${name} is not what the sources give: run npm run build`);
     process.exitCode = 1;
   }

@@ -5,11 +5,11 @@
  */
 import { FORMS } from "./forms/index.js";
 import { pair, planar, rows, sites } from "./forms/plane.js";
-import { mixedRows, noise, turned } from "./forms/tables.js";
+import { anyWindow, mixedRows, noise, turned } from "./forms/tables.js";
 import { checkRectangle, placeOfLocation } from "./locations.js";
 import { SPATIAL } from "./places.js";
 
-Object.assign(FORMS, { noise, turned, table: mixedRows, rows, sites, planar, pair });
+Object.assign(FORMS, { window: anyWindow, noise, turned, table: mixedRows, rows, sites, planar, pair });
 Object.assign(SPATIAL, { place: placeOfLocation, check: checkRectangle });
 
 export { canonical } from "./canonical.js";
@@ -17,3 +17,4 @@ export { covers, type Ratio } from "./epsilon.js";
 export * from "./index.js";
 export { labelOf, permanentReport, reportFor, type Stage } from "./report.js";
 export { LocalStorageStore } from "./stores/localstorage.js";
+export { MemoryStore } from "./stores/store.js";

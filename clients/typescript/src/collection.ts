@@ -1,7 +1,7 @@
 import { fromHex, hex } from "./bytes.js";
 import { requireCrypto } from "./crypto.js";
 import { type Answer, type Device, DeviceStore } from "./device.js";
-import { insist, LdpkitError } from "./errors.js";
+import { insist } from "./errors.js";
 import { type Asked, type Checked, type CollectionFile, encodeUpload, type Question, readFile, roundAt } from "./file.js";
 import { drawnQuestions, uploadId } from "./labels.js";
 import { type Ledger, ledgerOf, total } from "./ledger.js";
@@ -64,7 +64,6 @@ export class Collection {
   /** The questions that this device is asked: all, or those that were drawn for it once and for ever. */
   readonly questions: readonly Question[];
 
-  readonly #checked: Checked;
   readonly #asked: Asked[];
   readonly #device: DeviceStore;
   readonly #url: string;
@@ -75,7 +74,6 @@ export class Collection {
   #until = 0;
 
   private constructor(checked: Checked, device: DeviceStore, asked: string[], url: string, options: Options) {
-    this.#checked = checked;
     this.#device = device;
     this.#url = url;
     this.#options = options;
@@ -102,10 +100,11 @@ export class Collection {
     insist(/^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href), "insecure-context", `others can read what goes to ${href}: take an address with https`);
     const device = new DeviceStore(options.store ?? defaultStore());
     const secret = await device.update((own) => {
-      const seen = own.seen[form.id];
-      insist(!seen || form.version >= seen.version, "rollback", `collection ${form.id} is version ${form.version}, and this device has seen ${seen?.version}: an older one is not taken back`);
+      const key = `.${form.id}`; // no object has a property of such a name by itself
+      const seen = own.seen[key];
+      insist(!seen || form.version >= seen.version, "rollback", `collection ${form.id} is version ${form.version}, and this device has seen ${seen?.version}`);
       insist(!seen || form.version > seen.version || digest === seen.digest, "changed-version", `collection ${form.id} has changed without a new version`);
-      own.seen[form.id] = { version: form.version, digest };
+      own.seen[key] = { version: form.version, digest };
       if (options.cap !== undefined) own.cap = options.cap;
       return own.secret;
     });
@@ -113,9 +112,9 @@ export class Collection {
     return new Collection(checked, device, asked, href, options);
   }
 
-  /** What was checked, in words. */
+  /** What was checked, in words: "the signature and the epsilon arithmetic", or "only the epsilon arithmetic". */
   get checked(): string {
-    return this.isSigned ? "the signature and every epsilon were checked" : "only the epsilon arithmetic was checked: there is no signature";
+    return `${this.isSigned ? "the signature and" : "only"} the epsilon arithmetic`;
   }
 
   /**
@@ -126,12 +125,11 @@ export class Collection {
    * @param value - The person's own value. It never leaves this call.
    */
   async answer(question: string, value: Value): Promise<Given> {
-    const { form } = this.#checked;
+    const { file: form } = this;
     const asked = this.#asked.find(({ id }) => id === question);
     insist(asked, "question", `this device is not asked ${question}, but ${this.#asked.map(({ id }) => id).join(", ")}`);
     const round = roundAt(form, Date.now());
     const place = placeOf(asked.kind, asked.domain, asked.reads, value);
-    insist(place.every((each, i) => each >= 0 && each < asked.reads.axes[i]), "value", `value ${value} has no place in its domain`);
     const given = await this.#device.update(async (device) => {
       const mine = device.answers.filter((each) => each.collection === form.id);
       const kept = mine.find((each) => each.question === question && each.round === round);
@@ -218,10 +216,9 @@ export class Collection {
   }
 
   #watch(): void {
-    const on = (target: EventTarget | undefined, event: string, listener: () => void) => target?.addEventListener?.(event, listener, this.#automatic);
-    on(globalThis, "online", () => this.#schedule(0));
-    on(globalThis, "pagehide", () => this.#beacon());
-    on(globalThis.document, "visibilitychange", () => document.hidden && this.#beacon());
+    const on = (event: string, listener: () => void) => globalThis.addEventListener?.(event, listener, this.#automatic);
+    on("online", () => this.#schedule(0));
+    on("visibilitychange", () => document.hidden && this.#beacon()); // also when a page closes
     this.#schedule(0);
   }
 
@@ -238,6 +235,6 @@ function show({ question, round, micro, upload, state, problem }: Answer): Given
 }
 
 function defaultStore(): Store {
-  if (typeof indexedDB !== "undefined") return new IndexedDBStore();
-  throw new LdpkitError("storage", "nothing here keeps what a device spent: give store, such as new FileStore(folder) of ldpkit/node");
+  insist(globalThis.indexedDB, "storage", "give store, such as new FileStore(folder) of ldpkit/node");
+  return new IndexedDBStore();
 }

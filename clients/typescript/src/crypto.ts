@@ -1,4 +1,4 @@
-import { type Bytes } from "./bytes.js";
+import { type Bytes, hex, utf8 } from "./bytes.js";
 import { insist } from "./errors.js";
 
 /** WebCrypto, or a refusal that says what is missing. */
@@ -13,6 +13,9 @@ export function requireCrypto(): SubtleCrypto {
 
 export const sha256 = async (bytes: Bytes): Promise<Bytes> =>
   new Uint8Array(await requireCrypto().digest("SHA-256", bytes));
+
+/** The SHA-256 of a text, in hexadecimal digits. */
+export const digestOf = async (text: string): Promise<string> => hex(await sha256(utf8(text)));
 
 /** The 32 bytes that belong to packed fields, of which the first names the use. */
 export async function derive(secret: Bytes, packed: Bytes): Promise<Bytes> {

@@ -1,5 +1,5 @@
-import { hex, utf8 } from "./bytes.js";
-import { sha256 } from "./crypto.js";
+import { hex } from "./bytes.js";
+import { digestOf } from "./crypto.js";
 import { insist } from "./errors.js";
 import { secure } from "./random.js";
 import type { Store } from "./stores/store.js";
@@ -33,7 +33,7 @@ export interface Device {
   secret: string;
   /** The most that all collections together may cost, in millionths, or null. */
   cap: number | null;
-  /** The newest version that was seen of each collection, and its digest. */
+  /** The newest version that was seen of each collection, behind a dot, and its digest. */
   seen: { [collection: string]: { version: number; digest: string } };
   /** The first value ever, for questions whose value is fixed. */
   firsts: { [sampler: string]: number };
@@ -52,15 +52,13 @@ const fresh = (): Device => ({
   answers: [],
 });
 
-const checksum = async (text: string) => hex(await sha256(utf8(text)));
-
 /** The device of a store, with the text that stands there. */
 export async function loadDevice(store: Store): Promise<[Device, string | null]> {
   const text = await store.load();
   if (text === null) return [fresh(), null];
-  const sound = typeof text === "string" && (await checksum(text.slice(64))) === text.slice(0, 64);
+  const sound = typeof text === "string" && (await digestOf(text.slice(64))) === text.slice(0, 64);
   const device = (sound ? JSON.parse(text.slice(64)) : {}) as Device;
-  insist(device.format === FORMAT, "damaged", `${store.name} is damaged or of a newer client: restore it, for a device that forgot what it spent must not answer`);
+  insist(device.format === FORMAT, "damaged", `${store.name} is damaged, or of a newer client: nothing is answered`);
   return [device, text];
 }
 
@@ -79,7 +77,7 @@ export class DeviceStore {
     insist(
       !this.#identity || (this.#identity === device.secret && device.serial >= serial),
       "storage",
-      `${this.store.name} was cleared or put back while it was in use: begin anew as a new device`,
+      `${this.store.name} was cleared or put back while it was in use`,
     );
     if (text !== null) this.#note(device, text);
     return [device, text];
@@ -109,7 +107,7 @@ export class DeviceStore {
       if (before !== null && JSON.stringify(device) === was) return result;
       device.serial++;
       const body = JSON.stringify(device);
-      const text = (await checksum(body)) + body;
+      const text = (await digestOf(body)) + body;
       if (await this.store.swap(before, text)) {
         this.#note(device, text);
         return result;

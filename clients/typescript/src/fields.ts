@@ -46,6 +46,10 @@ export const record =
   (value, name) => {
     const form = object(value, name);
     const readers: { [name: string]: Reader<unknown> } = { ...schema, ...optional };
-    for (const each of Object.keys({ ...form, ...schema })) must(Object.hasOwn(form, each) && Object.hasOwn(readers, each), each);
-    return Object.fromEntries(Object.entries(form).map(([each, said]) => [each, readers[each](said, each)])) as Parsed<S> & Partial<Parsed<O>>;
+    const made: { [name: string]: unknown } = {};
+    for (const each of Object.keys({ ...form, ...schema })) {
+      must(Object.hasOwn(form, each) && Object.hasOwn(readers, each), each);
+      made[each] = readers[each](form[each], each);
+    }
+    return made as Parsed<S> & Partial<Parsed<O>>;
   };

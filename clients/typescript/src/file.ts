@@ -1,7 +1,7 @@
 /** The collection file: what it says, and everything that is checked before a device believes it. */
-import { type Bytes, concat, fromBase64, hex, littleEndian, utf8 } from "./bytes.js";
+import { type Bytes, concat, fromBase64, fromHex, hex, littleEndian, utf8 } from "./bytes.js";
 import { canonical, type Json } from "./canonical.js";
-import { sha256, verify } from "./crypto.js";
+import { digestOf, verify } from "./crypto.js";
 import { covers } from "./epsilon.js";
 import { insist, LdpkitError } from "./errors.js";
 import { type Form, list, must, object, oneOf, type Reader, record, such, text, whole } from "./fields.js";
@@ -108,7 +108,7 @@ export async function readFile(text: string, publicKey?: string | Uint8Array, di
   }
   const { collection, signature } = envelope;
   const isSigned = await checkSignature(signature, utf8(`${FORMAT}\n${message}`), publicKey);
-  const found = hex(await sha256(utf8(message)));
+  const found = await digestOf(message);
   insist(!digest || digest === found, "other-digest", `the digest of the collection file is ${found}`);
   const form = collectionOf(collection, "collection") as unknown as CollectionFile;
   const questions = await Promise.all(form.questions.map(readQuestion));
@@ -121,7 +121,7 @@ export async function readFile(text: string, publicKey?: string | Uint8Array, di
 
 async function checkSignature(signature: { key: string; value: string } | undefined, message: Bytes, publicKey?: string | Uint8Array): Promise<boolean> {
   const wanted = typeof publicKey === "string" ? fromBase64(publicKey.trim()) : publicKey;
-  insist(!publicKey || wanted?.length === 65, "other-key", "publicKey is a P-256 key: 65 bytes, or these in base64url");
+  insist(!publicKey || wanted?.length === 65, "other-key", "publicKey is no P-256 key: 65 bytes, or these in base64url");
   if (!signature) {
     insist(!wanted, "unsigned", "the collection file is not signed");
     return false;
@@ -144,8 +144,8 @@ async function readQuestion(form: unknown, number: number): Promise<Asked> {
   return {
     ...question,
     reads,
-    fingerprint: (await sha256(utf8(canonical(form as Json)))).slice(0, 8),
-    samplerDigest: hex(await sha256(utf8(canonical({ mechanism, domain, sampler })))),
+    fingerprint: fromHex(await digestOf(canonical(form as Json))).slice(0, 8),
+    samplerDigest: await digestOf(canonical({ mechanism, domain, sampler })),
   };
 }
 
@@ -183,7 +183,7 @@ function checkPromise({ promise, questions, rounds: { count }, spend: { ask } }:
 export function roundAt({ rounds: { every, start, count } }: CollectionFile, time: number): number {
   const days = Math.floor((time - Date.parse(start)) / 86_400_000);
   insist(days >= 0, "round", `the collection starts on ${start} (UTC)`);
-  const round = every === "once" ? 0 : Math.floor(days / (every === "daily" ? 1 : 7));
+  const round = Math.floor(days / { once: Infinity, daily: 1, weekly: 7 }[every]);
   insist(round < count, "round", `the collection had its last round, ${count - 1}`);
   return round;
 }

@@ -13,4 +13,4 @@ export type { Ledger } from "./ledger.js";
 export type { Value } from "./places.js";
 export type { Flushed } from "./sending.js";
 export { IndexedDBStore } from "./stores/indexeddb.js";
-export { MemoryStore, type Store } from "./stores/store.js";
+export type { Store } from "./stores/store.js";

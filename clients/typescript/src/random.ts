@@ -24,14 +24,11 @@ export const secure: Random = over((count) => {
   return bytes;
 });
 
-/** Thrown by a source of given bytes when a form wants more. */
-export class Exhausted extends Error {}
-
 /** Given bytes, from the first on. */
 export function given(bytes: Uint8Array): Random {
   let at = 0;
   return over((count) => {
-    if (at + count > bytes.length) throw new Exhausted();
+    if (at + count > bytes.length) throw new RangeError("no random bytes are left");
     return bytes.subarray(at, (at += count));
   });
 }
@@ -42,7 +39,7 @@ export async function streamed<T>(stream: (count: number) => Promise<Bytes>, cou
     try {
       return make(given(await stream(count)));
     } catch (error) {
-      if (!(error instanceof Exhausted)) throw error;
+      if (!(error instanceof RangeError)) throw error;
       count *= 2;
     }
   }

@@ -62,21 +62,13 @@ export async function post(url: string, body: Bytes, timeout?: number): Promise<
   try {
     const [{ status, headers }, text] = await ask(url, { method: "POST", body, redirect: "error" }, timeout);
     if (status >= 500 || PASSING.includes(status)) return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
-    const said = parse(text);
+    const said = JSON.parse(text); // what is no JSON comes from somebody in between, and settles nothing
     if (status === 200 && (said.accepted === 1 || said.duplicate === 1)) return { state: "sent" };
     if (status !== 200 || said.refused === 1) return { state: "refused", problem: String(said.type ?? `status ${status}`).replace(/.*\//, "").slice(0, 100) };
   } catch {
-    // no response, or none that ends
+    // no response, none that ends, or none of a collector
   }
   return { state: "waiting" }; // also after a 200 that is no collector's
-}
-
-function parse(text: string): { [name: string]: unknown } {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
 }
 
 /** How many milliseconds a collector asks to wait: it says seconds, or a date. */

@@ -65,13 +65,6 @@ export function chainedUnary(form: Json): Sampler {
   });
 }
 
-/** Both halves of a product of a 32-bit word and a bound of at most 2^27, exact in doubles. */
-function multiply(draw: number, bound: number): [high: number, low: number] {
-  const low = (draw & 0xffff) * bound;
-  const middle = (draw >>> 16) * bound + Math.floor(low / 65536);
-  return [Math.floor(middle / 65536), (middle % 65536) * 65536 + (low % 65536)];
-}
-
 /** A bitmap of `count` of `size` values, drawn by Floyd's algorithm and Lemire's even integers; `held` puts `value` in. */
 function choose(size: number, count: number, value: number, held: boolean, random: Random): Bytes {
   const draws = random.bytes(4 * count);
@@ -80,10 +73,12 @@ function choose(size: number, count: number, value: number, held: boolean, rando
   for (let step = 0; step < count; step++) {
     const last = size - 1 - count + step;
     const bound = last + 1;
-    let [high, low] = multiply(view.getUint32(4 * step, true), bound);
-    while (low < bound && low < 2 ** 32 % bound) [high, low] = multiply(random.u32(), bound);
+    let draw = view.getUint32(4 * step, true);
+    // The low half of the product, of 32 bits, says whether the draw favours some values; the high half is the choice.
+    while (Math.imul(draw, bound) >>> 0 < 2 ** 32 % bound) draw = random.u32();
     if (!step && held) continue; // the value takes the place of the first draw
-    const place = high < value ? high : high + 1;
+    const choice = Number((BigInt(draw) * BigInt(bound)) >> 32n);
+    const place = choice < value ? choice : choice + 1;
     add(chosen, has(chosen, place) ? (last < value ? last : last + 1) : place);
   }
   if (held) add(chosen, value);

@@ -24,7 +24,7 @@ export const celled = (places: number, grid: number, cells: number, ratio: Ratio
 });
 
 /** A window of `width` cells among others, and the cell that a word falls in: those of the window come first. */
-function levels(width: number, others: number, inside: bigint, outside: bigint, before = 0n) {
+export function levels(width: number, others: number, inside: bigint, outside: bigint, before = 0n) {
   const edge = BigInt(width) * inside;
   must(outside && inside >= outside && before + edge + BigInt(others) * outside === W && width + others <= MOST_CELLS, "inside and outside");
   return (drawn: bigint, start: number): number => {
@@ -35,7 +35,7 @@ function levels(width: number, others: number, inside: bigint, outside: bigint, 
 }
 
 export const cellCount = whole(1, MOST_CELLS);
-const WINDOW = { stand: oneOf("slide", "clamp", "wrap", "sector"), grid: whole(2, 2 ** 30), width: cellCount, inside: word, outside: word };
+const WINDOW = { stand: oneOf("slide", "clamp", "wrap"), grid: gridSteps, width: cellCount, inside: word, outside: word };
 const windowForm = record(WINDOW);
 const slidingForm = record({ ...WINDOW, margin: whole(0, MOST_CELLS) }, { kept: list(whole(0, MOST_CELLS), 2) });
 
@@ -43,17 +43,16 @@ export function window(form: Json): Cells {
   const slides = (form as { stand?: Json })?.stand === "slide";
   const read: ReturnType<typeof windowForm> & { margin?: number; kept?: number[] } = (slides ? slidingForm : windowForm)(form, "sampler");
   const { stand, grid, width, inside, outside, margin = 0, kept } = read;
-  const [wraps, sector] = [stand === "wrap", stand === "sector"];
-  if (!sector) gridSteps(grid, "grid");
-  const cells = slides ? grid + width + 2 * margin : sector ? grid * width : 2 * grid;
-  must(width < cells && (slides || sector || width % 2 === 0), "width");
+  const wraps = stand === "wrap";
+  const cells = slides ? grid + width + 2 * margin : 2 * grid;
+  must(width < cells && (slides || width % 2 === 0), "width");
   const cellOf = levels(width, cells - width, inside, outside);
-  const places = grid + (wraps || sector ? 0 : 1);
+  const places = wraps ? grid : grid + 1;
   const cell = (place: number, random: Random) => {
     const centred = 2 * place - width / 2;
     // On a circle, cells are counted from the start of the window.
     if (wraps) return (cellOf(random.u64(), 0) + centred + cells) % cells;
-    return cellOf(random.u64(), slides ? place + margin : sector ? place * width : Math.min(Math.max(centred, 0), cells - width));
+    return cellOf(random.u64(), slides ? place + margin : Math.min(Math.max(centred, 0), cells - width));
   };
   const ratio = { num: inside, den: outside };
   if (!kept) return celled(places, grid, cells, ratio, cell);

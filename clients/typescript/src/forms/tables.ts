@@ -1,8 +1,8 @@
 /** Forms that are small tables of laws. */
 import type { Json } from "../canonical.js";
 import { largest, type Ratio } from "../epsilon.js";
-import { list, must, object, record, type Reader, whole } from "../fields.js";
-import { type Cells, cellCount, celled, MOST_CELLS, truncate, window } from "./cells.js";
+import { type Form, list, must, object, oneOf, record, type Reader, whole } from "../fields.js";
+import { type Cells, cellCount, celled, levels, MOST_CELLS, truncate, window } from "./cells.js";
 import { gridOf, gridSteps, locate, MOST, type Sampler, sum, W, word } from "./sampler.js";
 
 const words = list(word, 1, MOST);
@@ -83,9 +83,21 @@ export function noise(form: Json): Sampler {
   });
 }
 
+const sectorForm = record({ stand: oneOf("sector"), grid: whole(2, 2 ** 30), width: cellCount, inside: word, outside: word });
+
+/** A direction: the window is one of the sectors of a circle, the one that the value lies in. */
+function sector(form: Json): Cells {
+  const { grid, width, inside, outside } = sectorForm(form, "sampler");
+  const cellOf = levels(width, (grid - 1) * width, inside, outside);
+  return celled(grid, grid, grid * width, { num: inside, den: outside }, (place, random) => cellOf(random.u64(), place * width));
+}
+
+/** Any window. */
+export const anyWindow = (form: Json): Cells => ((form as Form).stand === "sector" ? sector : window)(form);
+
 /** A part of a pair: a window, or a turned law. */
 export const part: Reader<Cells> = (value, name) => {
   const { form, ...integers } = object(value, name);
   must((form === "turned" || form === "window") && !("kept" in integers), name);
-  return (form === "turned" ? turned : window)(integers);
+  return (form === "turned" ? turned : anyWindow)(integers);
 };

@@ -12,7 +12,6 @@ const done = <T>(request: IDBRequest<T>): Promise<T> =>
 /** Keeps the device in IndexedDB. Two tabs may use it at once: a swap compares and writes in one transaction. */
 export class IndexedDBStore implements Store {
   readonly name: string;
-  #database?: Promise<IDBDatabase>;
 
   /** @param name - The name of the database; devices of different names know nothing of each other. */
   constructor(name = "ldpkit") {
@@ -31,38 +30,24 @@ export class IndexedDBStore implements Store {
     });
   }
 
+  // The database is opened each time: an open one is lost when the browser clears it, and keeps others from doing so.
   async #run<T>(mode: IDBTransactionMode, work: (table: IDBObjectStore) => Promise<T>): Promise<T> {
+    let database: IDBDatabase | undefined;
     try {
-      const transaction = (await this.#open()).transaction(TABLE, mode, { durability: "strict" });
-      const complete = new Promise<void>((resolve, reject) => {
-        transaction.oncomplete = () => resolve();
-        transaction.onabort = () => reject(transaction.error ?? "aborted");
+      const opening = indexedDB.open(this.name);
+      opening.onupgradeneeded = () => opening.result.createObjectStore(TABLE);
+      database = await done(opening);
+      const transaction = database.transaction(TABLE, mode, { durability: "strict" });
+      const complete = new Promise((resolve, reject) => {
+        transaction.oncomplete = resolve;
+        transaction.onabort = () => reject(transaction.error);
       });
       const [result] = await Promise.all([work(transaction.objectStore(TABLE)), complete]);
       return result;
     } catch (error) {
       throw new LdpkitError("storage", `the browser's database ${this.name} failed, so nothing was spent: ${error}`, error);
+    } finally {
+      database?.close();
     }
-  }
-
-  #open(): Promise<IDBDatabase> {
-    const forget = () => (this.#database = undefined);
-    return (this.#database ??= new Promise<IDBDatabase>((resolve, reject) => {
-      const request = indexedDB.open(this.name, 1);
-      request.onupgradeneeded = () => request.result.createObjectStore(TABLE);
-      request.onerror = () => reject(request.error);
-      request.onsuccess = () => {
-        const database = request.result;
-        database.onclose = forget; // the browser cleared it, or lost it
-        database.onversionchange = () => {
-          database.close(); // or nobody could delete it while this page is open
-          forget();
-        };
-        resolve(database);
-      };
-    }).catch((error) => {
-      forget();
-      throw error;
-    }));
   }
 }
