@@ -1,7 +1,7 @@
 """What the TypeScript tests start from: a signed collection, and what Python makes of the same secret.
 
-`python tests/clients/fixture.py` writes it anew to clients/typescript/test/fixture.json; a test says when that
-is out of date.
+`python tests/clients/fixture.py` writes it anew to clients/typescript/test/fixture.json; a test says
+when that is out of date.
 """
 
 from __future__ import annotations
@@ -112,7 +112,19 @@ _VALUES = {
     "phone": [["old", 0], ["new", 3]],
     "commute": ["walk", "car"],
 }
-_NUMBERS = [0, -0.0, 1, 0.5, 1e21, 1e-7, 1.2345678901234568e20, 5e-324, 1.7976931348623157e308, 0.1 + 0.2, -1e-6]
+_NUMBERS = [
+    0,
+    -0.0,
+    1,
+    0.5,
+    1e21,
+    1e-7,
+    1.2345678901234568e20,
+    5e-324,
+    1.7976931348623157e308,
+    0.1 + 0.2,
+    -1e-6,
+]
 
 
 def make() -> dict[str, Any]:
@@ -135,10 +147,18 @@ def make() -> dict[str, Any]:
         "fingerprints": {each.id: f"{each.fingerprint:016x}" for each in town.questions},
         "secret": SECRET.hex(),
         "permanent": permanent,
-        "uploads": [[each, n, f"{upload_id(SECRET, 'town', each, n):016x}"] for each in ids[:2] for n in (0, 7)],
+        "uploads": [
+            [each, n, f"{upload_id(SECRET, 'town', each, n):016x}"] for each in ids[:2] for n in (0, 7)
+        ],
         "drawn": [[ask, drawn_questions(SECRET, "town", ids, ask)] for ask in (1, 3, len(ids))],
         "places": [
-            [name, value, place_of(town.question(name).kind, town.question(name).domain, town.question(name).sampler, value)]
+            [
+                name,
+                value,
+                place_of(
+                    town.question(name).kind, town.question(name).domain, town.question(name).sampler, value
+                ),
+            ]
             for name, values in _VALUES.items()
             for value in values
         ],
@@ -150,7 +170,14 @@ def make() -> dict[str, Any]:
 def _documents() -> list[Any]:
     return [
         *_NUMBERS,
-        {"\u20ac": "Euro", "\r": "\n", "\ufb33": 1, "1": "\u0080", "\U0001f600": "Smiley", "\u00f6": "\x0f\\\"/"},
+        {
+            "\u20ac": "Euro",
+            "\r": "\n",
+            "\ufb33": 1,
+            "1": "\u0080",
+            "\U0001f600": "Smiley",
+            "\u00f6": '\x0f\\"/',
+        },
         [[], {}, None, True, {"b": [1.0, 2.5], "a": "x"}],
     ]
 
@@ -167,7 +194,9 @@ def _covers() -> list[list[Any]]:
                     low = middle
                 else:
                     high = middle
-            cases += [[micro, str(n), str(1 << 128), times, n <= low] for n in (1 << 128, low, low + 1, 2 * low)]
+            cases += [
+                [micro, str(n), str(1 << 128), times, n <= low] for n in (1 << 128, low, low + 1, 2 * low)
+            ]
     return cases
 
 
