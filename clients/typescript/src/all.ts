@@ -15,6 +15,7 @@ Object.assign(SPATIAL, { place: placeOfLocation, check: checkRectangle });
 export { canonical } from "./canonical.js";
 export { covers, type Ratio } from "./epsilon.js";
 export * from "./index.js";
-export { labelOf, permanentReport, reportFor, type Stage } from "./report.js";
+export type { Place } from "./forms/sampler.js";
+export { reportFor, type Stage } from "./report.js";
 export { LocalStorageStore } from "./stores/localstorage.js";
 export { MemoryStore } from "./stores/store.js";

@@ -8,6 +8,7 @@ export type { Json } from "./canonical.js";
 export { Collection, type Given, type Options } from "./collection.js";
 export type { Answer, Micro } from "./device.js";
 export { type ErrorCode, LdpkitError } from "./errors.js";
+export type { Form } from "./fields.js";
 export type { CollectionFile, Question } from "./file.js";
 export type { Ledger } from "./ledger.js";
 export type { Value } from "./places.js";

@@ -1,6 +1,6 @@
 // The client in Chromium: what ships in the Python package, on a page of another origin than the collector.
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { canonical } from "../dist/node.js";
 import { isThere, launch, startPages } from "./chromium.mjs";
@@ -17,7 +17,10 @@ describe("Chromium", { skip: isThere ? false : "no Chromium: apt-get install chr
     core.questions.pop();
     core.spend.ask = core.questions.length;
     collector = await townCollector(await sign(canonical, core, key));
+    const [, snippet] = /```html\n([\s\S]*?)```/.exec(await readFile(new URL("../README.md", import.meta.url), "utf8"));
+    const ours = snippet.replace("https://collect.example.org/v1/collections/commute-2026", `${collector.url}/v1/collections/town`).replace("BD0u8r...", await publicText(key));
     pages = await startPages({
+      "/snippet.html": ["text/html", ours],
       "/internals.js": ["text/javascript", new URL("../dist/internals.js", import.meta.url)],
       "/vectors.mjs": ["text/javascript", new URL("vectors.mjs", import.meta.url)],
       "/vectors.json": ["application/json", JSON.stringify(await vectorFiles())],
@@ -67,6 +70,17 @@ describe("Chromium", { skip: isThere ? false : "no Chromium: apt-get install chr
     assert.deepEqual(wrong.slice(0, 20), []);
     context.diagnostic(JSON.stringify(equal));
     assert.ok(Object.keys(equal).length >= 50);
+    await page.close();
+  });
+
+  test("the snippet of the README works as it stands, but for the address and the key", async () => {
+    await forget();
+    const page = await browser.context.newPage();
+    await page.goto(`${pages.url}/snippet.html`);
+    await page.getByRole("button", { name: "bike" }).click();
+    await page.getByText("Thank you.").waitFor();
+    await shot(page, "0-snippet");
+    assert.equal(collector.accepted.size, 1);
     await page.close();
   });
 

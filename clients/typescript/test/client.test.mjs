@@ -1,12 +1,13 @@
 // The client in node: against Python's figures, against forged files, damaged stores and a collector that fails.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { canonical, Collection, covers, FileStore, MemoryStore, reportFor } from "../dist/node.js";
+import { labelOf, loadDevice, permanentReport, placeOf, readSampler } from "../dist/internals.js";
 import { fixture, hex, newKey, publicText, sign, townCollector } from "./common.mjs";
 
 const town = fixture.collection;
@@ -77,8 +78,6 @@ describe("what Python makes of the same", () => {
   });
 
   test("permanent reports, and the place of every value", async () => {
-    const { labelOf, permanentReport } = await import("../dist/node.js");
-    const { readSampler, placeOf } = await import("../dist/internals.js");
     for (const { question, reports } of fixture.permanent) {
       const asked = town.questions.find(({ id }) => id === question);
       const reads = readSampler(asked.sampler, "sampler");
@@ -289,7 +288,7 @@ describe("stores", () => {
     assert.deepEqual(again.report, first.report);
     const [name, ...more] = await readdir(path);
     assert.ok(!more.length && /^device-\d+\.json$/.test(name));
-    const { mode } = await (await import("node:fs/promises")).stat(join(path, name));
+    const { mode } = await stat(join(path, name));
     assert.equal(mode & 0o077, 0);
   });
 
@@ -329,7 +328,7 @@ describe("stores", () => {
     const runs = await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, [script, path, "6"])));
     const told = runs.map(({ stdout }) => stdout.trim());
     assert.equal(new Set(told).size, 1, told.join("\n"));
-    const [device] = await (await import("../dist/internals.js")).loadDevice(new FileStore(path));
+    const [device] = await loadDevice(new FileStore(path));
     assert.equal(device.answers.length, 6);
   });
 });
