@@ -161,7 +161,8 @@ function checkCharge({ id, charge, value, parameters }: Question, { ratio, memor
   must(Number.isFinite(stated), "parameters");
   let [scaled, unit] = [stated as number, 1n];
   for (; !Number.isInteger(scaled); scaled *= 2) unit *= 2n; // exact: a double is a whole number over a power of two
-  insist(BigInt(scaled) * 1_000_000n <= BigInt(charge.first) * unit, "charge", `charge.first of ${id} is ${charge.first} millionths of an epsilon, and it states ${stated}`);
+  // With a millionth of slack, for an epsilon that was rounded when the charge was taken.
+  insist(BigInt(scaled) * 1_000_000n <= BigInt(charge.first + 1) * unit, "charge", `charge.first of ${id} is ${charge.first} millionths of an epsilon, and it states ${stated}`);
 }
 
 /** Refuse a promise below what a person pays who answers the dearest questions in every round. */

@@ -64,7 +64,7 @@ export async function post(url: string, body: Bytes, timeout?: number): Promise<
     if (status >= 500 || PASSING.includes(status)) return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
     const said = JSON.parse(text); // what is no JSON comes from somebody in between, and settles nothing
     if (status === 200 && (said.accepted === 1 || said.duplicate === 1)) return { state: "sent" };
-    if (status !== 200 || said.refused === 1) return { state: "refused", problem: String(said.type ?? `status ${status}`).replace(/.*\//, "").slice(0, 100) };
+    if (status !== 200 || said.refused === 1) return { state: "refused", problem: String(said.type ?? `status ${status}`).replace(/.*[/:]/, "").slice(0, 100) };
   } catch {
     // no response, none that ends, or none of a collector
   }

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 
 const problem = (response, status, type, headers = {}) => {
   response.writeHead(status, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After", "Content-Type": "application/problem+json", ...headers });
-  response.end(JSON.stringify({ type: `https://ldpkit.example/problems/${type}`, status }));
+  response.end(JSON.stringify({ type: `urn:ldpkit:problem:${type}`, status }));
 };
 
 const bodyOf = async (request) => {

@@ -96,5 +96,7 @@ async function runMechanism(client, { name, mechanism, domain, sampler, report_b
   for (const [stage, place, from, random, report] of vectors) {
     const part = stage === "draw" ? undefined : { stage, from: fromHex(from) };
     same(attempt(() => hex(client.reportFor(sampler, place ?? 0, fromHex(random), part))), report, `${name} ${stage} ${place}`);
+    // Every byte is consumed: with one less there are too few.
+    if (random) same(attempt(() => client.reportFor(sampler, place ?? 0, fromHex(random.slice(0, -2)), part) && "made"), "undefined: no random bytes are left", `${name} ${stage} ${place}, a byte less`);
   }
 }
