@@ -95,10 +95,14 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.squarewave import SW, CompressedSW, TruncatedSW
     from ldpkit.mechanisms.numeric.staircase import Staircase
     from ldpkit.mechanisms.optimal.mechanism import Optimal
+    from ldpkit.mechanisms.spatial.atp import ATP
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+    from ldpkit.mechanisms.spatial.ngram import NGram
+    from ldpkit.mechanisms.spatial.place_table import SRR, PlaceExponential
     from ldpkit.mechanisms.spatial.planar_window import PlanarWindow
+    from ldpkit.mechanisms.spatial.sequence import TrajectoryMechanism
     from ldpkit.mechanisms.spatial.site_response import GridResponse, PlaceResponse
-    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlaceExponential, PlanarLaplace
+    from ldpkit.mechanisms.spatial.site_table import GridExponential, PlanarLaplace
     from ldpkit.mechanisms.spatial.tracs_c import TracsC
     from ldpkit.mechanisms.spatial.tracs_d import TracsD
     from ldpkit.mechanisms.tally import Tally
@@ -107,8 +111,7 @@ if TYPE_CHECKING:
     from ldpkit.planning.frequencies.recommendation import Recommendation
     from ldpkit.planning.locations import LocationRecommendation, recommend_locations
     from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
-    from ldpkit.planning.plan import Plan
-    from ldpkit.planning.plans import Plans
+    from ldpkit.planning.plan import Plan, Plans
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
@@ -118,6 +121,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AAA",
+    "ATP",
     "BLH",
     "GRR",
     "HM",
@@ -134,6 +138,7 @@ __all__ = [
     "OUE",
     "PM",
     "SHE",
+    "SRR",
     "SS",
     "SUE",
     "SW",
@@ -155,6 +160,7 @@ __all__ = [
     "recommend_locations",
     "evaluate_trajectories",
     "TrajectoryEvaluation",
+    "TrajectoryMechanism",
     "CircleDomain",
     "CircularDensity",
     "CircularMechanism",
@@ -186,6 +192,7 @@ __all__ = [
     "MatrixMechanism",
     "MeanRecommendation",
     "Mechanism",
+    "NGram",
     "NearestPoint",
     "NumericEstimate",
     "NumericMechanism",
@@ -285,8 +292,7 @@ _HOMES = {
     "planning.frequencies.recommendation": ("Recommendation",),
     "planning.locations": ("LocationRecommendation", "recommend_locations"),
     "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
-    "planning.plan": ("Plan",),
-    "planning.plans": ("Plans",),
+    "planning.plan": ("Plan", "Plans"),
     "protocols.adaptive_mean": ("AdaptiveMean",),
     "protocols.attributes": ("SampledAttributes",),
     "estimation.circular_density": ("CircularDensity",),
@@ -339,10 +345,14 @@ _HOMES = {
     "mechanisms.numeric.piecewise": ("PM", "CompressedPM", "TruncatedPM"),
     "mechanisms.numeric.squarewave": ("SW", "CompressedSW", "TruncatedSW"),
     "mechanisms.numeric.staircase": ("Staircase",),
+    "mechanisms.spatial.atp": ("ATP",),
     "mechanisms.spatial.mechanism": ("SpatialMechanism",),
+    "mechanisms.spatial.ngram": ("NGram",),
     "mechanisms.spatial.planar_window": ("PlanarWindow",),
     "mechanisms.spatial.site_response": ("GridResponse", "PlaceResponse"),
-    "mechanisms.spatial.site_table": ("GridExponential", "PlaceExponential", "PlanarLaplace"),
+    "mechanisms.spatial.place_table": ("SRR", "PlaceExponential"),
+    "mechanisms.spatial.sequence": ("TrajectoryMechanism",),
+    "mechanisms.spatial.site_table": ("GridExponential", "PlanarLaplace"),
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),

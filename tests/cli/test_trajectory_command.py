@@ -135,3 +135,59 @@ def test_previous_does_not_tally(run, walks, tmp_path):
     )
     assert json.loads(shown.out)["about"]["tallies"] is False
     assert np.isfinite([float(row["x"]) for row in csv.DictReader(file.read_text().splitlines())]).all()
+
+
+def test_places_repeat_their_reports_from_the_memo(run, tmp_path):
+    memo, today, later = tmp_path / "places.db", tmp_path / "today.csv", tmp_path / "later.csv"
+    today.write_text("user,x,y\nann,1,1\nann,2,2\nann,1,1\n")
+    later.write_text("user,x,y\nann,2,2\nann,3,3\n")
+    first = run("trajectory", "privatize", today, *SPACE, "--memo", memo, "-o", tmp_path / "1.csv")
+    assert "must not leave the device" in first.err
+    told = run(
+        *("trajectory", "privatize", later, *SPACE, "--memo", memo),
+        *("-o", tmp_path / "2.csv", "--format", "json"),
+    )
+    (row,) = json.loads(told.out)["rows"]
+    assert (row["paid"], row["in_all"]) == (1, 3)
+    assert row["epsilon"] == pytest.approx(12, abs=1e-5)
+    one, two = (list(csv.DictReader((tmp_path / f"{part}.csv").read_text().splitlines())) for part in (1, 2))
+    cells = [[each["cell_0"], each["cell_1"]] for each in (*one, *two)]
+    assert cells[0] == cells[2]
+    assert cells[1] == cells[3]
+    line = run(
+        "trajectory", "privatize", later, *SPACE, "--memo", memo, "-o", tmp_path / "3.ldp", code=2
+    ).error_line
+    assert "leave out --per, --reference, --repeat-places and --memo" in line
+
+
+def test_rivals_on_the_command_line(run, walks, tmp_path):
+    stops = tmp_path / "stops.csv"
+    stops.write_text("x,y\n" + "\n".join(f"{x},{y}" for x in (1, 4, 7, 9) for y in (1, 4)) + "\n")
+    options = (*SPACE, "-e", 4, "--places", stops)
+    found = json.loads(run("trajectory", "evaluate", walks, *options, "--format", "json").out)
+    rows = {row["mechanism"]: row for row in found["rows"]}
+    assert {"srr", "ngram", "atp", "place_response", "tracs_d"} <= rows.keys()
+    assert rows["srr"]["expected"] > 0
+    assert rows["ngram"]["expected"] is rows["atp"]["expected"] is None
+    out = tmp_path / "private.csv"
+    shown = run("trajectory", "privatize", walks, *options, "-p", "atp", "-o", out)
+    assert "Reports do not tally" in shown.err
+    assert len(list(csv.DictReader(out.read_text().splitlines()))) == 600
+    for command, told in (
+        (("privatize", walks, *options, "-p", "ngram", "-o", tmp_path / "reports.ldp"), "reports tally"),
+        (("heatmap", walks, *SPACE, "-p", "ngram"), "is for whole trajectories, not for locations"),
+    ):
+        assert told in run("trajectory", *command, code=2).error_line
+    advice = json.loads(run("trajectory", "recommend", stops, *SPACE, "--format", "json").out)
+    assert {"srr", "place_exponential"} <= {row["mechanism"] for row in advice["rows"]}
+    assert "depends on the whole trajectory" in advice["about"]["left_out"]["atp"]
+    listed = json.loads(run("mechanisms", "--kind", "trajectory", "--format", "json").out)
+    assert [row["name"] for row in listed["rows"]] == ["atp", "ngram"]
+
+
+def test_locations_outside_name_the_option_that_helps(run, walks):
+    for command in ("privatize", "evaluate", "heatmap", "recommend"):
+        more = ("-o", walks.with_suffix(".geojson")) if command == "privatize" else ()
+        line = run("trajectory", command, walks, "--space", "0,0,1,1", *more, code=2).error_line
+        assert "give --clip to move such locations" in line
+        assert "clip=True" not in line

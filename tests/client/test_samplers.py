@@ -64,7 +64,7 @@ def test_every_form_is_used_and_every_other_mechanism_says_why_it_has_none():
     assert used == FORMS.keys()
     without = {name for name in MECHANISMS if not MECHANISMS.get(name).can("client")}
     ours = {name for name in without if MECHANISMS.get(name).__module__.startswith("ldpkit.")}
-    assert ours == {"bounded_laplace", "group_count", "joint_olh", "joint_sue", "jrr", "she"}
+    assert ours == {"atp", "bounded_laplace", "group_count", "joint_olh", "joint_sue", "jrr", "ngram", "she"}
 
 
 @pytest.mark.parametrize(

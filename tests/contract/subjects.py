@@ -14,8 +14,11 @@ from ldpkit.testing.examples import SMALLEST_EPSILON
 
 __all__ = ["MECHANISM_NAMES", "ORACLE_NAMES", "is_of_the_house", "oracle"]
 
-# A group has one report for several values, so the suite of one report for one value is not about it.
-MECHANISM_NAMES = [name for name in list_mechanisms() if MECHANISMS.get(name).kind != "group"]
+# A group has one report for several values, and the reports of a trajectory depend on one another, so the
+# suite of one report for one value is not about these.
+MECHANISM_NAMES = [
+    name for name in list_mechanisms() if MECHANISMS.get(name).kind not in ("group", "trajectory")
+]
 ORACLE_NAMES = list_mechanisms("frequency")
 
 

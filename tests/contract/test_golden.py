@@ -48,6 +48,7 @@ SPATIAL = {
     "place_response": ({}, "0003020103"),
     "planar_laplace": ({"cells": 4}, "00000202000301010200"),
     "planar_window": ({"side": 2.0}, "4a047402531d201b9d0ff815c300231c851cb902"),
+    "srr": ({}, "0002000102"),
     "tracs_c": (
         {"share": 0.5},
         "fc9e0400fdd709003aa81900062b1600fdda0d0028000700dbd50c006b5f0900c0c91800a8bb1800",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
-from ldpkit.core.numbertext import decimal_comma
+from ldpkit.core.text import decimal_comma
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain
@@ -121,9 +121,9 @@ def space_of(
 ) -> Domain:
     """Return where the values of a mechanism lie, as its kind asks for."""
     from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.mechanisms.kinds import is_circular, is_spatial
+    from ldpkit.mechanisms.kinds import is_circular, is_spatial, is_whole_trajectory
 
-    if is_spatial(MECHANISMS.get(name)):
+    if is_spatial(MECHANISMS.get(name)) or is_whole_trajectory(MECHANISMS.get(name)):
         raise InvalidParameterError(
             f"{name} is for locations, which have no option here: use 'ldpkit trajectory', or in Python "
             f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...)'

@@ -42,7 +42,8 @@ def mechanisms(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Only mechanisms of this kind: frequency, longitudinal, numeric, circular or spatial.",
+            help="Only mechanisms of this kind: frequency, longitudinal, numeric, circular, spatial or "
+            "trajectory.",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +56,7 @@ def mechanisms(
     value: it is that of one round. For numeric mechanisms it is that of the mean of
     numbers between -1 and 1, in the worst case.
     """
-    from ldpkit.core.checks import check_epsilon
+    from ldpkit.core.parameters import check_epsilon
     from ldpkit.mechanisms.base import MECHANISMS
 
     budget, values = check_epsilon(epsilon), parse_domain(domain)
@@ -122,10 +123,10 @@ def _row(
 def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
     """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
     from ldpkit.core.errors import InvalidParameterError
-    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, is_spatial
+    from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, is_spatial, is_whole_trajectory
 
     # Tables and the best shares and sides of the plane are searched for: a list does not wait for that.
-    if kind.can("tabled") or is_spatial(kind):
+    if kind.can("tabled") or is_spatial(kind) or is_whole_trajectory(kind):
         return None
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}

@@ -64,7 +64,7 @@ class Mechanism(WireForm):
     """Whether the realised epsilon comes within 1e-6 of the stated one; post-processing can lose some."""
     kind: ClassVar[str]
     """The data it is for: "frequency" (categories), "numeric" (an interval), "circular" (a circle),
-    "spatial" (a region of the plane).
+    "spatial" (a region of the plane), "trajectory" (locations there, one after the other).
     """
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
     """The parameters other than the domain, each an attribute and an argument of the constructor.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import log_up
 from ldpkit.core.typing import Reports
 
-__all__ = ["Channel", "check_enumerable"]
+__all__ = ["Channel", "check_enumerable", "rows_of_weights"]
 
 _MOST_REPORTS = 1 << 16
 
@@ -43,6 +44,17 @@ class Channel:
             if high > 0:
                 worst = max(worst, high / low)
         return log_up(worst)
+
+
+def rows_of_weights(weights: Any, total: int) -> list[list[Fraction]]:
+    """Return rows of integer weights as exact chances.
+
+    Examples
+    --------
+    >>> rows_of_weights([[1, 3]], 4)
+    [[Fraction(1, 4), Fraction(3, 4)]]
+    """
+    return [[Fraction(int(weight), total) for weight in row] for row in weights]
 
 
 def check_enumerable(reports: int, what: str) -> None:

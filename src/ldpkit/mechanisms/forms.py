@@ -13,7 +13,7 @@ from ldpkit.client.samplers import LARGEST_TABLE
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ldpkit.mechanisms.categorical.response import RandomisedResponse
+    from ldpkit.core.exact import RandomisedResponse
 
 __all__ = ["check_table", "response_words", "word_rows", "words"]
 

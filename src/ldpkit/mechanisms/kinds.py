@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+    from ldpkit.mechanisms.spatial.sequence import TrajectoryMechanism
     from ldpkit.mechanisms.tables.mechanism import TableMechanism
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "GROUP",
     "NUMERIC",
     "SPATIAL",
+    "TRAJECTORY",
     "Selection",
     "circular_class",
     "frequency_class",
@@ -43,20 +45,24 @@ __all__ = [
     "is_paired",
     "is_spatial",
     "is_tabled",
+    "is_whole_trajectory",
     "listed",
     "memoized_class",
     "numeric_class",
     "select",
     "single_epsilon_class",
     "spatial_class",
+    "walk_class",
 ]
 
-FREQUENCY, NUMERIC, CIRCULAR, SPATIAL, GROUP = "frequency", "numeric", "circular", "spatial", "group"
+FREQUENCY, NUMERIC, CIRCULAR, SPATIAL = "frequency", "numeric", "circular", "spatial"
+TRAJECTORY, GROUP = "trajectory", "group"
 _DATA = {
     FREQUENCY: "categories",
     NUMERIC: "numbers",
     CIRCULAR: "values on a circle",
     SPATIAL: "locations",
+    TRAJECTORY: "whole trajectories",
     GROUP: "groups of people",
 }
 
@@ -94,6 +100,11 @@ def is_on_grid(mechanism: object) -> TypeGuard[NumericMechanism | CircularMechan
 def is_spatial(mechanism: object) -> TypeGuard[SpatialMechanism]:
     """Whether something is a mechanism that reports noisy locations."""
     return _is_of(mechanism, SPATIAL)
+
+
+def is_whole_trajectory(mechanism: object) -> TypeGuard[TrajectoryMechanism]:
+    """Whether something is a mechanism that reports the locations of a trajectory from one another."""
+    return _is_of(mechanism, TRAJECTORY)
 
 
 def is_memoized(mechanism: object) -> TypeGuard[MemoizedOracle]:
@@ -179,6 +190,22 @@ grid_exponential, ...
     kind: Any = _class(name, SPATIAL, single_epsilon=single_epsilon)
     found: type[SpatialMechanism] = kind
     return found
+
+
+def walk_class(name: str) -> type[SpatialMechanism] | type[TrajectoryMechanism]:
+    """Return the mechanism of that name for the locations of trajectories, on their own or as a whole.
+
+    Examples
+    --------
+    >>> walk_class("tracs_c").kind, walk_class("ngram").kind
+    ('spatial', 'trajectory')
+    """
+    kind: Any = MECHANISMS.get(name)
+    if is_whole_trajectory(kind):
+        whole: Any = kind
+        found: type[TrajectoryMechanism] = whole
+        return found
+    return spatial_class(name)
 
 
 def memoized_class(name: str) -> type[MemoizedOracle]:

@@ -15,17 +15,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldpkit.assurance.adversary import epsilon_warnings
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
-from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, frequency_class, select, spatial_class
+from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, TRAJECTORY, frequency_class, select, spatial_class
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["LocationOption", "LocationRecommendation", "Question", "best_constant", "recommend_locations"]
@@ -34,6 +34,11 @@ Question = Literal["points", "heat map"]
 CONSTANT = "constant"
 """What is called the answer that asks nobody."""
 
+_NO_ERROR = (
+    "its error depends on the whole trajectory, not on a location alone: see evaluate_trajectories, or "
+    "'ldpkit trajectory evaluate'"
+)
+_NO_TALLY = "its reports do not tally, because each depends on others"
 _NODES = 40
 _DRAWS = 8
 _MOST_PLACES = 4000  # public locations that mechanisms are fitted to
@@ -237,7 +242,7 @@ def recommend_locations(
     plane, budget = as_plane(domain), check_epsilon(epsilon)
     points = None if locations is None else plane.take(locations)
     if question == "points":
-        options, left_out = _ranked(_point_options(plane, budget, points))
+        options, left_out = _ranked(_point_options(plane, budget, points), _NO_ERROR)
         return LocationRecommendation(plane, budget, "points", options, left_out, even=points is None)
     if question != "heat map":
         raise InvalidParameterError(f"the question is 'points' or 'heat map', got {question!r}")
@@ -249,15 +254,18 @@ def recommend_locations(
     people = len(points) if n is None else check_whole(n, "n", least=1)
     grid = CellGrid.of(plane, columns, rows)
     source = seeded(0) if rng is None else rng
-    options, left_out = _ranked(_map_options(plane, budget, points, people, grid, source))
+    options, left_out = _ranked(_map_options(plane, budget, points, people, grid, source), _NO_TALLY)
     return LocationRecommendation(plane, budget, "heat map", options, left_out, people, grid, even=False)
 
 
 Made = Callable[[], LocationOption]
 
 
-def _ranked(makers: Iterator[tuple[str, Made]]) -> tuple[tuple[LocationOption, ...], dict[str, str]]:
-    options, left_out = list[LocationOption](), dict[str, str]()
+def _ranked(
+    makers: Iterator[tuple[str, Made]], why_no_walks: str
+) -> tuple[tuple[LocationOption, ...], dict[str, str]]:
+    options = list[LocationOption]()
+    left_out = dict.fromkeys(select(TRAJECTORY).names, why_no_walks)
     for name, make in makers:
         try:
             options.append(make())

@@ -17,9 +17,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import total_up
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.typing import Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_memoized

@@ -7,169 +7,33 @@ every result, and so is what each person pays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
-from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import PlaneLike, as_plane
+from ldpkit.client.store import DeviceStore
+from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane, as_points
 from ldpkit.core.domains.trajectories import Trajectories
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import SMALLEST_EPSILON
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats, Reports
-from ldpkit.mechanisms.kinds import spatial_class
+from ldpkit.mechanisms.kinds import is_whole_trajectory, walk_class
 from ldpkit.mechanisms.spatial.chain import chain
-from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
-from ldpkit.mechanisms.tally import Tally
-from ldpkit.protocols.ledger import Ledger, Report, Rounds, allot
-
-__all__ = ["Per", "PrivateTrajectories", "Reference", "privatize_trajectories"]
-
-Per = Literal["location", "trajectory"]
-Reference = Literal["fixed", "previous"]
-
-NOT_PROTECTED = (
-    "How many locations a person reports, and when, is not protected: cut trajectories to one length, and "
-    "round or drop the times, if that says too much."
-)
-_REPEATED = (
-    "A place that a person visited again repeats its report: it is paid for once, and everybody sees which "
-    "reports of a trajectory are of the same place."
-)
-_CHAINED = (
-    "Each report was made from the one before it as the reference: reports of different people do not "
-    "compare, and do not tally."
+from ldpkit.protocols.ledger import allot
+from ldpkit.protocols.people import person_keys
+from ldpkit.protocols.place_memo import PlaceMemo
+from ldpkit.protocols.private_trajectories import (
+    NOT_PROTECTED,
+    Per,
+    PrivateTrajectories,
+    Reference,
+    WalkMechanism,
 )
 
-
-@dataclass(frozen=True, eq=False)
-class PrivateTrajectories(Result):
-    """The reports of trajectories, where they lie, and what they cost each person.
-
-    Parameters
-    ----------
-    trajectories : Trajectories
-        The reported locations, with the lengths, ids and times that the reports have.
-    reports : array
-        A report for each location.
-    mechanisms : dict
-        What made the reports of trajectories: one mechanism, or one for each number of locations that
-        are paid for.
-    paid : array of int
-        How many locations each person pays for.
-    per : {"location", "trajectory"}
-        What epsilon was for.
-    reference : {"fixed", "previous"}
-        Where directions were taken from.
-    repeated : bool
-        Whether a place that was visited again repeated its report.
-    is_secure : bool
-        Whether the randomness was secure.
-    """
-
-    trajectories: Trajectories
-    reports: Reports
-    mechanisms: dict[int, SpatialMechanism]
-    paid: np.ndarray[Any, np.dtype[np.int64]]
-    per: Per
-    reference: Reference
-    repeated: bool
-    is_secure: bool
-
-    kind: ClassVar[str] = "private trajectories"
-
-    @property
-    def mechanism(self) -> SpatialMechanism:
-        """What made the reports, where it is one and the same for all."""
-        if len(self.mechanisms) > 1:
-            raise InvalidInputError(
-                "people with longer trajectories used smaller epsilons, so there is more than one mechanism: "
-                "see `mechanisms`"
-            )
-        return next(iter(self.mechanisms.values()))
-
-    def mechanism_of(self, position: int) -> SpatialMechanism:
-        """Return what made the reports of a trajectory."""
-        return self.mechanisms.get(int(self.paid[position]), next(iter(self.mechanisms.values())))
-
-    @cached_property
-    def epsilons(self) -> Floats:
-        """What each person pays for all locations together: exact, and rounded up once."""
-        totals: dict[int, float] = {}
-        for position, count in enumerate(self.paid.tolist()):
-            if count not in totals:
-                cost = Ledger((Rounds(Report(self.mechanism_of(position)), count),)).cost()
-                assert cost is not None  # a report of a mechanism has a cost
-                totals[count] = cost.epsilon
-        return np.array([totals[count] for count in self.paid.tolist()])
-
-    def tally(self) -> Tally:
-        """Return the joint counts of all reports, for an estimate of where people are."""
-        if self.reference == "previous":
-            raise InvalidInputError(f"{_CHAINED} Use a fixed reference")
-        return self.mechanism.tally(self.reports)
-
-    @property
-    def title(self) -> str:
-        """What stands above the table."""
-        first = next(iter(self.mechanisms.values()))
-        return f"{len(self.trajectories)} trajectories by {first.name}, {self.per} budget"
-
-    @property
-    def caption(self) -> str:
-        """What the columns mean."""
-        return (
-            f"epsilon: what all reports of a person cost together, from {self.epsilons.min():.4g} to "
-            f"{self.epsilons.max():.4g}; paid: for how many locations"
-        )
-
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Return a record for each trajectory: id, locations, paid, epsilon; those that pay most first."""
-        order = range(len(self.trajectories))
-        if top is not None:
-            order = np.argsort(-self.epsilons, kind="stable")[:top].tolist()
-        lengths = self.trajectories.lengths
-        return [
-            {
-                "id": self.trajectories.ids[each],
-                "locations": int(lengths[each]),
-                "paid": int(self.paid[each]),
-                "epsilon": float(self.epsilons[each]),
-            }
-            for each in order
-        ]
-
-    def about(self) -> dict[str, Any]:
-        """Return what holds for all trajectories."""
-        made = {str(count): each.spec() for count, each in list(self.mechanisms.items())[:20]}
-        return {
-            "mechanisms": made,
-            "per": self.per,
-            "reference": self.reference,
-            "repeated": self.repeated,
-            "tallies": self.reference == "fixed" and len(self.mechanisms) == 1,
-            "trajectories": len(self.trajectories),
-            "locations": len(self.reports),
-            "largest_epsilon": float(self.epsilons.max()),
-            "randomness": "secure" if self.is_secure else "seeded",
-        }
-
-    def notes(self) -> list[str]:
-        """Return what is not protected, and what more the reports show."""
-        more = [(_REPEATED, self.repeated), (_CHAINED, self.reference == "previous")]
-        return [NOT_PROTECTED, *(text for text, holds in more if holds)]
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader must know first."""
-        return () if self.is_secure else ("made with a seed: who knows it can undo the reports",)
-
-    def __repr__(self) -> str:
-        return f"<{self.title}; a person pays up to epsilon {self.epsilons.max():.4g}>"
+__all__ = ["NOT_PROTECTED", "Per", "PrivateTrajectories", "Reference", "privatize_trajectories"]
 
 
 def privatize_trajectories(
@@ -181,6 +45,8 @@ def privatize_trajectories(
     per: Per = "location",
     reference: Reference = "fixed",
     repeat: bool = False,
+    memo: DeviceStore | None = None,
+    places: Locations | None = None,
     starts: Floats | None = None,
     clip: bool = False,
     rng: RandomSource | None = None,
@@ -195,7 +61,7 @@ def privatize_trajectories(
     domain : PlaneDomain, PlaneRegion or pair of corners
         The region of locations.
     mechanism : str
-        The name of a spatial mechanism.
+        The name of a spatial mechanism, or of one for whole trajectories, such as ngram.
     epsilon : float
         The budget of a location, or of all locations of a trajectory together.
     per : {"location", "trajectory"}
@@ -206,6 +72,12 @@ def privatize_trajectories(
     repeat : bool
         Whether a place that is visited again, the very same location, repeats its report. It is
         paid for once, and it shows which visits are to the same place.
+    memo : DeviceStore, optional
+        Where the reports of places are kept, so that a place repeats its report in later calls too,
+        by the id of the person. It comes with repeat=True, and with a budget for each location.
+    places : array, columns or shapely points, optional
+        Public locations, where people are likely to be: the mechanism is chosen to be its best for them,
+        with groups of them where it answers with places. Never those of the people who report.
     starts : array, shape (m, 2), optional
         The references of first locations for "previous", on the map; that of the mechanism by default.
     clip : bool
@@ -226,27 +98,39 @@ def privatize_trajectories(
     >>> together.paid.tolist(), together.epsilons.round(6).tolist()
     ([2, 1], [2.0, 2.0])
     """
-    plane, kind = as_plane(domain), spatial_class(mechanism)
-    if per not in ("location", "trajectory"):
-        raise InvalidParameterError(f"per must be location or trajectory, got {per!r}")
-    if reference not in ("fixed", "previous"):
-        raise InvalidParameterError(f"reference must be fixed or previous, got {reference!r}")
-    if reference == "previous" and not kind.can("chained"):
-        raise InvalidParameterError(f"{mechanism} has no reference: take tracs_d, or reference='fixed'")
-    if reference == "previous" and repeat:
+    plane, kind = as_plane(domain), walk_class(mechanism)
+    _refuse_at_odds(kind, per, reference, repeat=repeat, memo=memo, starts=starts)
+    if places is not None and parameters:
         raise InvalidParameterError(
-            "a repeated report means another place once its reference has moved: take repeat=False, or "
-            "reference='fixed'"
+            f"{mechanism} is chosen for the places: leave out {', '.join(parameters)}, or the places"
         )
+    memory = None if memo is None else PlaceMemo(memo)
+    if memory is not None:
+        person_keys(list(trajectories.ids))  # refuses ids that one person shares with another
+    begun = None if starts is None else _check_starts(starts, plane, len(trajectories))
     points = plane.take(trajectories.points, clip=clip)
     first, again = _visits(trajectories, repeat)
-    paid = np.bincount(trajectories.owners[first], minlength=len(trajectories)).astype(np.int64)
-    made = _mechanisms(lambda budget: kind.make(plane, epsilon=budget, **parameters), epsilon, per, paid)
-    source = resolve(rng)
-    if reference == "previous":
-        reports, answers = _chained(made, paid, points, trajectories, starts, source)
+    owners = trajectories.owners[first]
+    paid = np.bincount(owners, minlength=len(trajectories)).astype(np.int64)
+
+    def make(budget: float) -> WalkMechanism:
+        if places is None:
+            return kind.make(plane, epsilon=budget, **parameters)
+        return kind.suited(plane, budget, places)
+
+    made = _mechanisms(make, epsilon, per, paid)
+    source, history = resolve(rng), None
+    if reference == "previous" or is_whole_trajectory(kind):
+        reports, answers = _in_order(made, paid, points, trajectories, begun, source)
     else:
-        reports, answers = _independent(made, paid, points[first], trajectories.owners[first], source)
+        reports, answers = _independent(made, paid, points[first], owners, source)
+        if memory is not None:
+            only: Any = next(iter(made.values()))
+            reports, is_new, known = memory.recall(
+                only, trajectories.ids, owners, trajectories.points[first], reports, secure=source.is_secure
+            )
+            answers, history = only.on_map(reports), tuple(known)
+            paid = np.bincount(owners[is_new], minlength=len(trajectories)).astype(np.int64)
         reports, answers = reports[again], answers[again]
     return PrivateTrajectories(
         trajectories=trajectories.with_points(plane.locations(answers)),
@@ -257,7 +141,53 @@ def privatize_trajectories(
         reference=reference,
         repeated=repeat,
         is_secure=source.is_secure,
+        history=history,
     )
+
+
+def _refuse_at_odds(
+    kind: Any, per: str, reference: str, *, repeat: bool, memo: object, starts: object
+) -> None:
+    """Refuse what is no choice, and choices that do not go together."""
+    if per not in ("location", "trajectory"):
+        raise InvalidParameterError(f"per must be location or trajectory, got {per!r}")
+    if reference not in ("fixed", "previous"):
+        raise InvalidParameterError(f"reference must be fixed or previous, got {reference!r}")
+    if is_whole_trajectory(kind) and (reference == "previous" or repeat or starts is not None):
+        raise InvalidParameterError(
+            f"{kind.name} chooses itself which reports a location depends on: leave out reference, repeat "
+            "and starts"
+        )
+    if reference == "previous" and not kind.can("chained"):
+        raise InvalidParameterError(f"{kind.name} has no reference: take tracs_d, or reference='fixed'")
+    if reference == "previous" and repeat:
+        raise InvalidParameterError(
+            "a repeated report means another place once its reference has moved: take repeat=False, or "
+            "reference='fixed'"
+        )
+    if starts is not None and reference != "previous":
+        raise InvalidParameterError("starts are first references: give reference='previous' with them")
+    if memo is not None and not repeat:
+        raise InvalidParameterError("a memo keeps reports that are repeated: give repeat=True with it")
+    if memo is not None and per == "trajectory":
+        raise InvalidParameterError(
+            "a memo goes on after a trajectory, so no budget can be shared out: take per='location'"
+        )
+
+
+def _check_starts(starts: Any, plane: PlaneDomain, count: int) -> Floats:
+    """Return the first references of trajectories on the map, or refuse them."""
+    found = as_points(starts)
+    if len(found) != count:
+        raise InvalidParameterError(f"there is one start for each of {count} trajectories, got {len(found)}")
+    inside: Any = np.isfinite(found).all(axis=1)
+    inside[inside] = plane.region.contains(found[inside])
+    if not inside.all():
+        position = int(np.argmin(inside))
+        raise InvalidParameterError(
+            f"start {position}, {found[position].tolist()}, is not in {plane.region}: take a point inside"
+        )
+    return found
 
 
 def _visits(trajectories: Trajectories, repeat: bool) -> tuple[Any, Any]:
@@ -273,12 +203,16 @@ def _visits(trajectories: Trajectories, repeat: bool) -> tuple[Any, Any]:
 
 
 def _mechanisms(
-    make: Callable[[float], SpatialMechanism], epsilon: float, per: Per, paid: Any
-) -> dict[int, SpatialMechanism]:
+    make: Callable[[float], WalkMechanism], epsilon: float, per: Per, paid: Any
+) -> dict[int, WalkMechanism]:
     """Return what reports the locations of trajectories, by the number of locations that are paid for."""
-    counts = [1] if per == "location" else np.unique(paid).tolist()
-    least = allot(epsilon, max(counts)) if epsilon > 0 else epsilon
-    if per == "trajectory" and not least >= SMALLEST_EPSILON:
+    if per == "location":
+        return {1: make(epsilon)}
+    counts = np.unique(paid).tolist()
+    if isinstance(epsilon, bool | str) or not (0 < epsilon < math.inf):
+        raise InvalidParameterError(f"epsilon must be positive and finite, got {epsilon!r}")
+    least = allot(epsilon, max(counts))
+    if not least >= SMALLEST_EPSILON:
         raise InvalidParameterError(
             f"epsilon={epsilon:g} for {max(counts)} locations leaves {least:.2g} for each, less than "
             f"{SMALLEST_EPSILON}: give more, cut the trajectory, or repeat reports of places visited again"
@@ -286,7 +220,7 @@ def _mechanisms(
     return {count: make(epsilon if count == 1 else allot(epsilon, count)) for count in counts}
 
 
-def _groups(made: dict[int, SpatialMechanism], paid: Any) -> list[tuple[SpatialMechanism, Any]]:
+def _groups(made: dict[int, WalkMechanism], paid: Any) -> list[tuple[Any, Any]]:
     """Return each mechanism with the trajectories that use it."""
     if len(made) == 1:
         return [(next(iter(made.values())), np.arange(len(paid)))]
@@ -294,7 +228,7 @@ def _groups(made: dict[int, SpatialMechanism], paid: Any) -> list[tuple[SpatialM
 
 
 def _independent(
-    made: dict[int, SpatialMechanism], paid: Any, points: Floats, owners: Any, source: RandomSource
+    made: dict[int, WalkMechanism], paid: Any, points: Floats, owners: Any, source: RandomSource
 ) -> tuple[Reports, Floats]:
     parts = []
     for mechanism, members in _groups(made, paid):
@@ -309,21 +243,25 @@ def _independent(
     return reports, answers
 
 
-def _chained(
-    made: dict[int, SpatialMechanism],
+def _in_order(
+    made: dict[int, WalkMechanism],
     paid: Any,
     points: Floats,
     trajectories: Trajectories,
     starts: Floats | None,
     source: RandomSource,
 ) -> tuple[Reports, Floats]:
+    """Return reports that depend on other reports, and the points of the map they stand for."""
     any_of: Any = next(iter(made.values()))
     base, shape = any_of._layout
     reports, answers = np.empty((len(points), *shape), base), np.empty((len(points), 2))
-    for each, members in _groups(made, paid):
-        mechanism: Any = each
+    for mechanism, members in _groups(made, paid):
         some = trajectories.select(members)
         rows = np.flatnonzero(np.isin(trajectories.owners, members))
-        begun = None if starts is None else np.asarray(starts, float)[members]
+        if is_whole_trajectory(mechanism):
+            reports[rows] = mechanism.report_points(points[rows], some.offsets, source)
+            answers[rows] = mechanism.on_map(reports[rows])
+            continue
+        begun = None if starts is None else starts[members]
         reports[rows], answers[rows] = chain(mechanism, points[rows], some.offsets, starts=begun, rng=source)
     return reports, answers

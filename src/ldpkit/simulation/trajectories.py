@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.domains.plane import PlaneDomain, PlaneLike, as_plane
+from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
+from ldpkit.mechanisms.kinds import is_spatial
 from ldpkit.protocols.trajectories import NOT_PROTECTED, Per, PrivateTrajectories, privatize_trajectories
 from ldpkit.simulation.metrics.trajectories import average_error, range_query, trajectory_errors
 
@@ -70,19 +71,23 @@ class TrajectoryEvaluation(Result):
         found = []
         for position, each in enumerate(self.private):
             answers = self.answers(position)
-            simple = each.reference == "fixed" and len(each.mechanisms) == 1
             found.append(
                 {
                     "mechanism": next(iter(each.mechanisms.values())).name,
                     "per_point": average_error(known.points, answers),
                     "per_trajectory": float(trajectory_errors(known, answers).mean()),
-                    "expected": each.mechanism.mean_error(self.truth.points) if simple else None,
+                    "expected": self._expected(each),
                     "near": float((range_query(known, answers, self.radius) * known.lengths).sum())
                     / len(known.points),
                     "epsilon": float(each.epsilons.max()),
                 }
             )
         return sorted(found, key=lambda row: float(str(row["per_point"])))[:top]
+
+    def _expected(self, private: PrivateTrajectories) -> float | None:
+        """Return the mean error by integration, where that of a location does not depend on others."""
+        mechanism = private.mechanism if private.tallies else None
+        return mechanism.mean_error(self.truth.points) if is_spatial(mechanism) else None
 
     def about(self) -> dict[str, Any]:
         """Return what holds for all mechanisms."""
@@ -108,6 +113,7 @@ def evaluate_trajectories(
     epsilon: float,
     per: Per = "location",
     radius: float | None = None,
+    places: Locations | None = None,
     clip: bool = False,
     rng: RandomSource | None = None,
 ) -> TrajectoryEvaluation:
@@ -120,13 +126,15 @@ def evaluate_trajectories(
     domain : PlaneDomain, PlaneRegion or pair of corners
         The region.
     mechanisms : sequence of str
-        Names of spatial mechanisms.
+        Names of mechanisms for locations, or for whole trajectories.
     epsilon : float
         The budget of a location, or of a trajectory.
     per : {"location", "trajectory"}
         What epsilon is for.
     radius : float, optional
         What counts as near, on the map; by default a tenth of the width of the region.
+    places : array, columns or shapely points, optional
+        Public locations, where people are likely to be: mechanisms are chosen to be their best for them.
     clip : bool
         True moves locations outside to the nearest point of the region.
     rng : RandomSource, optional
@@ -147,7 +155,14 @@ def evaluate_trajectories(
     near = float(np.diff(plane.region.box, axis=0)[0, 0] / 10) if radius is None else float(radius)
     private = tuple(
         privatize_trajectories(
-            trajectories, plane, name, epsilon=epsilon, per=per, clip=clip, rng=source.spawn(1)[0]
+            trajectories,
+            plane,
+            name,
+            epsilon=epsilon,
+            per=per,
+            places=places,
+            clip=clip,
+            rng=source.spawn(1)[0],
         )
         for name in mechanisms
     )

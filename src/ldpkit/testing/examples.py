@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core import random
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.kinds import (
     CIRCULAR,
     NUMERIC,
     SPATIAL,
+    TRAJECTORY,
     is_circular,
     is_frequency,
     is_group,
@@ -41,10 +42,12 @@ __all__ = [
 LARGEST_EPSILON, SMALLEST_EPSILON = 20.0, 0.001
 _SMALL = 13  # values of a domain: more than a byte of bits, and no power of two
 _PLACES = ((-1.0, 1.5), (0.5, 4.0), (2.0, 2.0), (3.5, 4.5), (5.0, 1.25), (5.5, 3.0))
+_PLANE = PlaneDomain.rectangle((-2, 1), (6, 5), places=_PLACES)
 _USUAL: dict[str, Any] = {
     NUMERIC: (-2.0, 6.0),
     CIRCULAR: CircleDomain(24, -6),
-    SPATIAL: PlaneDomain.rectangle((-2, 1), (6, 5), places=_PLACES),
+    SPATIAL: _PLANE,
+    TRAJECTORY: _PLANE,
 }
 
 

@@ -8,7 +8,14 @@ from typing import Any
 
 from ldpkit.core.errors import ContractError, InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
-from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_group, is_numeric, is_spatial
+from ldpkit.mechanisms.kinds import (
+    is_circular,
+    is_frequency,
+    is_group,
+    is_numeric,
+    is_spatial,
+    is_whole_trajectory,
+)
 from ldpkit.testing import (
     circular,
     device,
@@ -30,7 +37,7 @@ __all__ = ["ContractCheck", "ContractReport", "check_mechanism", "checks_for"]
 
 Run = Callable[[Any], None]
 
-_EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS, *device.CHECKS)
+_EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS)
 _FREQUENCY = (*inputs.FREQUENCY, *epsilon.FREQUENCY, *sampler.FREQUENCY, *moments.FREQUENCY)
 _PURE = (*epsilon.PURE, *sampler.PURE, *moments.PURE)
 _CIRCULAR = (*epsilon.NUMERIC, *sampler.NUMERIC, *circular.CIRCULAR)
@@ -109,6 +116,11 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
             f"the contract is about one report for each person, and {kind.name} makes one for a group of "
             "people: use ldpkit.audit, which lists its reports and attacks its sampler"
         )
+    if is_whole_trajectory(kind):
+        raise InvalidParameterError(
+            f"the contract is about one report for each person, and the reports of {kind.name} depend on one "
+            "another: list its tables, as exact_epsilon does"
+        )
     runs: tuple[Run, ...] = _EVERY
     if is_frequency(kind):
         runs += _FREQUENCY + (_PURE if kind.can("pure") else ())
@@ -118,6 +130,8 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
         runs += _CIRCULAR
     elif is_spatial(kind):
         runs += spatial.SPATIAL
+    if kind.can("client"):
+        runs += device.CHECKS
     return tuple(ContractCheck(run.__name__.removeprefix("check_"), run) for run in runs)
 
 

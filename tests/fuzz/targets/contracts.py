@@ -49,7 +49,9 @@ def _check(data: bytes, folder: Path) -> None:
     refused_if(
         not isinstance(only, list) or not only or not all(isinstance(each, str) for each in only), "no checks"
     )
-    refused_if(MECHANISMS.get(name).kind == "group", "which has one report for several values")
+    refused_if(
+        MECHANISMS.get(name).kind in ("group", "trajectory"), "which has no report for each value alone"
+    )
     names = [each.name for each in checks_for(name)]
     require(len(set(names)) == len(names) >= len(_CHECKS), "two checks have one name")
     mechanism: Any = example(name, asked.get("domain"), asked.get("epsilon"))

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Literal
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings, in_words, risk, suspicion_in_words
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
-from ldpkit.core.checks import check_whole
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_paired
+from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_paired, is_whole_trajectory
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
@@ -187,6 +188,11 @@ def audit(
     mechanism: Mechanism = getattr(found, "mechanism", found)
     provenance = provenance or getattr(found, "provenance", None)
     tell = watch or (lambda _: None)
+    if is_whole_trajectory(mechanism):
+        raise InvalidParameterError(
+            f"an audit lists one report for each value, and the reports of {mechanism.name} depend on one "
+            "another: exact_epsilon() goes through all of its tables"
+        )
     tell("computing epsilon from the integers")
     exact = mechanism.exact_epsilon()
     tell("listing every report")

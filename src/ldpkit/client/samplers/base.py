@@ -125,11 +125,20 @@ class MemorySampler(Sampler):
         coins = self.coins(take)
         return self.instant(self.permanent(coins, self.state(coins, place), take), take)
 
+    def check_kept_answer(self, answer: int) -> int:
+        """Return the answer in a permanent report, or refuse one that there is not."""
+        if answer >= self.states:
+            raise OutOfDomainError(
+                f"a permanent report of the sampler {self.form!r} answers 0..{self.states - 1}, got "
+                f"{answer}: the store is damaged or of another question"
+            )
+        return answer
+
     def _check_kept(self, kept: bytes, what: str) -> None:
         if len(kept) != self.report_bytes:
             raise OutOfDomainError(
-                f"{what} of the sampler {self.form!r} have {self.report_bytes} bytes, got {len(kept)}: the "
-                "store is damaged or of another question"
+                f"the {what} of the sampler {self.form!r} must have {self.report_bytes} bytes, got "
+                f"{len(kept)}: the store is damaged or of another question"
             )
 
 

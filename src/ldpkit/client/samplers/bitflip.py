@@ -11,7 +11,7 @@ from ldpkit.client.samplers.base import MemorySampler, Place
 from ldpkit.client.samplers.fields import WORD, Fields, index_bytes
 from ldpkit.client.samplers.response import LARGEST_DOMAIN
 from ldpkit.client.samplers.subset import choose_others
-from ldpkit.client.samplers.unary import bit_ratio, pack_bits, random_bits, read_thresholds
+from ldpkit.client.samplers.unary import bit_ratio, one_hot, random_bits, read_thresholds
 
 __all__ = ["BitFlipSampler"]
 
@@ -76,9 +76,10 @@ class BitFlipSampler(MemorySampler):
         return next(found, self.d)
 
     def _permanent(self, coins: bytes, state: int, take: Take) -> bytes:
-        thresholds = [self.other] * (self.d + 1)  # one more for 'none of these', which is not sent
-        thresholds[state] = self.own
-        return coins[: self._bucket_bytes] + pack_bits(random_bits(thresholds, take)[: self.d])
+        # One bit more, for 'none of these', is drawn and not sent.
+        bits = bytearray(random_bits(one_hot(state, self.own, self.other), self.d + 1, take))
+        bits[self.d >> 3] &= (1 << (self.d & 7)) - 1
+        return coins[: self._bucket_bytes] + bytes(bits[: (self.d + 7) // 8])
 
     def _instant(self, permanent: bytes, take: Take) -> bytes:
         return permanent

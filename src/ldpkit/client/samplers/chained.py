@@ -11,7 +11,7 @@ from ldpkit.client.samplers.base import MemorySampler, Place
 from ldpkit.client.samplers.fields import WORD, Fields, index_bytes
 from ldpkit.client.samplers.hashing import HashFamily
 from ldpkit.client.samplers.response import LARGEST_DOMAIN, Round
-from ldpkit.client.samplers.unary import bit_ratio, bits_of, pack_bits, random_bits, read_thresholds
+from ldpkit.client.samplers.unary import bit_ratio, one_hot, random_bits, read_thresholds
 
 __all__ = ["ChainedHashing", "ChainedResponseSampler", "ChainedUnary", "TwoRounds"]
 
@@ -79,7 +79,7 @@ class ChainedResponseSampler(MemorySampler):
         return self.rounds.first.respond(state, take).to_bytes(self.report_bytes, "little")
 
     def _instant(self, permanent: bytes, take: Take) -> bytes:
-        kept = int.from_bytes(permanent, "little")
+        kept = self.check_kept_answer(int.from_bytes(permanent, "little"))
         return self.rounds.second.respond(kept, take).to_bytes(self.report_bytes, "little")
 
 
@@ -125,7 +125,8 @@ class ChainedHashing(MemorySampler):
         return self.family.encode(coins, self.rounds.first.respond(state, take))
 
     def _instant(self, permanent: bytes, take: Take) -> bytes:
-        return self.family.encode(permanent, self.rounds.second.respond(self.family.answer(permanent), take))
+        kept = self.check_kept_answer(self.family.answer(permanent))
+        return self.family.encode(permanent, self.rounds.second.respond(kept, take))
 
 
 @dataclass(frozen=True)
@@ -172,12 +173,9 @@ class ChainedUnary(MemorySampler):
         )
 
     def _permanent(self, coins: bytes, state: int, take: Take) -> bytes:
-        own, other = self.first
-        thresholds = [other] * self.size
-        thresholds[state] = own
-        return pack_bits(random_bits(thresholds, take))
+        return random_bits(one_hot(state, *self.first), self.size, take)
 
     def _instant(self, permanent: bytes, take: Take) -> bytes:
         one, zero = self.second
-        kept = bits_of(permanent, self.size)
-        return pack_bits(random_bits([one if bit else zero for bit in kept], take))
+        kept = (one if byte >> place & 1 else zero for byte in permanent for place in range(8))
+        return random_bits(kept, self.size, take)

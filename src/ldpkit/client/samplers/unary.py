@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Self
 
 from ldpkit.client.epsilon import Ratio
@@ -12,7 +13,7 @@ from ldpkit.client.samplers.base import Sampler, u64
 from ldpkit.client.samplers.fields import WORD, Fields
 from ldpkit.client.samplers.response import LARGEST_DOMAIN
 
-__all__ = ["UnarySampler", "bit_ratio", "bits_of", "pack_bits", "random_bits", "read_thresholds"]
+__all__ = ["UnarySampler", "bit_ratio", "one_hot", "random_bits", "read_thresholds"]
 
 _REST = (1 << 56) - 1
 
@@ -25,32 +26,28 @@ def read_thresholds(fields: Fields, more: str, less: str) -> tuple[int, int]:
     return high, low
 
 
-def random_bits(thresholds: list[int], take: Take) -> list[bool]:
-    """Return bits that are one with so many chances in 2**64: a byte each, and a word where it ties."""
-    noise = take(len(thresholds))
-    return [
-        byte < threshold >> 56 or (byte == threshold >> 56 and u64(take) >> 8 < threshold & _REST)
-        for byte, threshold in zip(noise, thresholds, strict=True)
-    ]
+def random_bits(thresholds: Iterable[int], count: int, take: Take) -> bytes:
+    """Return packed bits that are one with so many chances in 2**64: a byte each, and a word where it ties.
 
-
-def pack_bits(bits: Sequence[bool]) -> bytes:
-    """Return bits in bytes, the first in the lowest place.
-
-    Examples
-    --------
-    >>> pack_bits([True, False, True]).hex(), pack_bits([False] * 8 + [True]).hex()
-    ('05', '0001')
+    Bit j is bit j mod 8 of byte j div 8.
     """
-    packed = bytearray((len(bits) + 7) // 8)
-    for place, bit in enumerate(bits):
-        packed[place >> 3] |= bit << (place & 7)
+    packed = bytearray((count + 7) // 8)
+    for place, (byte, threshold) in enumerate(zip(take(count), thresholds, strict=False)):
+        if byte < threshold >> 56 or (byte == threshold >> 56 and u64(take) >> 8 < threshold & _REST):
+            packed[place >> 3] |= 1 << (place & 7)
     return bytes(packed)
 
 
-def bits_of(packed: bytes, count: int) -> list[bool]:
-    """Return so many bits of packed ones."""
-    return [bool(packed[place >> 3] >> (place & 7) & 1) for place in range(count)]
+def one_hot(place: int, own: int, other: int) -> Iterator[int]:
+    """Return the thresholds of a value, without end.
+
+    Examples
+    --------
+    >>> thresholds = one_hot(1, 7, 2)
+    >>> [next(thresholds) for _ in range(4)]
+    [2, 7, 2, 2]
+    """
+    return chain(repeat(other, place), (own,), repeat(other))
 
 
 def bit_ratio(own: int, other: int, whole: int = WORD) -> Ratio:
@@ -83,6 +80,4 @@ class UnarySampler(Sampler):
         return bit_ratio(self.own, self.other)
 
     def _draw(self, place: tuple[int, ...], take: Take) -> bytes:
-        thresholds = [self.other] * self.size
-        thresholds[place[0]] = self.own
-        return pack_bits(random_bits(thresholds, take))
+        return random_bits(one_hot(place[0], self.own, self.other), self.size, take)

@@ -32,6 +32,7 @@ __all__ = ["Locations", "PlaneDomain", "PlaneLike", "as_plane", "as_points"]
 
 _MOST_PLACES = 4096
 _ROUNDED = 1e-8  # of the size of a region: half a millimetre in a city
+_WIDEST_BOX = 180.0  # degrees of longitude: half of the globe can be seen at once
 _EDGE_POINTS = 64  # along each edge of a box of degrees, to find what it spans on the map
 
 
@@ -148,8 +149,8 @@ class PlaneDomain(Domain):
         >>> [round(float(side) / 1000) for side in np.diag(chicago.region.matrix)]
         [33, 44]
         """
+        _refuse_no_box(west, south, east, north)
         box = Rectangle((west, south), (east, north))
-        _refuse_no_degrees(box.corners)
         chart = Projection.around((box.low[0] + box.high[0]) / 2, (box.low[1] + box.high[1]) / 2, projection)
         along = np.linspace(0, 1, _EDGE_POINTS + 1)
         shares = np.concatenate(
@@ -157,7 +158,16 @@ class PlaneDomain(Domain):
             + [np.stack([np.full_like(along, end), along], axis=1) for end in (0.0, 1.0)]
         )
         metres = chart.forward(box.from_shares(shares))
-        return cls(Rectangle(metres.min(axis=0).tolist(), metres.max(axis=0).tolist()), chart)
+        low, high = metres.min(axis=0), metres.max(axis=0)
+        corners = np.array([low, high, (low[0], high[1]), (high[0], low[1])])
+        with np.errstate(invalid="ignore"):
+            off = np.abs(chart.forward(chart.inverse(corners)) - corners).max()
+            if not off <= _ROUNDED * float(np.hypot(*(high - low))):
+                raise InvalidParameterError(
+                    f"the box from ({west:g}, {south:g}) to ({east:g}, {north:g}) is too large for a flat "
+                    "map, whose corners would lie off the globe: take a smaller box, or PlaneDomain.globe"
+                )
+        return cls(Rectangle(low.tolist(), high.tolist()), chart)
 
     @classmethod
     def outline_in_degrees(cls, outline: Any, *, projection: str = "local") -> Self:
@@ -173,7 +183,7 @@ class PlaneDomain(Domain):
 
     # --- locations -----------------------------------------------------------------------
 
-    def take(self, values: Locations, *, clip: bool = False) -> Floats:
+    def take(self, values: Locations, *, clip: bool = False, option: str = "clip=True") -> Floats:
         """Return locations as points of the map, or refuse them.
 
         Parameters
@@ -182,6 +192,8 @@ class PlaneDomain(Domain):
             Locations: x and y, or longitude and latitude where there is a projection.
         clip : bool
             True moves those outside to the nearest point of the region; a warning says how many.
+        option : str
+            What that is called where the user is, for the message that refuses.
 
         Returns
         -------
@@ -203,7 +215,7 @@ class PlaneDomain(Domain):
         if inside.all():
             return points
         if not clip or not on_map.all():
-            self._refuse(given, inside)
+            self._refuse(given, inside, option)
         moved = points.copy()
         moved[~inside] = self.region.project(points[~inside])
         warnings.warn(
@@ -233,7 +245,7 @@ class PlaneDomain(Domain):
             f"location {_written(given[position])} at position {position} is not finite: {remedy}", position
         )
 
-    def _refuse(self, given: Floats, inside: Any) -> None:
+    def _refuse(self, given: Floats, inside: Any, option: str) -> None:
         position = int(np.argmin(inside))
         told = f"location {_written(given[position])} at position {position} is not in {self}"
         turned = given[position : position + 1, ::-1]
@@ -245,7 +257,7 @@ class PlaneDomain(Domain):
                 position,
             )
         raise OutOfDomainError(
-            f"{told}: remove it, enlarge the region, or give clip=True to move such locations to its nearest "
+            f"{told}: remove it, enlarge the region, or give {option} to move such locations to its nearest "
             "point",
             position,
         )
@@ -355,6 +367,22 @@ def as_plane(domain: PlaneLike) -> PlaneDomain:
             f"got {str(domain)[:50]!r}"
         ) from None
     return PlaneDomain.rectangle(low, high)
+
+
+def _refuse_no_box(west: float, south: float, east: float, north: float) -> None:
+    corners = np.array([(west, south), (east, north)], float)
+    if np.isfinite(corners).all():  # else the rectangle refuses
+        _refuse_no_degrees(corners)
+        if west > east:
+            raise InvalidParameterError(
+                f"west is {west:g} and east is {east:g}: a box across the antimeridian has no flat map here; "
+                "take PlaneDomain.globe, or swap them if that was not meant"
+            )
+        if east - west > _WIDEST_BOX:
+            raise InvalidParameterError(
+                f"a box of {east - west:g} degrees of longitude is too wide for a flat map: take at most "
+                f"{_WIDEST_BOX:g}, or PlaneDomain.globe"
+            )
 
 
 def _refuse_no_degrees(corners: Floats) -> None:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ldpkit.core.cached import cached_property
+from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Bytes, Counts, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype, pack_indices
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 from ldpkit.mechanisms.forms import response_words
 

@@ -20,15 +20,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import exp_bounds
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
+from ldpkit.core.exact import RandomisedResponse, exp_bounds
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 from ldpkit.mechanisms.forms import response_words
 

@@ -24,11 +24,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.exact import WORD, exp_bounds, log_up, two_levels
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports, Words
 from ldpkit.mechanisms.cells.law import Law, Placement
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.cells.mechanism import CellMechanism
 
 __all__ = ["Stand", "Window", "Windowed"]

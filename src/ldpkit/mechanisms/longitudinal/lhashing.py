@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.parameters import EPSILON_1, EPSILON_INF
+from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, check_epsilon
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
+from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.forms import response_words
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 from ldpkit.mechanisms.longitudinal.histories import LONGEST, response_bound, response_epsilon

@@ -5,4 +5,13 @@ from __future__ import annotations
 __all__: list[str] = []
 
 # The modules that register a mechanism.
-MEMBERS = ("tracs_c", "tracs_d", "planar_window", "site_response", "site_table")
+MEMBERS = (
+    "tracs_c",
+    "tracs_d",
+    "planar_window",
+    "site_response",
+    "site_table",
+    "place_table",
+    "ngram",
+    "atp",
+)

@@ -17,10 +17,10 @@ from ldpkit.core.typing import Counts, Floats, Reports
 from ldpkit.mechanisms.spatial.directions import from_reference, seen_from
 from ldpkit.mechanisms.spatial.tracs_d import TracsD
 
-__all__ = ["chain", "chained_points"]
+__all__ = ["chain", "chained_points", "steps_along"]
 
 
-def _steps(offsets: Counts) -> list[tuple[Counts, Counts]]:
+def steps_along(offsets: Counts) -> list[tuple[Counts, Counts]]:
     """Return for each step along the trajectories which still go on, and where their points are."""
     lengths = np.diff(offsets)
     order = np.argsort(-lengths, kind="stable")  # those that go on longest come first
@@ -61,7 +61,7 @@ def chain(
     references = _starts(mechanism, len(offsets) - 1, starts)
     base, shape = mechanism._layout
     reports, answers = np.empty((len(points), *shape), base), np.empty((len(points), 2))
-    for going, at in _steps(offsets):
+    for going, at in steps_along(offsets):
         turns, shares = seen_from(region, references[going], points[at])
         stream = source.spawn(1)[0]
         reports[at, 0] = around.randomise(around.place(turns), stream)
@@ -79,7 +79,7 @@ def chained_points(
         raise InvalidInputError(f"there are {len(checked)} reports for {offsets[-1]} points")
     references = _starts(mechanism, len(offsets) - 1, starts)
     answers = np.empty((len(checked), 2))
-    for going, at in _steps(offsets):
+    for going, at in steps_along(offsets):
         answers[at] = references[going] = _next(mechanism, region, references[going], checked[at])
     return answers
 

@@ -13,12 +13,11 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import PlaneLike
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.exact import WORD, exp_bounds, log_up, two_levels
 from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
 from ldpkit.mechanisms.forms import check_table
 from ldpkit.mechanisms.spatial.integrals import mean_over_boxes, over_rectangle, panels

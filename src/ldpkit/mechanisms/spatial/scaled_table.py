@@ -9,6 +9,8 @@ needs, or less than it keeps.
 from __future__ import annotations
 
 import abc
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -22,9 +24,9 @@ from ldpkit.core.typing import Floats, Indices, Reports, Words
 from ldpkit.mechanisms.forms import word_rows
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
-__all__ = ["SiteTable"]
+__all__ = ["SiteTable", "least_words", "solve_table", "table_ratio"]
 
-_SHRINK = 1 - 2.0**-36  # of the scale, where rounding to integers went too far
+_LARGEST = 2.0**1000  # of a scale: where nothing changes up to there, nothing ever does
 
 
 class SiteTable(SpatialMechanism):
@@ -69,7 +71,7 @@ class SiteTable(SpatialMechanism):
         return {"scale": self.scale, "sites": len(self.sites)}
 
     def exact_epsilon(self) -> float:
-        return log_up(_ratio(self.weights))
+        return log_up(table_ratio(self.weights))
 
     @property
     def place_shape(self) -> tuple[int, ...]:
@@ -101,9 +103,7 @@ class SiteTable(SpatialMechanism):
     @cached_property
     def _bounds(self) -> Words:
         """For each own site the least random word of every site."""
-        below = np.zeros(self.weights.shape, np.uint64)
-        np.cumsum(self.weights[:, :-1], axis=1, out=below[:, 1:])
-        return below
+        return least_words(self.weights)
 
     def _form(self) -> dict[str, Any]:
         return {"form": "rows", "shape": list(self.shape), "rows": word_rows(self.weights, self)}
@@ -146,31 +146,64 @@ class SiteTable(SpatialMechanism):
 
 @lru_cache(maxsize=64)
 def _solve(mechanism: SiteTable) -> tuple[float, Any]:
-    """Return the largest scale whose integers keep epsilon, and these."""
-    from scipy.optimize import brentq
+    return solve_table(mechanism._chances, mechanism.epsilon, mechanism.epsilon / mechanism._unit)
+
+
+def solve_table(chances: Callable[[float], Floats], epsilon: float, guess: float) -> tuple[float, Any]:
+    """Return the largest scale at which a table keeps epsilon, and its integers over 2**64.
+
+    Parameters
+    ----------
+    chances : callable
+        Takes a scale; returns the chance of each column for each row, up to a factor of the row. At
+        scale 0 all rows are alike, and they differ the more the larger it is.
+    epsilon : float
+        What no two entries of a column may exceed in log ratio.
+    guess : float
+        A scale to begin with.
+
+    Examples
+    --------
+    >>> scale, weights = solve_table(lambda scale: np.exp(-scale * (1 - np.eye(2))), 1.0, 3.0)
+    >>> round(scale, 9), round(float(table_ratio(weights)), 6)
+    (1.0, 2.718282)
+    """
 
     def excess(scale: float) -> float:
-        return _spread(mechanism._chances(scale)) - mechanism.epsilon * (1 - 2.0**-42)
+        return _spread(chances(scale)) - epsilon * (1 - 2.0**-42)
 
-    high = mechanism.epsilon / mechanism._unit
+    bound, shrink = exp_bounds(epsilon)[0], 2.0**-36
+    scale = _largest(chances, excess, guess)
+    weights = _integers(chances(scale))
+    while table_ratio(weights) > bound:
+        scale *= 1 - shrink
+        shrink *= 2  # the smallest weights may be few words, and take larger steps
+        weights = _integers(chances(scale))
+    return scale, weights
+
+
+def _largest(chances: Callable[[float], Floats], excess: Callable[[float], float], guess: float) -> float:
+    """Return the largest scale without an excess, in floating point."""
+    from scipy.optimize import brentq
+
+    high = guess
     while excess(high) < 0:
+        # The steps of a staircase may end before epsilon is reached: then there is no more to gain.
+        if high > _LARGEST or (chances(high) == chances(2 * high)).all():
+            return high
         high *= 2
     low = high / 2
     while excess(low) >= 0:
         low /= 2
-    scale = float(brentq(excess, low, high, xtol=1e-14 * high, rtol=1e-14))
-    bound = exp_bounds(mechanism.epsilon)[0]
-    weights = _integers(mechanism._chances(scale))
-    while _ratio(weights) > bound:
-        scale *= _SHRINK
-        weights = _integers(mechanism._chances(scale))
-    return scale, weights
+    return float(brentq(excess, low, high, xtol=1e-14 * high, rtol=1e-14))
 
 
 def _spread(chances: Floats) -> float:
     """Return the epsilon of a table of chances, in floating point."""
-    logs = np.log(chances / chances.sum(axis=1, keepdims=True))
-    return float((logs.max(axis=0) - logs.min(axis=0)).max())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(chances / chances.sum(axis=1, keepdims=True))
+        spread = float((logs.max(axis=0) - logs.min(axis=0)).max())
+    return math.inf if math.isnan(spread) else spread
 
 
 def _integers(chances: Floats) -> Any:
@@ -183,9 +216,16 @@ def _integers(chances: Floats) -> Any:
     return weights
 
 
-def _ratio(weights: Any) -> Fraction:
+def table_ratio(weights: Any) -> Fraction:
     """Return the largest ratio of two rows over all columns, exactly."""
     return max(
         Fraction(int(high), int(low))
         for high, low in zip(weights.max(axis=0).tolist(), weights.min(axis=0).tolist(), strict=True)
     )
+
+
+def least_words(weights: Any) -> Words:
+    """Return for each row of integer weights the least random word of every column."""
+    below = np.zeros(weights.shape, np.uint64)
+    np.cumsum(weights[:, :-1], axis=1, out=below[:, 1:])
+    return below

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD
+from ldpkit.core.exact import WORD, two_levels
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.spatial.parts import Coordinate
 

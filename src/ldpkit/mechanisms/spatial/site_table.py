@@ -1,26 +1,23 @@
-"""Baselines: the exponential mechanism on a grid and among places, and clipped planar Laplace noise."""
+"""Baselines on a grid: the exponential mechanism, and clipped planar Laplace noise."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.domains.plane import PlaneLike
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
-from ldpkit.mechanisms.spatial.clusters import medoids, nearest
+from ldpkit.mechanisms.spatial.distances import between
 from ldpkit.mechanisms.spatial.laplace_mass import clipped_masses
 from ldpkit.mechanisms.spatial.mechanism import list_cells
 from ldpkit.mechanisms.spatial.scaled_table import SiteTable
 
-__all__ = ["GridExponential", "PlaceExponential", "PlanarLaplace", "SiteTable"]
+__all__ = ["GridExponential", "PlanarLaplace"]
 
-_MOST_SITES = 1024
-_FEW_SITES = 128  # groups of public places
 _SIDES = Parameter("cells", int, "the cells along each edge of the region", default=10, least=2, most=32)
 
 
@@ -83,7 +80,7 @@ class GridExponential(GridTable):
 
     @cached_property
     def _distances(self) -> Floats:
-        return _distances(self.sites)
+        return between(self.sites, self.sites)
 
     def _chances(self, scale: float) -> Floats:
         return np.exp(-scale * self._distances)
@@ -124,93 +121,3 @@ much for each unit of distance')
     def _chances(self, scale: float) -> Floats:
         edges = np.hypot(*self.domain.region.matrix)
         return clipped_masses(scale, (self.cells, self.cells), edges)
-
-
-@register
-class PlaceExponential(SiteTable):
-    """The exponential mechanism among public places: chances fall with their distance.
-
-    Utility: depends on how many places there are and how they lie.
-    Runtime: O(log of the places) a location; memory 8 bytes for each pair of places.
-    Citation: McSherry, Talwar (2007).
-
-    Examples
-    --------
-    >>> import ldpkit
-    >>> stops = PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
-    >>> mechanism = ldpkit.get("place_exponential", stops, epsilon=4)
-    >>> round(mechanism.scale, 3), mechanism.exact_epsilon() <= 4
-    (4.94, True)
-    """
-
-    name = "place_exponential"
-    title = "Exponential mechanism among places"
-    citation = GridExponential.citation
-    declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
-
-    def __init__(self, domain: PlaneLike, epsilon: float) -> None:
-        self._settle(domain, epsilon)
-        places = self.domain.places
-        if places is None or len(places) > _MOST_SITES:
-            raise InvalidParameterError(
-                f"{self.name} needs public places, at most {_MOST_SITES}: see PlaneDomain.with_places"
-            )
-
-    @classmethod
-    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
-        """Return the mechanism among at most some hundred middles of groups of public places."""
-        plane = as_plane(domain)
-        if places is None:
-            return super().suited(plane, epsilon)
-        points = np.unique(plane.take(places), axis=0)
-        if len(points) > _FEW_SITES:
-            points = points[medoids(points, np.ones(len(points)), _FEW_SITES)]
-        return cls(PlaneDomain(plane.region, plane.projection, points), epsilon)
-
-    def parameters(self) -> dict[str, ParameterValue]:
-        return Mechanism.parameters(self)
-
-    def sibling(self, size: int) -> Self:
-        if size > len(self.sites):
-            raise InvalidParameterError(f"{self!r} has no {size} places")
-        fewer = PlaneDomain(self.domain.region, self.domain.projection, self.sites[:size])
-        made: Self = type(self)(fewer, self.epsilon)
-        return made
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.sites),)
-
-    @property
-    def sites(self) -> Floats:
-        assert self.domain.places is not None
-        return self.domain.places
-
-    @cached_property
-    def _find(self) -> Any:
-        return nearest(self.sites)
-
-    def _site(self, points: Floats) -> Indices:
-        found: Indices = self._find(points).astype(np.uint32)
-        return found
-
-    def _drawn(self, cells: Floats) -> Floats:
-        return np.asarray(self.sites[cells.astype(np.int64)])
-
-    def _answers(self, cells: Floats) -> Floats:
-        return self._drawn(cells)
-
-    @cached_property
-    def _answers_of_sites(self) -> Floats:
-        return self.sites
-
-    @cached_property
-    def _distances(self) -> Floats:
-        return _distances(self.sites)
-
-    def _chances(self, scale: float) -> Floats:
-        return np.exp(-scale * self._distances)
-
-
-def _distances(sites: Floats) -> Floats:
-    return np.asarray(np.hypot(*(sites[:, None, :] - sites).transpose(2, 0, 1)))

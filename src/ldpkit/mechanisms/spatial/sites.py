@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
+from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.forms import response_words
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 

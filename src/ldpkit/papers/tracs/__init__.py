@@ -16,6 +16,7 @@ from ldpkit.papers.tracs.discrete import discrete_claims
 from ldpkit.papers.tracs.extensions import extension_claims
 from ldpkit.papers.tracs.maps import map_claims
 from ldpkit.papers.tracs.plane import plane_claims
+from ldpkit.papers.tracs.real_places import place_claims
 from ldpkit.papers.tracs.synthetic import synthetic_claims
 
 __all__ = ["run"]
@@ -32,4 +33,5 @@ def run(settings: Settings) -> Iterator[Claim]:
     yield from plane_claims(settings)
     yield from city_claims(settings)
     yield from discrete_claims(settings)
+    yield from place_claims(settings)
     yield from map_claims(settings)

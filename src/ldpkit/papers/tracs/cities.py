@@ -1,4 +1,4 @@
-"""Figures 6.7, 6.9, D.7 and D.8: Tokyo and Chicago, in continuous space and rounded to places."""
+"""Figures 6.7 and D.8, and what answers better in Tokyo and Chicago than TraCS rounded to places."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def city_claims(settings: Settings) -> Iterator[Claim]:
     for name, printed in (("tky", (96.8, 89.7)), ("chi", (94.5, 61.2))):
         city = load_city(name)
         if city is None:
-            yield no_data(f"figures 6.7 and 6.9, {name.upper()}")
+            yield no_data(f"figure 6.7, {name.upper()}")
             continue
         repeats = runs[name]
         found = _continuous(city, repeats, source)
@@ -70,7 +70,7 @@ def city_claims(settings: Settings) -> Iterator[Claim]:
         rounded_panels[city.name] = yield from _rounded(city, repeats, source, city.places[::step])
     if panels:
         draw_curves(settings, "figure-6.7.png", panels, along="epsilon", across="degrees")
-        draw_curves(settings, "figure-6.9.png", rounded_panels, along="epsilon", across="degrees, rounded")
+        draw_curves(settings, "real-places.png", rounded_panels, along="epsilon", across="degrees")
         _draw_cities(settings)
 
 
@@ -97,16 +97,16 @@ def rounded_errors(
     mechanism: SpatialMechanism, city: City, repeats: int, source: RandomSource
 ) -> tuple[float, float]:
     """Return the mean over trajectories of the error in degrees, reports rounded to places, and its error."""
-    find = nearest(city.places * city.degrees)
+    find = nearest(city.places)  # in the unit square, as coded
     walks = repeated(city.paper, repeats)
     answers = mechanism.points_of(mechanism.privatize(walks.points, rng=source))
-    rounded = city.places[find(answers * city.degrees)]
+    rounded = city.places[find(answers)]
     means = _scaled(city, walks, rounded).reshape(repeats, -1).mean(axis=1)
     return mean_and_error(means)
 
 
 def _rounded(city: City, repeats: int, source: RandomSource, public: Floats) -> Generator[Claim, None, Lines]:
-    """Yield reference values of reports rounded to places, and return the curves of figure 6.9."""
+    """Yield reference values of reports rounded to places, and return the curves."""
     found: dict[str, list[float]] = {}
     wanted = {("CHI", 4.0): 0.1189, ("CHI", 8.0): 0.0500}
     degrees = PlaneDomain.rectangle((0, 0), tuple(city.degrees.tolist()))

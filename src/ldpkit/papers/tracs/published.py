@@ -15,7 +15,7 @@ from ldpkit.core.domains.regions import Rectangle
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.spatial.chain import _steps
+from ldpkit.mechanisms.spatial.chain import steps_along
 from ldpkit.mechanisms.spatial.directions import from_reference, seen_from
 
 __all__ = [
@@ -107,7 +107,7 @@ def published_chain(
     """Return the reported points of Algorithm 1 with parts that have no integers."""
     region, generator = Rectangle((0.0, 0.0), high), source.generator()
     references, answers = np.array(starts, float), np.empty_like(walks.points)
-    for going, at in _steps(walks.offsets):
+    for going, at in steps_along(walks.offsets):
         turns, shares = seen_from(region, references[going], walks.points[at])
         found = from_reference(
             region, references[going], direction(turns, generator), distance(np.clip(shares, 0, 1), generator)

@@ -34,7 +34,7 @@ def synthetic_claims(settings: Settings) -> Iterator[Claim]:
     """Yield reference values, the percentages of figures 6.4 and 6.5, and the best split."""
     source = seeded(settings.seed).derive("tracs synthetic")
     count = 1_000 if settings.quick else 20_000
-    yield from _references(count, source)
+    yield from _references(3 * count, source)
     panels: dict[str, Lines] = {}
     for letter, high, printed in (
         ("a", (1.0, 1.0), (91.1, 75.5)),

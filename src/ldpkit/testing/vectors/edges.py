@@ -39,7 +39,7 @@ def turns(draw: Draw, form: str, source: RandomSource) -> Iterator[bytes]:
             return before + word.to_bytes(8, "little") + behind
 
         words = sorted({0, _LAST, *(int(word) for word in source.words(_HALVINGS))})
-        yield from (given(word) for word in (0, 1, _LAST))
+        yield from (given(word) for word in (0, 1, _LAST - 1, _LAST))
         for low, high in pairwise(words):
             if draw(given(low)) != draw(given(high)):
                 yield from map(given, _between(lambda word: draw(given(word)), low, high))

@@ -87,7 +87,8 @@ def _locations() -> Iterator[tuple[str, Make]]:
         cells = partial(get, "grid_response", plane, epsilon=4, columns=columns, rows=rows)
         yield f"grid_response-{columns}-{rows}", cells
     yield "place_response", partial(get, "place_response", plane, epsilon=2)
-    yield "place_exponential", partial(get, "place_exponential", plane, epsilon=2)
+    for name in ("place_exponential", "srr"):
+        yield name, partial(get, name, plane, epsilon=2)
     for name in ("grid_exponential", "planar_laplace"):
         yield f"{name}-3", partial(get, name, plane, epsilon=4, cells=3)
     for window, grid, epsilon in (("square", 8, 2.0), ("square", 4096, 4.0), ("disc", 32, 4.0)):
