@@ -40,8 +40,11 @@ def test_the_files_that_ship_are_what_the_sources_give() -> None:
     run_node("build.mjs", "--check")
 
 
-def test_the_core_is_small() -> None:
+def test_the_core_is_small_and_the_readme_says_how_small() -> None:
     assert len(gzip.compress((WEB / "ldpkit.js").read_bytes(), 9)) <= 10_000
+    told = (CLIENT / "README.md").read_text()
+    for name in ("ldpkit.js", "ldpkit-all.js"):
+        assert f"| `{name}` | {(WEB / name).stat().st_size:,} |" in told
 
 
 def test_the_lock_file_names_no_registry() -> None:
@@ -97,6 +100,13 @@ def test_200_000_reports_from_node_follow_their_law(name: str) -> None:
     score, surprise, _ = law.law_of(law.subject(name), 200_000)
     assert score < law.Z
     assert surprise > law.FALSE_ALARM
+
+
+@pytest.mark.slow
+def test_the_api_pages_are_what_the_sources_give(tmp_path: Path) -> None:
+    run_node("node_modules/typedoc/bin/typedoc", "--out", str(tmp_path / "api"))
+    for page in sorted((tmp_path / "api").iterdir()):
+        assert page.read_text() == (CLIENT / "api" / page.name).read_text(), f"{page.name}: run npm run docs"
 
 
 @pytest.mark.slow

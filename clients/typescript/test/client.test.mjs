@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { canonical, Collection, covers, FileStore, MemoryStore, reportFor } from "../dist/node.js";
 import { labelOf, loadDevice, permanentReport, placeOf, readSampler } from "../dist/internals.js";
+import { judge } from "./kill.mjs";
 import { fixture, hex, newKey, publicText, sign, townCollector } from "./common.mjs";
 
 const town = fixture.collection;
@@ -163,6 +164,7 @@ describe("a collection file that was tampered with", () => {
       more: (form) => (form.questions[0].sampler.extra = 1),
       less: (form) => delete form.questions[0].sampler.keep,
       form: (form) => (form.questions[0].sampler.form = "toString"),
+      list: (form) => (form.questions[0].sampler.form = ["response"]),
       word: (form) => (form.questions[2].sampler.word = 64),
       omega: (form) => (form.questions[3].sampler.omega = 16),
       inside: (form) => (form.questions[4].sampler.inside = bump(form.questions[4].sampler.inside, 2n)),
@@ -286,6 +288,8 @@ describe("stores", () => {
     const first = await (await read(town, { store: new FileStore(path) })).answer("page", 7);
     const again = await (await read(town, { store: new FileStore(path) })).answer("page", 8);
     assert.deepEqual(again.report, first.report);
+    await writeFile(join(path, "new-999999999-x"), "what a killed process left");
+    await (await read(town, { store: new FileStore(path) })).answer("tags", 8);
     const [name, ...more] = await readdir(path);
     assert.ok(!more.length && /^device-\d+\.json$/.test(name));
     const { mode } = await stat(join(path, name));
@@ -446,6 +450,21 @@ describe("sending", () => {
     }
     await refuses(Collection.read(JSON.stringify({ collection: town }), { reports: "https://localhost/" }), "storage", /FileStore/);
   });
+});
+
+test("what judges the kills catches each of the faults that it counts", () => {
+  const answer = { question: "phone", round: 1, report: "aa" };
+  const collector = { accepted: new Map([["id", "9/1/aa"]]), conflicts: [] };
+  const ledger = { charges: [{ question: "phone", round: 1 }] };
+  const faults = (told, answers = [answer], more = {}, paid = ledger) =>
+    Object.entries(judge(new Map(told), answers, { ...collector, ...more }, paid)).filter(([name, count]) => count && !["told", "stored", "accepted"].includes(name)).map(([name]) => name);
+  const place = "phone 1";
+  assert.deepEqual(faults([[place, new Set(["aa"])]]), []);
+  assert.deepEqual(faults([[place, new Set(["aa", "bb"])]]), ["twice"]);
+  assert.deepEqual(faults([["phone 2", new Set(["aa"])]]), ["lost", "unpaid"]);
+  assert.deepEqual(faults([], [answer, { ...answer, round: 2, report: "bb" }]), ["redrawn", "unsent", "unpaid", "extra"]);
+  assert.deepEqual(faults([], [answer], { conflicts: ["id"] }), ["conflicts"]);
+  assert.deepEqual(faults([], [answer], {}, { charges: [] }), ["unpaid"]);
 });
 
 test("a form draws the bytes it says, and no place outside", () => {

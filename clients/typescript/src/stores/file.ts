@@ -47,7 +47,8 @@ export class FileStore implements Store {
         try {
           await link(written, this.#path(number));
         } catch (error) {
-          if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+          // Another process was first, or took this file for that of a dead one.
+          if (["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
           throw error;
         }
       } finally {
@@ -63,8 +64,17 @@ export class FileStore implements Store {
       if (made) await sync(dirname(made));
       this.#at = { text: after, number };
       for (const old of numbers) if (old < number) await unlink(this.#path(old)).catch(() => {});
+      await this.#tidy();
       return true;
     });
+  }
+
+  /** Remove what killed processes had begun to write: it holds the secret, too. */
+  async #tidy(): Promise<void> {
+    for (const name of await readdir(this.name)) {
+      const writer = Number(/^new-(\d+)-/.exec(name)?.[1] ?? process.pid);
+      if (!isAlive(writer)) await unlink(join(this.name, name)).catch(() => {});
+    }
   }
 
   #path(number: number): string {
@@ -95,6 +105,14 @@ export class FileStore implements Store {
     } catch (error) {
       throw new LdpkitError("storage", `the folder ${this.name} failed, so nothing was spent: ${error}`, error);
     }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0); // asks, and sends nothing
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // alive, and somebody else's
   }
 }
 
