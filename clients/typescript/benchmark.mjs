@@ -9,7 +9,11 @@ for (const file of readdirSync(folder).sort()) {
   for (const { name, sampler } of JSON.parse(readFileSync(new URL(file, folder)))) {
     if (!name || !sampler?.form) continue;
     const reads = readSampler(sampler, "sampler");
-    const draw = () => reads.draw(reads.axes.map((places) => Math.floor(places / 2)), secure);
+    const draw = () =>
+      reads.draw(
+        reads.axes.map((places) => Math.floor(places / 2)),
+        secure,
+      );
     for (let i = 0; i < 200; i++) draw();
     const times = [];
     for (let run = 0; run < 5; run++) {

@@ -21,9 +21,16 @@ const options = {
 const [check, dist] = ["--check", "--dist"].map((word) => process.argv.includes(word));
 
 // Two files: the core in ten kilobytes, and one with every form.
-for (const [entry, name] of dist ? [] : [["index", "ldpkit.js"], ["all", "ldpkit-all.js"]]) {
+for (const [entry, name] of dist
+  ? []
+  : [
+      ["index", "ldpkit.js"],
+      ["all", "ldpkit-all.js"],
+    ]) {
   const [{ text }] = (await build({ ...options, entryPoints: [`src/${entry}.ts`] })).outputFiles;
-  const contents = Buffer.from((await minify(text, { module: true, ecma: 2022, compress: { passes: 3, unsafe_methods: true } })).code);
+  const contents = Buffer.from(
+    (await minify(text, { module: true, ecma: 2022, compress: { passes: 3, unsafe_methods: true } })).code,
+  );
   const size = gzipSync(contents, { level: 9 }).length;
   console.log(`${name}: ${contents.length} bytes, ${size} gzipped`);
   put(shipped(name), contents);
@@ -46,7 +53,19 @@ function drawBadge(size) {
 }
 
 if (!check) {
-  for (const [entry, name, platform] of [["src/index.ts", "ldpkit", "neutral"], ["src/all.ts", "ldpkit-all", "neutral"], ["src/node.ts", "node", "node"], ["test/internals.ts", "internals", "neutral"]]) {
-    await build({ ...options, entryPoints: [entry], outfile: `dist/${name}.js`, platform, sourcemap: true, write: true });
+  for (const [entry, name, platform] of [
+    ["src/index.ts", "ldpkit", "neutral"],
+    ["src/all.ts", "ldpkit-all", "neutral"],
+    ["src/node.ts", "node", "node"],
+    ["test/internals.ts", "internals", "neutral"],
+  ]) {
+    await build({
+      ...options,
+      entryPoints: [entry],
+      outfile: `dist/${name}.js`,
+      platform,
+      sourcemap: true,
+      write: true,
+    });
   }
 }

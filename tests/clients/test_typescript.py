@@ -37,6 +37,7 @@ def test_the_fixture_of_the_client_is_what_python_makes_today() -> None:
 
 
 def test_the_files_that_ship_are_what_the_sources_give() -> None:
+    """A real build."""
     run_node("build.mjs", "--check")
 
 
@@ -54,14 +55,17 @@ def test_the_lock_file_names_no_registry() -> None:
 
 
 def test_types() -> None:
+    """A real compiler, on all sources."""
     run_node("node_modules/typescript/bin/tsc", "--noEmit")
 
 
 def test_the_client_in_node() -> None:
+    """Real processes: three that race for a store, a collector that fails, and every golden vector twice."""
     run_node("--test", "test/client.test.mjs", "test/vectors.test.mjs")
 
 
 def test_the_client_in_chromium() -> None:
+    """A real browser: nothing else has its storage, its locks and its beacons."""
     if not CHROMIUM.exists():
         pytest.skip(f"no Chromium at {CHROMIUM}: run script/browser as root, or set LDPKIT_CHROMIUM")
     run_node("--test", "test/browser.test.mjs")

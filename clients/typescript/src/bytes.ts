@@ -34,7 +34,8 @@ export const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The bytes of hexadecimal digits. */
-export const fromHex = (digits: string): Bytes => Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+export const fromHex = (digits: string): Bytes =>
+  Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /** The bytes of base64url text without padding, or none if it is not that. */
 export function fromBase64(text: string): Bytes | undefined {

@@ -18,6 +18,9 @@ export function canonical(value: Json): string {
       .join()}}`;
   }
   // Half a character has no UTF-8, and what is no number has no JSON.
-  must(typeof value === "string" ? !/\p{Cs}/u.test(value) : typeof value !== "number" || Number.isFinite(value), "text or a number");
+  must(
+    typeof value === "string" ? !/\p{Cs}/u.test(value) : typeof value !== "number" || Number.isFinite(value),
+    "text or a number",
+  );
   return JSON.stringify(value);
 }

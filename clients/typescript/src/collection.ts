@@ -2,7 +2,15 @@ import { fromHex, hex } from "./bytes.js";
 import { requireCrypto } from "./crypto.js";
 import { type Answer, type Device, DeviceStore } from "./device.js";
 import { insist } from "./errors.js";
-import { type Asked, type Checked, type CollectionFile, encodeUpload, type Question, readFile, roundAt } from "./file.js";
+import {
+  type Asked,
+  type Checked,
+  type CollectionFile,
+  encodeUpload,
+  type Question,
+  readFile,
+  roundAt,
+} from "./file.js";
 import { drawnQuestions, uploadId } from "./labels.js";
 import { type Ledger, ledgerOf, total } from "./ledger.js";
 import { placeOf, type Value } from "./places.js";
@@ -89,7 +97,10 @@ export class Collection {
   static async fetch(url: string | URL, options: Options = {}): Promise<Collection> {
     requireCrypto();
     const { href } = new URL(url, globalThis.location?.href);
-    return Collection.read(await getText(href, options.timeout), { reports: `${href.replace(/\/?([?#].*)?$/, "")}/reports`, ...options });
+    return Collection.read(await getText(href, options.timeout), {
+      reports: `${href.replace(/\/?([?#].*)?$/, "")}/reports`,
+      ...options,
+    });
   }
 
   /** Read a collection file that is there already, such as one that came with an app; `reports` says where answers go. */
@@ -97,18 +108,35 @@ export class Collection {
     const checked = await readFile(text, options.publicKey, options.digest);
     const { form, digest } = checked;
     const { href } = new URL(options.reports ?? "", globalThis.location?.href);
-    insist(/^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href), "insecure-context", `others can read what goes to ${href}: take an address with https`);
+    insist(
+      /^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href),
+      "insecure-context",
+      `others can read what goes to ${href}: take an address with https`,
+    );
     const device = new DeviceStore(options.store ?? defaultStore());
     const secret = await device.update((own) => {
       const key = `.${form.id}`; // no object has a property of such a name by itself
       const seen = own.seen[key];
-      insist(!seen || form.version >= seen.version, "rollback", `collection ${form.id} is version ${form.version}, and this device has seen ${seen?.version}`);
-      insist(!seen || form.version > seen.version || digest === seen.digest, "changed-version", `collection ${form.id} has changed without a new version`);
+      insist(
+        !seen || form.version >= seen.version,
+        "rollback",
+        `collection ${form.id} is version ${form.version}, and this device has seen ${seen?.version}`,
+      );
+      insist(
+        !seen || form.version > seen.version || digest === seen.digest,
+        "changed-version",
+        `collection ${form.id} has changed without a new version`,
+      );
       own.seen[key] = { version: form.version, digest };
       if (options.cap !== undefined) own.cap = options.cap;
       return own.secret;
     });
-    const asked = await drawnQuestions(fromHex(secret), form.id, form.questions.map(({ id }) => id), form.spend.ask);
+    const asked = await drawnQuestions(
+      fromHex(secret),
+      form.id,
+      form.questions.map(({ id }) => id),
+      form.spend.ask,
+    );
     return new Collection(checked, device, asked, href, options);
   }
 
@@ -127,7 +155,11 @@ export class Collection {
   async answer(question: string, value: Value): Promise<Given> {
     const { file: form } = this;
     const asked = this.#asked.find(({ id }) => id === question);
-    insist(asked, "question", `this device is not asked ${question}, but ${this.#asked.map(({ id }) => id).join(", ")}`);
+    insist(
+      asked,
+      "question",
+      `this device is not asked ${question}, but ${this.#asked.map(({ id }) => id).join(", ")}`,
+    );
     const round = roundAt(form, Date.now());
     const place = placeOf(asked.kind, asked.domain, asked.reads, value);
     const given = await this.#device.update(async (device) => {
@@ -140,7 +172,16 @@ export class Collection {
       const secret = fromHex(device.secret);
       const report = await makeReport(device, form.id, asked, place);
       const upload = encodeUpload(form, asked, round, await uploadId(secret, form.id, question, round), report);
-      const made: Answer = { collection: form.id, question, round, micro: micro === Infinity ? null : micro, sampler: asked.samplerDigest, url: this.#url, upload: hex(upload), state: "waiting" };
+      const made: Answer = {
+        collection: form.id,
+        question,
+        round,
+        micro: micro === Infinity ? null : micro,
+        sampler: asked.samplerDigest,
+        url: this.#url,
+        upload: hex(upload),
+        state: "waiting",
+      };
       device.answers.push(made);
       return made;
     });
@@ -157,7 +198,11 @@ export class Collection {
       ["cap of this device", device.cap, device.answers],
     ] as const;
     for (const [name, limit, spent] of limits) {
-      insist(total(spent) + micro <= (limit ?? Infinity), "cap", `this answer costs ${micro} millionths of an epsilon, and ${total(spent)} are spent: more than the ${name}, ${limit}`);
+      insist(
+        total(spent) + micro <= (limit ?? Infinity),
+        "cap",
+        `this answer costs ${micro} millionths of an epsilon, and ${total(spent)} are spent: more than the ${name}, ${limit}`,
+      );
     }
   }
 
@@ -180,14 +225,18 @@ export class Collection {
   flush(): Promise<Flushed> {
     const send = () => this.#flush();
     const locks = globalThis.navigator?.locks; // two tabs take turns; without, the collector sorts it out
-    return locks ? (locks.request(`ldpkit flush ${this.#device.store.name}`, send) as Promise<unknown> as Promise<Flushed>) : send();
+    return locks
+      ? (locks.request(`ldpkit flush ${this.#device.store.name}`, send) as Promise<unknown> as Promise<Flushed>)
+      : send();
   }
 
   async #flush(): Promise<Flushed> {
     const outcome: Flushed = { sent: 0, refused: 0, waiting: 0 };
     let failed = Math.max(0, this.#until - Date.now()); // the collector asked to wait
     for (const { upload, url } of waiting(this.file.id, (await this.#device.load())[0])) {
-      const { state, problem, pause } = failed ? { state: "waiting" as const } : await post(url, fromHex(upload), this.#options.timeout);
+      const { state, problem, pause } = failed
+        ? { state: "waiting" as const }
+        : await post(url, fromHex(upload), this.#options.timeout);
       outcome[state]++;
       if (state === "waiting") {
         if (pause) this.#until = Date.now() + pause;
@@ -224,11 +273,13 @@ export class Collection {
 
   /** Send what waits while the page closes. Nobody hears the response, so it is sent again later and counted once. */
   #beacon(): void {
-    for (const { upload, url } of waiting(this.file.id, this.#device.stored())) navigator.sendBeacon?.(url, fromHex(upload));
+    for (const { upload, url } of waiting(this.file.id, this.#device.stored()))
+      navigator.sendBeacon?.(url, fromHex(upload));
   }
 }
 
-const waiting = (id: string, device?: Device) => device?.answers.filter(({ collection, state }) => collection === id && state === "waiting") ?? [];
+const waiting = (id: string, device?: Device) =>
+  device?.answers.filter(({ collection, state }) => collection === id && state === "waiting") ?? [];
 
 function show({ question, round, micro, upload, state, problem }: Answer): Given {
   return { question, round, micro: micro ?? Infinity, report: fromHex(upload).slice(HEADER), state, problem };

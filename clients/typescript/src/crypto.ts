@@ -37,7 +37,12 @@ export async function verify(point: Bytes, signature: Bytes, message: Bytes): Pr
   const subtle = requireCrypto();
   const curve = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   try {
-    return await subtle.verify(curve, await subtle.importKey("raw", point, curve, false, ["verify"]), signature, message);
+    return await subtle.verify(
+      curve,
+      await subtle.importKey("raw", point, curve, false, ["verify"]),
+      signature,
+      message,
+    );
   } catch {
     return false; // no point of the curve
   }

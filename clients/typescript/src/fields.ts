@@ -42,7 +42,10 @@ type Parsed<S> = { [K in keyof S]: S[K] extends Reader<infer T> ? T : never };
 
 /** An object with exactly the fields of a schema; those of `optional` may be missing. */
 export const record =
-  <S extends { [name: string]: Reader<unknown> }, O extends { [name: string]: Reader<unknown> } = Record<never, never>>(schema: S, optional?: O): Reader<Parsed<S> & Partial<Parsed<O>>> =>
+  <S extends { [name: string]: Reader<unknown> }, O extends { [name: string]: Reader<unknown> } = Record<never, never>>(
+    schema: S,
+    optional?: O,
+  ): Reader<Parsed<S> & Partial<Parsed<O>>> =>
   (value, name) => {
     const form = object(value, name);
     const readers: { [name: string]: Reader<unknown> } = { ...schema, ...optional };

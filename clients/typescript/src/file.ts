@@ -63,7 +63,10 @@ const name = such<string>((value) => typeof value === "string" && /^[A-Za-z0-9][
 const micro: Reader<number> = (value, name) => (value === "infinite" ? Infinity : whole(0)(value, name));
 const any = (value: Json) => value;
 
-const envelopeOf = record({ collection: object }, { signature: record({ algorithm: oneOf("ES256"), key: text, value: text }) });
+const envelopeOf = record(
+  { collection: object },
+  { signature: record({ algorithm: oneOf("ES256"), key: text, value: text }) },
+);
 
 const collectionOf = record({
   format: oneOf(FORMAT),
@@ -119,16 +122,32 @@ export async function readFile(text: string, publicKey?: string | Uint8Array, di
   return { form, questions, digest: found, isSigned };
 }
 
-async function checkSignature(signature: { key: string; value: string } | undefined, message: Bytes, publicKey?: string | Uint8Array): Promise<boolean> {
+async function checkSignature(
+  signature: { key: string; value: string } | undefined,
+  message: Bytes,
+  publicKey?: string | Uint8Array,
+): Promise<boolean> {
   const wanted = typeof publicKey === "string" ? fromBase64(publicKey.trim()) : publicKey;
-  insist(!publicKey || wanted?.length === 65, "other-key", "publicKey is no P-256 key: 65 bytes, or these in base64url");
+  insist(
+    !publicKey || wanted?.length === 65,
+    "other-key",
+    "publicKey is no P-256 key: 65 bytes, or these in base64url",
+  );
   if (!signature) {
     insist(!wanted, "unsigned", "the collection file is not signed");
     return false;
   }
   const [point, made] = [signature.key, signature.value].map(fromBase64);
-  insist(!wanted || (point && hex(wanted) === hex(point)), "other-key", `the collection file is signed with another key, ${signature.key}`);
-  insist(point?.length === 65 && made?.length === 64 && (await verify(point, made, message)), "bad-signature", "the collection file was changed after it was signed");
+  insist(
+    !wanted || (point && hex(wanted) === hex(point)),
+    "other-key",
+    `the collection file is signed with another key, ${signature.key}`,
+  );
+  insist(
+    point?.length === 65 && made?.length === 64 && (await verify(point, made, message)),
+    "bad-signature",
+    "the collection file was changed after it was signed",
+  );
   return true;
 }
 
@@ -154,7 +173,11 @@ function checkCharge({ id, charge, value, parameters }: Question, { ratio, memor
   const fixed = memory && value === "fixed";
   const needed = { first: fixed ? memory.all : ratio, next: fixed ? { num: 1n, den: 1n } : (memory?.second ?? ratio) };
   for (const each of ["first", "next"] as const) {
-    insist(covers(charge[each], needed[each]), "charge", `charge.${each} of ${id} is ${charge[each]} millionths of an epsilon, and its reports tell more`);
+    insist(
+      covers(charge[each], needed[each]),
+      "charge",
+      `charge.${each} of ${id} is ${charge[each]} millionths of an epsilon, and its reports tell more`,
+    );
   }
   const stated = parameters[value === "fixed" ? "epsilon_inf" : "epsilon_1"] ?? parameters.epsilon;
   if (stated === undefined || charge.first === Infinity) return;
@@ -162,7 +185,11 @@ function checkCharge({ id, charge, value, parameters }: Question, { ratio, memor
   let [scaled, unit] = [stated as number, 1n];
   for (; !Number.isInteger(scaled); scaled *= 2) unit *= 2n; // exact: a double is a whole number over a power of two
   // With a millionth of slack, for an epsilon that was rounded when the charge was taken.
-  insist(BigInt(scaled) * 1_000_000n <= BigInt(charge.first + 1) * unit, "charge", `charge.first of ${id} is ${charge.first} millionths of an epsilon, and it states ${stated}`);
+  insist(
+    BigInt(scaled) * 1_000_000n <= BigInt(charge.first + 1) * unit,
+    "charge",
+    `charge.first of ${id} is ${charge.first} millionths of an epsilon, and it states ${stated}`,
+  );
 }
 
 /** Refuse a promise below what a person pays who answers the dearest questions in every round. */
@@ -176,7 +203,11 @@ function checkPromise({ promise, questions, rounds: { count }, spend: { ask } }:
   const life = (first: number, next: number) => first + (count > 1 ? (count - 1) * next : 0);
   const costs = { report: dearest(1, Math.max), round: dearest(ask, Math.max), lifetime: dearest(ask, life) };
   for (const each of ["report", "round", "lifetime"] as const) {
-    insist(costs[each] <= promise[each], "promise", `promise.${each} is ${promise[each]} millionths of an epsilon, and the charges add up to ${costs[each]}`);
+    insist(
+      costs[each] <= promise[each],
+      "promise",
+      `promise.${each} is ${promise[each]} millionths of an epsilon, and the charges add up to ${costs[each]}`,
+    );
   }
 }
 
@@ -190,5 +221,19 @@ export function roundAt({ rounds: { every, start, count } }: CollectionFile, tim
 }
 
 /** The upload of one answer: what was answered, under which id, and the report. Nothing is made with a seed. */
-export const encodeUpload = ({ version }: CollectionFile, { number, fingerprint }: Asked, round: number, id: Bytes, report: Bytes): Bytes =>
-  concat(utf8("LDPU\x01\0"), littleEndian(version, 2), littleEndian(number, 2), littleEndian(round, 4), fingerprint, id, report);
+export const encodeUpload = (
+  { version }: CollectionFile,
+  { number, fingerprint }: Asked,
+  round: number,
+  id: Bytes,
+  report: Bytes,
+): Bytes =>
+  concat(
+    utf8("LDPU\x01\0"),
+    littleEndian(version, 2),
+    littleEndian(number, 2),
+    littleEndian(round, 4),
+    fingerprint,
+    id,
+    report,
+  );

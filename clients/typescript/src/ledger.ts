@@ -14,13 +14,19 @@ type Charge = Ledger["charges"][number];
 const key = ({ collection, question, round }: Charge) => `${collection} ${question} ${1e10 + round}`;
 
 /** The sum of some charges, in millionths of an epsilon. */
-export const total = (charges: readonly { micro: number | null }[]): number => charges.reduce((sum, { micro }) => sum + (micro ?? Infinity), 0);
+export const total = (charges: readonly { micro: number | null }[]): number =>
+  charges.reduce((sum, { micro }) => sum + (micro ?? Infinity), 0);
 
 /** The ledger of some answers. */
 export const ledgerOf = (answers: Answer[], cap: number | null): Ledger => ({
   format: "ldpkit-ledger-1",
   cap,
   charges: answers
-    .map(({ collection, question, round, micro }) => ({ collection, question, round, micro: micro ?? ("infinite" as const) }))
+    .map(({ collection, question, round, micro }) => ({
+      collection,
+      question,
+      round,
+      micro: micro ?? ("infinite" as const),
+    }))
     .sort((a, b) => (key(a) < key(b) ? -1 : 1)),
 });

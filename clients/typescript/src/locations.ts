@@ -18,14 +18,28 @@ export function placeOfLocation(domain: Form, sampler: Sampler, value: Value): P
 }
 
 /** A direction from a reference point, and how far it is to the side of the rectangle that lies there. */
-function polar({ reference, axes, grid, sectors }: Sampler, x: number, y: number, low: number[], high: number[]): Place {
+function polar(
+  { reference, axes, grid, sectors }: Sampler,
+  x: number,
+  y: number,
+  low: number[],
+  high: number[],
+): Place {
   const [rx, ry] = reference!;
   const turns = Math.atan2(y - ry, x - rx) / (2 * Math.PI);
   const steps = grid![0];
   const direction = sectors
     ? Math.min(Math.floor((turns - Math.floor(turns)) * steps), steps - 1)
     : ((nearest(turns * steps) % axes[0]) + axes[0]) % axes[0];
-  const distance = Math.max(0, ...[[rx - x, rx - low[0]], [x - rx, high[0] - rx], [ry - y, ry - low[1]], [y - ry, high[1] - ry]].map(([way, all]) => (way > 0 ? way / all : 0)));
+  const distance = Math.max(
+    0,
+    ...[
+      [rx - x, rx - low[0]],
+      [x - rx, high[0] - rx],
+      [ry - y, ry - low[1]],
+      [y - ry, high[1] - ry],
+    ].map(([way, all]) => (way > 0 ? way / all : 0)),
+  );
   return [direction, nearest(Math.min(distance, 1) * grid![1])];
 }
 
@@ -36,6 +50,9 @@ const rectangle = record({ shape: oneOf("rectangle"), low: point, high: point },
 /** Refuse a rectangle that does not belong to a sampler. */
 export function checkRectangle(domain: Form, { axes, grid, reference }: Sampler): void {
   const { low, high, places } = rectangle(domain, "domain");
-  must(low.every((each, i) => each < high[i] && (!reference || (reference[i] >= each && reference[i] <= high[i]))), "reference");
+  must(
+    low.every((each, i) => each < high[i] && (!reference || (reference[i] >= each && reference[i] <= high[i]))),
+    "reference",
+  );
   must(axes.length === 2 || (!grid && places?.length === axes[0]), "domain");
 }

@@ -32,7 +32,9 @@ function category(domain: Json, value: Value): number {
     return found < 0 ? refuse(value, "one of its labels") : found;
   }
   if (typeof domain === "number") {
-    return Number.isInteger(value) && (value as number) >= 0 && (value as number) < domain ? (value as number) : refuse(value, `a whole number below ${domain}`);
+    return Number.isInteger(value) && (value as number) >= 0 && (value as number) < domain
+      ? (value as number)
+      : refuse(value, `a whole number below ${domain}`);
   }
   const factors = (domain as Form).product as Json[];
   if (!Array.isArray(value) || value.length !== factors.length) refuse(value, `${factors.length} values`);
@@ -41,7 +43,9 @@ function category(domain: Json, value: Value): number {
 
 /** A number as a share of its range, refused outside. */
 export function within(value: Value, low: number, high: number): number {
-  return typeof value === "number" && value >= low && value <= high ? value - low : refuse(value, `a number from ${low} to ${high}`);
+  return typeof value === "number" && value >= low && value <= high
+    ? value - low
+    : refuse(value, `a number from ${low} to ${high}`);
 }
 
 /** Read the place of a value, or refuse it before anything is drawn. */

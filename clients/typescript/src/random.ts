@@ -34,7 +34,11 @@ export function given(bytes: Uint8Array): Random {
 }
 
 /** What a form makes of a stream that is lengthened until it suffices. */
-export async function streamed<T>(stream: (count: number) => Promise<Bytes>, count: number, make: (random: Random) => T): Promise<T> {
+export async function streamed<T>(
+  stream: (count: number) => Promise<Bytes>,
+  count: number,
+  make: (random: Random) => T,
+): Promise<T> {
   for (;;) {
     try {
       return make(given(await stream(count)));
@@ -44,4 +48,3 @@ export async function streamed<T>(stream: (count: number) => Promise<Bytes>, cou
     }
   }
 }
-

@@ -11,7 +11,12 @@ import { categoryCount } from "./places.js";
 import { given, type Random, secure, streamed } from "./random.js";
 
 /** Make the report of a device about a place, from the permanent report where the form has a memory. */
-export async function makeReport(device: Device, collection: string, question: Asked, [...place]: Place): Promise<Bytes> {
+export async function makeReport(
+  device: Device,
+  collection: string,
+  question: Asked,
+  [...place]: Place,
+): Promise<Bytes> {
   const { memory } = question.reads;
   if (!memory) return question.reads.draw(place, secure);
   const label = await labelOf(collection, question);
@@ -60,8 +65,17 @@ export function reportFor(sampler: Json, place: number | Place, random: Uint8Arr
     const { memory } = reads;
     insist(memory, "sampler", "this form has no stages");
     const from = new Uint8Array(stage.from ?? []);
-    return stage.stage === "coins" ? memory.coins(source) : stage.stage === "permanent" ? memory.permanent(from, where[0], source) : memory.instant(from, source);
+    return stage.stage === "coins"
+      ? memory.coins(source)
+      : stage.stage === "permanent"
+        ? memory.permanent(from, where[0], source)
+        : memory.instant(from, source);
   }
-  insist(where.length === reads.axes.length && where.every((each, i) => Number.isInteger(each) && each >= 0 && each < reads.axes[i]), "value", `place ${where} is outside`);
+  insist(
+    where.length === reads.axes.length &&
+      where.every((each, i) => Number.isInteger(each) && each >= 0 && each < reads.axes[i]),
+    "value",
+    `place ${where} is outside`,
+  );
   return reads.draw(where, source);
 }

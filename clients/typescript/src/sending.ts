@@ -42,7 +42,12 @@ async function readText(response: Response): Promise<string> {
 
 /** Ask for something, with neither cookies nor referrer, and give up when nothing comes. */
 async function ask(url: string, init: RequestInit, timeout = TIMEOUT): Promise<[Response, string]> {
-  const response = await fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", signal: AbortSignal.timeout(timeout), ...init });
+  const response = await fetch(url, {
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+    signal: AbortSignal.timeout(timeout),
+    ...init,
+  });
   return [response, await readText(response)];
 }
 
@@ -61,10 +66,17 @@ export async function getText(url: string, timeout?: number): Promise<string> {
 export async function post(url: string, body: Bytes, timeout?: number): Promise<Outcome> {
   try {
     const [{ status, headers }, text] = await ask(url, { method: "POST", body, redirect: "error" }, timeout);
-    if (status >= 500 || PASSING.includes(status)) return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
+    if (status >= 500 || PASSING.includes(status))
+      return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
     const said = JSON.parse(text); // what is no JSON comes from somebody in between, and settles nothing
     if (status === 200 && (said.accepted === 1 || said.duplicate === 1)) return { state: "sent" };
-    if (status !== 200 || said.refused === 1) return { state: "refused", problem: String(said.type ?? `status ${status}`).replace(/.*[/:]/, "").slice(0, 100) };
+    if (status !== 200 || said.refused === 1)
+      return {
+        state: "refused",
+        problem: String(said.type ?? `status ${status}`)
+          .replace(/.*[/:]/, "")
+          .slice(0, 100),
+      };
   } catch {
     // no response, none that ends, or none of a collector
   }

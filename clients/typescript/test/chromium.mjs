@@ -17,7 +17,12 @@ const FLAGS = [
 /** A browser with a profile of its own, which outlives the browser unless it is removed. */
 export async function launch(profile) {
   const folder = profile ?? (await mkdtemp(join(tmpdir(), "ldpkit-chromium-")));
-  const context = await chromium.launchPersistentContext(folder, { executablePath: executable, headless: true, args: FLAGS, viewport: { width: 760, height: 480 } });
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: executable,
+    headless: true,
+    args: FLAGS,
+    viewport: { width: 760, height: 480 },
+  });
   return {
     context,
     folder,
@@ -30,7 +35,12 @@ export async function launch(profile) {
 /** The origin of the pages: it serves files by name, from the built client and this folder. */
 export async function startPages(more = {}) {
   const web = new URL("../../../src/ldpkit/client/web/", import.meta.url);
-  const files = { "/": ["text/html", new URL("page.html", import.meta.url)], "/ldpkit.js": ["text/javascript", new URL("ldpkit.js", web)], "/ldpkit-all.js": ["text/javascript", new URL("ldpkit-all.js", web)], ...more };
+  const files = {
+    "/": ["text/html", new URL("page.html", import.meta.url)],
+    "/ldpkit.js": ["text/javascript", new URL("ldpkit.js", web)],
+    "/ldpkit-all.js": ["text/javascript", new URL("ldpkit-all.js", web)],
+    ...more,
+  };
   const server = createServer(async (request, response) => {
     const [type, source] = files[request.url.split("?")[0]] ?? [];
     response.writeHead(source ? 200 : 404, { "Content-Type": `${type ?? "text/plain"}; charset=utf-8` });
@@ -38,5 +48,9 @@ export async function startPages(more = {}) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();
-  return { url: `http://127.0.0.1:${port}`, plain: `http://plain.test:${port}`, close: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    plain: `http://plain.test:${port}`,
+    close: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
+  };
 }

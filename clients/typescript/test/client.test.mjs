@@ -24,7 +24,11 @@ const refuses = (promise, code, words) =>
     return true;
   });
 const read = (collection, options = {}) =>
-  Collection.read(JSON.stringify({ collection }), { reports: "https://localhost/reports", store: new MemoryStore(), ...options });
+  Collection.read(JSON.stringify({ collection }), {
+    reports: "https://localhost/reports",
+    store: new MemoryStore(),
+    ...options,
+  });
 
 /** The number of a question, as uploads have it. */
 const numberOf = (question) => hex([town.questions.findIndex(({ id }) => id === question), 0]);
@@ -32,7 +36,15 @@ const numberOf = (question) => hex([town.questions.findIndex(({ id }) => id === 
 /** A store with a device of a known secret. */
 async function deviceWith(secret) {
   const store = new MemoryStore();
-  const body = JSON.stringify({ format: "ldpkit-device-1", serial: 1, secret, cap: null, seen: {}, firsts: {}, answers: [] });
+  const body = JSON.stringify({
+    format: "ldpkit-device-1",
+    serial: 1,
+    secret,
+    cap: null,
+    seen: {},
+    firsts: {},
+    answers: [],
+  });
   await store.swap(null, hex(new Uint8Array(await crypto.subtle.digest("SHA-256", Buffer.from(body)))) + body);
   return store;
 }
@@ -60,19 +72,31 @@ describe("what Python makes of the same", () => {
   test("headers and ids of uploads, from the device's secret", async () => {
     for (const [question, number, wanted] of fixture.uploads) {
       const store = await deviceWith(fixture.secret);
-      const early = await read(copy((form) => (form.rounds.start = new Date(Date.now() - number * 86_400_000).toISOString().slice(0, 10))), { store });
+      const early = await read(
+        copy((form) => (form.rounds.start = new Date(Date.now() - number * 86_400_000).toISOString().slice(0, 10))),
+        { store },
+      );
       await early.answer(question, question === "commute" ? "walk" : 3);
       const { answers } = JSON.parse((await store.load()).slice(64));
       assert.equal(Buffer.from(answers[0].upload, "hex").readBigUInt64LE(22).toString(16).padStart(16, "0"), wanted);
       assert.equal(answers[0].upload.slice(0, 28), `4c44505501000300${numberOf(question)}${hex([number, 0, 0, 0])}`);
-      assert.equal(Buffer.from(answers[0].upload, "hex").readBigUInt64LE(14).toString(16).padStart(16, "0"), fixture.fingerprints[question]);
+      assert.equal(
+        Buffer.from(answers[0].upload, "hex").readBigUInt64LE(14).toString(16).padStart(16, "0"),
+        fixture.fingerprints[question],
+      );
     }
   });
 
   test("which questions a device is asked", async () => {
     for (const [ask, wanted] of fixture.drawn) {
-      const c = await read(copy((form) => (form.spend.ask = ask)), { store: await deviceWith(fixture.secret) });
-      assert.deepEqual(c.questions.map(({ id }) => id), wanted);
+      const c = await read(
+        copy((form) => (form.spend.ask = ask)),
+        { store: await deviceWith(fixture.secret) },
+      );
+      assert.deepEqual(
+        c.questions.map(({ id }) => id),
+        wanted,
+      );
       const left = town.questions.find(({ id }) => !wanted.includes(id));
       if (left) await refuses(c.answer(left.id, 0), "question", /not asked/);
     }
@@ -84,24 +108,39 @@ describe("what Python makes of the same", () => {
       const reads = readSampler(asked.sampler, "sampler");
       const label = await labelOf("town", { ...asked, reads });
       for (const [value, wanted] of reports.entries()) {
-        assert.equal(hex(await permanentReport(Buffer.from(fixture.secret, "hex"), label, reads, value)), wanted, question);
+        assert.equal(
+          hex(await permanentReport(Buffer.from(fixture.secret, "hex"), label, reads, value)),
+          wanted,
+          question,
+        );
       }
     }
     for (const [question, value, wanted] of fixture.places) {
       const { kind, domain, sampler } = town.questions.find(({ id }) => id === question);
-      assert.deepEqual(placeOf(kind, domain, readSampler(sampler, "sampler"), value), [wanted].flat(), `${question} ${value}`);
+      assert.deepEqual(
+        placeOf(kind, domain, readSampler(sampler, "sampler"), value),
+        [wanted].flat(),
+        `${question} ${value}`,
+      );
     }
   });
 
   test("a permanent report that is sent as it is stays the same over rounds, versions and texts", async () => {
     const store = new MemoryStore();
     const seen = new Set();
-    for (const [version, ago] of [[3, 0], [4, 5], [5, 9]]) {
-      const c = await read(copy((form) => {
-        form.version = version;
-        form.questions[9].text = `Which phone? ${version}`;
-        form.rounds.start = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-      }), { store });
+    for (const [version, ago] of [
+      [3, 0],
+      [4, 5],
+      [5, 9],
+    ]) {
+      const c = await read(
+        copy((form) => {
+          form.version = version;
+          form.questions[9].text = `Which phone? ${version}`;
+          form.rounds.start = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+        }),
+        { store },
+      );
       const { report, micro } = await c.answer("phone", ago ? ["old", 1] : ["new", 2]); // fixed: the first value counts
       seen.add(hex(report));
       assert.equal(micro, ago ? 0 : town.questions[9].charge.first);
@@ -116,7 +155,13 @@ describe("a collection file that was tampered with", () => {
     key = await newKey();
     good = await sign(canonical, town, key);
   });
-  const open = async (envelope, options = {}) => Collection.read(JSON.stringify(envelope), { reports: "https://localhost/r", store: new MemoryStore(), publicKey: await publicText(key), ...options });
+  const open = async (envelope, options = {}) =>
+    Collection.read(JSON.stringify(envelope), {
+      reports: "https://localhost/r",
+      store: new MemoryStore(),
+      publicKey: await publicText(key),
+      ...options,
+    });
 
   test("a good one is taken", async () => {
     const c = await open(good);
@@ -130,15 +175,50 @@ describe("a collection file that was tampered with", () => {
     const other = await newKey();
     await refuses(open({ collection: town }), "unsigned");
     await refuses(open(await sign(canonical, town, other)), "other-key", /another key/);
-    await refuses(open({ ...good, collection: copy((form) => (form.purpose += "!")) }), "bad-signature", /changed after/);
-    await refuses(open({ ...good, signature: { ...good.signature, value: good.signature.value.slice(0, -4) + "AAAA" } }), "bad-signature");
+    await refuses(
+      open({ ...good, collection: copy((form) => (form.purpose += "!")) }),
+      "bad-signature",
+      /changed after/,
+    );
+    await refuses(
+      open({ ...good, signature: { ...good.signature, value: good.signature.value.slice(0, -4) + "AAAA" } }),
+      "bad-signature",
+    );
     await refuses(open(good, { digest: "00".repeat(32) }), "other-digest");
     await refuses(open(good, { publicKey: "short" }), "other-key", /65 bytes/);
     const store = new MemoryStore();
     await open(good, { store });
-    await refuses(open(await sign(canonical, copy((form) => (form.version = 2)), key), { store }), "rollback", /has seen 3/);
-    await refuses(open(await sign(canonical, copy((form) => (form.purpose += "?")), key), { store }), "changed-version");
-    await open(await sign(canonical, copy((form) => (form.version = 4)), key), { store });
+    await refuses(
+      open(
+        await sign(
+          canonical,
+          copy((form) => (form.version = 2)),
+          key,
+        ),
+        { store },
+      ),
+      "rollback",
+      /has seen 3/,
+    );
+    await refuses(
+      open(
+        await sign(
+          canonical,
+          copy((form) => (form.purpose += "?")),
+          key,
+        ),
+        { store },
+      ),
+      "changed-version",
+    );
+    await open(
+      await sign(
+        canonical,
+        copy((form) => (form.version = 4)),
+        key,
+      ),
+      { store },
+    );
     await refuses(open(good, { store }), "rollback");
   });
 
@@ -177,11 +257,33 @@ describe("a collection file that was tampered with", () => {
     }
     // A coherent sampler of a larger epsilon passes its own conditions, and is refused by what it tells.
     const keep = 15n << 60n;
-    await refuses(read(copy((form) => Object.assign(form.questions[0].sampler, { keep: String(keep), width: String(((1n << 64n) - keep) / 3n), ...(((1n << 64n) - keep) % 3n ? { keep: String((1n << 64n) - 3n * (((1n << 64n) - keep) / 3n)) } : {}) }))), "charge", /tell more/);
+    await refuses(
+      read(
+        copy((form) =>
+          Object.assign(form.questions[0].sampler, {
+            keep: String(keep),
+            width: String(((1n << 64n) - keep) / 3n),
+            ...(((1n << 64n) - keep) % 3n ? { keep: String((1n << 64n) - 3n * (((1n << 64n) - keep) / 3n)) } : {}),
+          }),
+        ),
+      ),
+      "charge",
+      /tell more/,
+    );
   });
 
   test("documents that are none", async () => {
-    const bad = ["", "[]", "null", "{", '{"collection":1}', JSON.stringify({ collection: town, extra: 1 }), JSON.stringify({ collection: { ...town, format: "x" } }), "[".repeat(100_000), `{"collection":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}`];
+    const bad = [
+      "",
+      "[]",
+      "null",
+      "{",
+      '{"collection":1}',
+      JSON.stringify({ collection: town, extra: 1 }),
+      JSON.stringify({ collection: { ...town, format: "x" } }),
+      "[".repeat(100_000),
+      `{"collection":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}`,
+    ];
     for (const text of bad) await refuses(Collection.read(text, { store: new MemoryStore() }), "malformed");
     const changes = [
       (form) => (form.questions[0].domain = ["walk", "bike", "bus"]),
@@ -209,7 +311,19 @@ describe("a collection file that was tampered with", () => {
 describe("answers", () => {
   test("every question of every kind, twice: the second costs nothing and is the same", async () => {
     const c = await read(town);
-    const values = { commute: "bike", colour: 10, page: 999, tags: 0, hours: 7.25, wind: 360, mood: "ill", shop: 50, pet: 19, phone: ["new", 3], home: [9.99, 0.01] };
+    const values = {
+      commute: "bike",
+      colour: 10,
+      page: 999,
+      tags: 0,
+      hours: 7.25,
+      wind: 360,
+      mood: "ill",
+      shop: 50,
+      pet: 19,
+      phone: ["new", 3],
+      home: [9.99, 0.01],
+    };
     let total = 0;
     for (const [question, value] of Object.entries(values)) {
       const first = await c.answer(question, value);
@@ -220,15 +334,29 @@ describe("answers", () => {
     }
     const ledger = await c.ledger();
     assert.equal(ledger.charges.length, 11);
-    assert.equal(ledger.charges.reduce((sum, { micro }) => sum + micro, 0), total);
-    assert.deepEqual(ledger.charges.map(({ question }) => question), Object.keys(values).sort());
+    assert.equal(
+      ledger.charges.reduce((sum, { micro }) => sum + micro, 0),
+      total,
+    );
+    assert.deepEqual(
+      ledger.charges.map(({ question }) => question),
+      Object.keys(values).sort(),
+    );
     assert.deepEqual({ ...ledger, charges: [] }, { format: "ldpkit-ledger-1", cap: null, charges: [] });
   });
 
   test("values that are not in the domain draw nothing", async () => {
     const c = await read(town);
-    const bad = { commute: ["plane", 1, null, undefined], colour: [11, -1, 0.5, "3"], hours: [24.1, -0.1, NaN, "7", Infinity], wind: [361, -1], phone: [["new"], "new", ["new", 4]], home: [[11, 0], [1], 3] };
-    for (const [question, values] of Object.entries(bad)) for (const value of values) await refuses(c.answer(question, value), "value");
+    const bad = {
+      commute: ["plane", 1, null, undefined],
+      colour: [11, -1, 0.5, "3"],
+      hours: [24.1, -0.1, NaN, "7", Infinity],
+      wind: [361, -1],
+      phone: [["new"], "new", ["new", 4]],
+      home: [[11, 0], [1], 3],
+    };
+    for (const [question, values] of Object.entries(bad))
+      for (const value of values) await refuses(c.answer(question, value), "value");
     assert.equal((await c.ledger()).charges.length, 0);
   });
 
@@ -238,7 +366,10 @@ describe("answers", () => {
     await one.answer("commute", "bus");
     await one.answer("colour", 3);
     await refuses(one.answer("page", 3), "cap", /1000000 .* 1500000 .*cap of this device/);
-    const two = await read(copy((form) => (form.id = "village")), { store });
+    const two = await read(
+      copy((form) => (form.id = "village")),
+      { store },
+    );
     await refuses(two.answer("page", 3), "cap");
     assert.equal((await two.ledger()).cap, 1_500_000);
     await one.answer("commute", "car"); // the same question again is free
@@ -253,10 +384,12 @@ describe("answers", () => {
     await refuses((await every("daily", 4, 4)).answer("commute", "bus"), "round", /last round/);
     await refuses((await every("daily", -2, 4)).answer("commute", "bus"), "round", /starts on/);
     // A clock that jumps back and forth spends no more than all rounds together.
-    const c = await read(copy((form) => {
-      form.rounds = { every: "daily", start: day(0), count: 3 };
-      form.promise.lifetime = 3 * form.promise.round;
-    }));
+    const c = await read(
+      copy((form) => {
+        form.rounds = { every: "daily", start: day(0), count: 3 };
+        form.promise.lifetime = 3 * form.promise.round;
+      }),
+    );
     const now = Date.now;
     try {
       for (const jump of [0, 2, 1, 0, 5, -3, 2]) {
@@ -302,7 +435,13 @@ describe("stores", () => {
     await c.answer("page", 7);
     const file = join(path, (await readdir(path))[0]);
     const text = await readFile(file, "utf8");
-    for (const bad of [text.replace('"serial":2', '"serial":3'), text.slice(0, -20), "", "{}", text.replace(/^./, (one) => (one === "0" ? "1" : "0"))]) {
+    for (const bad of [
+      text.replace('"serial":2', '"serial":3'),
+      text.slice(0, -20),
+      "",
+      "{}",
+      text.replace(/^./, (one) => (one === "0" ? "1" : "0")),
+    ]) {
       await writeFile(file, bad);
       await refuses(c.answer("page", 7), "damaged");
       await refuses(read(town, { store: new FileStore(path) }), "damaged");
@@ -341,7 +480,8 @@ describe("sending", () => {
   let collector;
   before(async () => (collector = await townCollector()));
   after(() => collector.close());
-  const open = (options = {}) => Collection.fetch(`${collector.url}/v1/collections/town?x=1#y`, { store: new MemoryStore(), ...options });
+  const open = (options = {}) =>
+    Collection.fetch(`${collector.url}/v1/collections/town?x=1#y`, { store: new MemoryStore(), ...options });
 
   test("an answer arrives, once, without a content type", async () => {
     const c = await open();
@@ -353,7 +493,10 @@ describe("sending", () => {
     assert.equal(collector.requests[0].url, "/v1/collections/town/reports");
     assert.equal(collector.requests[0].headers["content-type"], undefined);
     assert.ok([...collector.accepted.values()].includes(`0/${round}/${hex(report)}`));
-    assert.deepEqual((await c.answers()).map(({ state }) => state), ["sent"]);
+    assert.deepEqual(
+      (await c.answers()).map(({ state }) => state),
+      ["sent"],
+    );
   });
 
   test("what says nothing is sent again, and counted once", async () => {
@@ -387,7 +530,10 @@ describe("sending", () => {
     await c.flush();
     collector.next = undefined;
     await c.flush();
-    assert.deepEqual((await c.answers()).map(({ state }) => state), ["sent"]);
+    assert.deepEqual(
+      (await c.answers()).map(({ state }) => state),
+      ["sent"],
+    );
     assert.equal(collector.accepted.size, before + 1);
     assert.deepEqual(collector.conflicts, []);
   });
@@ -395,7 +541,8 @@ describe("sending", () => {
   test("a collector that asks to wait is left in peace", async () => {
     const c = await open();
     await c.answer("tags", 5);
-    collector.next = ({ method, problem, response }) => method === "POST" && (problem(response, 429, "too-many", { "Retry-After": "30" }) ?? true);
+    collector.next = ({ method, problem, response }) =>
+      method === "POST" && (problem(response, 429, "too-many", { "Retry-After": "30" }) ?? true);
     assert.equal((await c.flush()).waiting, 1);
     collector.next = undefined;
     collector.requests.length = 0;
@@ -411,10 +558,17 @@ describe("sending", () => {
   });
 
   test("what is refused for good is kept, shown, and neither sent nor drawn again", async () => {
-    for (const [status, type] of [[400, "foreign-reports"], [404, "no-such-collection"], [409, "outdated-collection"], [410, "round-closed"], [413, "too-large"]]) {
+    for (const [status, type] of [
+      [400, "foreign-reports"],
+      [404, "no-such-collection"],
+      [409, "outdated-collection"],
+      [410, "round-closed"],
+      [413, "too-large"],
+    ]) {
       const c = await open();
       const first = await c.answer("hours", 8);
-      collector.next = ({ method, problem, response }) => method === "POST" && (problem(response, status, type) ?? true);
+      collector.next = ({ method, problem, response }) =>
+        method === "POST" && (problem(response, status, type) ?? true);
       assert.deepEqual(await c.flush(), { sent: 0, refused: 1, waiting: 0 });
       collector.next = undefined;
       collector.requests.length = 0;
@@ -431,10 +585,24 @@ describe("sending", () => {
       collector.next = next;
       return open({ timeout });
     };
-    await refuses(fetching(() => true, 200), "network");
-    await refuses(fetching(({ response, problem }) => problem(response, 404, "x") ?? true), "network", /404/);
-    await refuses(fetching(({ response }) => (response.end(" ".repeat(5_000_000)), true)), "network", /bytes/);
-    await refuses(fetching(({ response }) => (response.end("<html>"), true)), "malformed");
+    await refuses(
+      fetching(() => true, 200),
+      "network",
+    );
+    await refuses(
+      fetching(({ response, problem }) => problem(response, 404, "x") ?? true),
+      "network",
+      /404/,
+    );
+    await refuses(
+      fetching(({ response }) => (response.end(" ".repeat(5_000_000)), true)),
+      "network",
+      /bytes/,
+    );
+    await refuses(
+      fetching(({ response }) => (response.end("<html>"), true)),
+      "malformed",
+    );
     collector.next = undefined;
     await refuses(Collection.fetch("http://127.0.0.1:9/x", { store: new MemoryStore() }), "network");
     await refuses(read(town, { reports: "http://example.org/reports" }), "insecure-context", /https/);
@@ -448,7 +616,11 @@ describe("sending", () => {
     } finally {
       delete globalThis.isSecureContext;
     }
-    await refuses(Collection.read(JSON.stringify({ collection: town }), { reports: "https://localhost/" }), "storage", /FileStore/);
+    await refuses(
+      Collection.read(JSON.stringify({ collection: town }), { reports: "https://localhost/" }),
+      "storage",
+      /FileStore/,
+    );
   });
 });
 
@@ -457,12 +629,19 @@ test("what judges the kills catches each of the faults that it counts", () => {
   const collector = { accepted: new Map([["id", "9/1/aa"]]), conflicts: [] };
   const ledger = { charges: [{ question: "phone", round: 1 }] };
   const faults = (told, answers = [answer], more = {}, paid = ledger) =>
-    Object.entries(judge(new Map(told), answers, { ...collector, ...more }, paid)).filter(([name, count]) => count && !["told", "stored", "accepted"].includes(name)).map(([name]) => name);
+    Object.entries(judge(new Map(told), answers, { ...collector, ...more }, paid))
+      .filter(([name, count]) => count && !["told", "stored", "accepted"].includes(name))
+      .map(([name]) => name);
   const place = "phone 1";
   assert.deepEqual(faults([[place, new Set(["aa"])]]), []);
   assert.deepEqual(faults([[place, new Set(["aa", "bb"])]]), ["twice"]);
   assert.deepEqual(faults([["phone 2", new Set(["aa"])]]), ["lost", "unpaid"]);
-  assert.deepEqual(faults([], [answer, { ...answer, round: 2, report: "bb" }]), ["redrawn", "unsent", "unpaid", "extra"]);
+  assert.deepEqual(faults([], [answer, { ...answer, round: 2, report: "bb" }]), [
+    "redrawn",
+    "unsent",
+    "unpaid",
+    "extra",
+  ]);
   assert.deepEqual(faults([], [answer], { conflicts: ["id"] }), ["conflicts"]);
   assert.deepEqual(faults([], [answer], {}, { charges: [] }), ["unpaid"]);
 });

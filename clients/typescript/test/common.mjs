@@ -21,14 +21,28 @@ export async function townCollector(envelope = { collection: fixture.collection 
   return startCollector({
     envelope,
     version,
-    questions: await Promise.all(questions.map(async (each) => ({ bytes: each.report_bytes, fingerprint: await fingerprint(each) }))),
+    questions: await Promise.all(
+      questions.map(async (each) => ({ bytes: each.report_bytes, fingerprint: await fingerprint(each) })),
+    ),
   });
 }
 
 const sorted = (value) =>
-  value === null || typeof value !== "object" ? value : Array.isArray(value) ? value.map(sorted) : Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])]));
+  value === null || typeof value !== "object"
+    ? value
+    : Array.isArray(value)
+      ? value.map(sorted)
+      : Object.fromEntries(
+          Object.keys(value)
+            .sort()
+            .map((name) => [name, sorted(value[name])]),
+        );
 const fingerprint = async (question) =>
-  hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(sorted(question))))).subarray(0, 8));
+  hex(
+    new Uint8Array(
+      await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify(sorted(question)))),
+    ).subarray(0, 8),
+  );
 
 /** The golden vectors by file. */
 export async function vectorFiles() {

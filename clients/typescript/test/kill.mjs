@@ -8,14 +8,33 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** What is answered, with values that differ from run to run: a report that changes with the value was drawn twice. */
-export const VALUES = { commute: ["walk", "bike", "bus", "car"], page: [1, 500, 999], mood: ["well", "so so", "ill"], phone: [["old", 1], ["new", 2], ["new", 3]] };
+export const VALUES = {
+  commute: ["walk", "bike", "bus", "car"],
+  page: [1, 500, 999],
+  mood: ["well", "so so", "ill"],
+  phone: [
+    ["old", 1],
+    ["new", 2],
+    ["new", 3],
+  ],
+};
 const FIXED = "phone"; // its report is the permanent one, of the first value ever
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What was told by those who died, beside what the store and the collector hold. */
 export function judge(told, answers, collector, ledger) {
-  const found = { told: told.size, stored: answers.length, accepted: collector.accepted.size, twice: 0, lost: 0, redrawn: 0, unsent: 0, unpaid: 0, conflicts: collector.conflicts.length };
+  const found = {
+    told: told.size,
+    stored: answers.length,
+    accepted: collector.accepted.size,
+    twice: 0,
+    lost: 0,
+    redrawn: 0,
+    unsent: 0,
+    unpaid: 0,
+    conflicts: collector.conflicts.length,
+  };
   const stored = new Map(answers.map((each) => [`${each.question} ${each.round}`, each]));
   for (const [place, reports] of told) {
     if (reports.size > 1) found.twice++;
@@ -44,7 +63,16 @@ async function killNode(kills, { collector, fixture, hex, node }) {
   let day = 0;
   let early = 0;
   for (let i = 0; i < kills; i++) {
-    const child = spawn(process.execPath, [fileURLToPath(new URL("victim.mjs", import.meta.url)), `${collector.url}/v1/collections/town`, folder, String(day)], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(
+      process.execPath,
+      [
+        fileURLToPath(new URL("victim.mjs", import.meta.url)),
+        `${collector.url}/v1/collections/town`,
+        folder,
+        String(day),
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
     const ready = new Promise((resolve) => {
       createInterface(child.stdout).on("line", (line) => {
         if (line === "ready") return resolve(true);
@@ -53,7 +81,8 @@ async function killNode(kills, { collector, fixture, hex, node }) {
       });
     });
     const gone = new Promise((resolve) => child.on("close", resolve));
-    if (i % 5) await ready; // each fifth dies while it starts
+    if (i % 5)
+      await ready; // each fifth dies while it starts
     else early++;
     await sleep(Math.random() * 400);
     child.kill("SIGKILL");
@@ -113,7 +142,8 @@ async function killPages(closes, kills, { collector, fixture }) {
       const gone = new Promise((resolve) => browser.context.on("close", resolve));
       // The browser's own process is the one whose command line names the profile and no type.
       for (const line of execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" }).split("\n")) {
-        if (line.includes(`--user-data-dir=${folder}`) && !line.includes("--type=")) process.kill(Number(line.trim().split(" ")[0]), "SIGKILL");
+        if (line.includes(`--user-data-dir=${folder}`) && !line.includes("--type="))
+          process.kill(Number(line.trim().split(" ")[0]), "SIGKILL");
       }
       await gone;
       await sleep(300);
@@ -127,7 +157,10 @@ async function killPages(closes, kills, { collector, fixture }) {
   const [answers, ledger] = await tab.evaluate(async () => {
     while ((await collection.flush()).waiting);
     const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-    return [(await collection.answers()).map(({ report, ...rest }) => ({ ...rest, report: hex(report) })), await collection.ledger()];
+    return [
+      (await collection.answers()).map(({ report, ...rest }) => ({ ...rest, report: hex(report) })),
+      await collection.ledger(),
+    ];
   });
   const found = { closes, "kills of Chromium": kills, ...judge(told, answers, collector, ledger) };
   await browser.close();
@@ -143,12 +176,16 @@ async function main([kills = 250, closes = 240, browserKills = 10]) {
   core.questions.pop();
   core.spend.ask = core.questions.length;
   let bad = 0;
-  for (const run of [(tools) => killNode(Number(kills), tools), (tools) => killPages(Number(closes), Number(browserKills), tools)]) {
+  for (const run of [
+    (tools) => killNode(Number(kills), tools),
+    (tools) => killPages(Number(closes), Number(browserKills), tools),
+  ]) {
     const collector = await townCollector({ collection: core });
     const found = await run({ collector, fixture, hex, node });
     await collector.close();
     console.log(JSON.stringify(found));
-    bad += found.twice + found.lost + found.redrawn + found.unsent + found.unpaid + found.conflicts + Math.abs(found.extra);
+    bad +=
+      found.twice + found.lost + found.redrawn + found.unsent + found.unpaid + found.conflicts + Math.abs(found.extra);
   }
   process.exit(bad ? 1 : 0);
 }

@@ -2,7 +2,12 @@
 import { createServer } from "node:http";
 
 const problem = (response, status, type, headers = {}) => {
-  response.writeHead(status, { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After", "Content-Type": "application/problem+json", ...headers });
+  response.writeHead(status, {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Retry-After",
+    "Content-Type": "application/problem+json",
+    ...headers,
+  });
   response.end(JSON.stringify({ type: `urn:ldpkit:problem:${type}`, status }));
 };
 
@@ -26,14 +31,18 @@ export async function startCollector({ envelope, version, questions }) {
       if (collector.next?.({ request, response, method, body, problem }) ?? false) return;
       if (method === "GET") {
         response.writeHead(200, { "Access-Control-Allow-Origin": "*", "Content-Type": "application/json" });
-        return response.end(typeof collector.envelope === "string" ? collector.envelope : JSON.stringify(collector.envelope));
+        return response.end(
+          typeof collector.envelope === "string" ? collector.envelope : JSON.stringify(collector.envelope),
+        );
       }
       if (method !== "POST") return problem(response, 405, "no-such-method"); // a preflight among others
-      if (body.length < 22 || body.toString("latin1", 0, 4) !== "LDPU" || body[4] !== 1 || body[5] !== 0) return problem(response, 400, "malformed-upload");
+      if (body.length < 22 || body.toString("latin1", 0, 4) !== "LDPU" || body[4] !== 1 || body[5] !== 0)
+        return problem(response, 400, "malformed-upload");
       if (body.readUInt16LE(6) !== version) return problem(response, 409, "outdated-collection");
       const number = body.readUInt16LE(8);
       const question = questions[number];
-      if (!question || body.toString("hex", 14, 22) !== question.fingerprint) return problem(response, 400, "foreign-reports");
+      if (!question || body.toString("hex", 14, 22) !== question.fingerprint)
+        return problem(response, 400, "foreign-reports");
       const size = 8 + question.bytes;
       if (body.length === 22 || (body.length - 22) % size) return problem(response, 400, "malformed-upload");
       const outcome = { accepted: 0, duplicate: 0, refused: 0 };

@@ -8,7 +8,12 @@ const number = (bytes) => bytes.reduceRight((sum, byte) => 256n * sum + BigInt(b
 function partial({ form, stand, grid, shape, first, second, reference }) {
   if (form === "pair") {
     const parts = [partial(first), partial(second)];
-    return { axes: parts.flatMap(({ axes }) => axes), grid: parts.flatMap((each) => each.grid), reference, sectors: first.stand === "sector" };
+    return {
+      axes: parts.flatMap(({ axes }) => axes),
+      grid: parts.flatMap((each) => each.grid),
+      reference,
+      sectors: first.stand === "sector",
+    };
   }
   if (shape) return { axes: shape };
   if (grid === undefined) return { axes: [Infinity] };
@@ -40,8 +45,14 @@ export async function runVectors(client, files, damage = (wanted) => wanted) {
   };
   const special = {
     canonical: ({ json, canonical }) => same(client.canonical(JSON.parse(json)), canonical, json),
-    charges: ({ micro, num, den, times, covers }) => same(String(client.covers(micro === "infinite" ? Infinity : micro, { num: BigInt(num), den: BigInt(den), times })), String(covers), `${micro} ${num}`),
-    choices: async ({ secret, collection, questions, ask, drawn }) => same((await client.drawnQuestions(fromHex(secret), collection, questions, ask)).join(), drawn.join(), collection),
+    charges: ({ micro, num, den, times, covers }) =>
+      same(
+        String(client.covers(micro === "infinite" ? Infinity : micro, { num: BigInt(num), den: BigInt(den), times })),
+        String(covers),
+        `${micro} ${num}`,
+      ),
+    choices: async ({ secret, collection, questions, ask, drawn }) =>
+      same((await client.drawnQuestions(fromHex(secret), collection, questions, ask)).join(), drawn.join(), collection),
     ids: async ({ secret, collection, question, round, id, bytes }) => {
       const found = await client.uploadId(fromHex(secret), collection, question, round);
       same(`${hex(found)} ${number(found)}`, `${bytes} ${id}`, question);
@@ -51,17 +62,37 @@ export async function runVectors(client, files, damage = (wanted) => wanted) {
       same(hex(await client.permanentKey(fromHex(secret), label, state ?? undefined)), key, question);
     },
     streams: async ({ key, bytes }) => same(hex(await client.keyStream(fromHex(key), bytes.length / 2)), bytes, key),
-    places: ({ kind, domain, sampler, value, place }) => same(attempt(() => client.placeOf(kind, domain, partial(sampler), value).join()), [place].flat().join(), JSON.stringify(value)),
-    forged: ({ sampler, why }) => same(attempt(() => client.readSampler(sampler, "sampler") && "taken").replace(/:.*/s, ""), "sampler", why),
+    places: ({ kind, domain, sampler, value, place }) =>
+      same(
+        attempt(() => client.placeOf(kind, domain, partial(sampler), value).join()),
+        [place].flat().join(),
+        JSON.stringify(value),
+      ),
+    forged: ({ sampler, why }) =>
+      same(attempt(() => client.readSampler(sampler, "sampler") && "taken").replace(/:.*/s, ""), "sampler", why),
     ledgers: ({ ledger, total }) => {
-      const answers = ledger.charges.map((each) => ({ ...each, micro: each.micro === "infinite" ? null : each.micro })).reverse();
+      const answers = ledger.charges
+        .map((each) => ({ ...each, micro: each.micro === "infinite" ? null : each.micro }))
+        .reverse();
       same(JSON.stringify(client.ledgerOf(answers, ledger.cap)), JSON.stringify(ledger), "ledger");
       same(String(client.total(answers)), String(total).replace("infinite", "Infinity"), "total");
     },
     uploads({ is_seeded: isSeeded, version, question, round, fingerprint, records, bytes }) {
       if (isSeeded || records.length !== 1) return; // a device makes neither
       const little = (digits) => hex(fromHex(BigInt(digits).toString(16).padStart(16, "0")).reverse());
-      same(hex(client.encodeUpload({ version }, { number: question, fingerprint: fromHex(little(fingerprint)) }, round, fromHex(little(records[0].id)), fromHex(records[0].report))), bytes, "upload");
+      same(
+        hex(
+          client.encodeUpload(
+            { version },
+            { number: question, fingerprint: fromHex(little(fingerprint)) },
+            round,
+            fromHex(little(records[0].id)),
+            fromHex(records[0].report),
+          ),
+        ),
+        bytes,
+        "upload",
+      );
     },
   };
   for (const [name, entries] of Object.entries(files)) {
@@ -74,7 +105,12 @@ export async function runVectors(client, files, damage = (wanted) => wanted) {
   return { equal, wrong };
 }
 
-async function runMechanism(client, { name, mechanism, domain, sampler, report_bytes: bytes, charges, devices = [], vectors }, same, attempt) {
+async function runMechanism(
+  client,
+  { name, mechanism, domain, sampler, report_bytes: bytes, charges, devices = [], vectors },
+  same,
+  attempt,
+) {
   const reads = client.readSampler(sampler, "sampler");
   same(reads.size, bytes, `${name} report_bytes`);
   for (const { of, num, den, times, least } of charges) {
@@ -84,8 +120,17 @@ async function runMechanism(client, { name, mechanism, domain, sampler, report_b
       continue;
     }
     // Ratios may be written in other terms; what they are worth is the same to the millionth.
-    same(String(client.covers(least, ratio) && (least === 0 || !client.covers(least - 1, ratio))), "true", `${name} ${of}`);
-    if (num !== undefined) same(String(ratio.num * BigInt(den) === ratio.den * BigInt(num) && (ratio.times ?? 1) === times), "true", `${name} ${of} ratio`);
+    same(
+      String(client.covers(least, ratio) && (least === 0 || !client.covers(least - 1, ratio))),
+      "true",
+      `${name} ${of}`,
+    );
+    if (num !== undefined)
+      same(
+        String(ratio.num * BigInt(den) === ratio.den * BigInt(num) && (ratio.times ?? 1) === times),
+        "true",
+        `${name} ${of} ratio`,
+      );
   }
   for (const { secret, collection, question, label, place, permanent } of devices) {
     const values = domain?.product ? reads.axes[0] : domain;
@@ -95,8 +140,17 @@ async function runMechanism(client, { name, mechanism, domain, sampler, report_b
   }
   for (const [stage, place, from, random, report] of vectors) {
     const part = stage === "draw" ? undefined : { stage, from: fromHex(from) };
-    same(attempt(() => hex(client.reportFor(sampler, place ?? 0, fromHex(random), part))), report, `${name} ${stage} ${place}`);
+    same(
+      attempt(() => hex(client.reportFor(sampler, place ?? 0, fromHex(random), part))),
+      report,
+      `${name} ${stage} ${place}`,
+    );
     // Every byte is consumed: with one less there are too few.
-    if (random) same(attempt(() => client.reportFor(sampler, place ?? 0, fromHex(random.slice(0, -2)), part) && "made"), "undefined: no random bytes are left", `${name} ${stage} ${place}, a byte less`);
+    if (random)
+      same(
+        attempt(() => client.reportFor(sampler, place ?? 0, fromHex(random.slice(0, -2)), part) && "made"),
+        "undefined: no random bytes are left",
+        `${name} ${stage} ${place}, a byte less`,
+      );
   }
 }

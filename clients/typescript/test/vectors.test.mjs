@@ -16,7 +16,10 @@ test("all vectors are equal", async (context) => {
 });
 
 test("a flipped bit in any of them is caught", async () => {
-  const flip = (wanted) => (/^[0-9a-f]+$/.test(String(wanted)) ? (Number.parseInt(String(wanted)[0], 16) ^ 1).toString(16) + String(wanted).slice(1) : `${wanted}!`);
+  const flip = (wanted) =>
+    /^[0-9a-f]+$/.test(String(wanted))
+      ? (Number.parseInt(String(wanted)[0], 16) ^ 1).toString(16) + String(wanted).slice(1)
+      : `${wanted}!`;
   const { equal } = await runVectors(internals, await vectorFiles(), flip);
   assert.deepEqual(equal, {});
 });

@@ -26,7 +26,8 @@ function flip(size: number, isYes: (place: number) => unknown, chances: Chances,
   for (let place = 0; place < size; place++) {
     const own = isYes(place);
     const limit = own ? yes : no;
-    if (noise[place] < limit || (noise[place] === limit && random.u64() >> 8n < (chances[own ? 0 : 1] & REST))) add(bits, place);
+    if (noise[place] < limit || (noise[place] === limit && random.u64() >> 8n < (chances[own ? 0 : 1] & REST)))
+      add(bits, place);
   }
   return bits;
 }
@@ -53,16 +54,21 @@ export function chainedUnary(form: Json): Sampler {
   const { size, first, second } = chainedForm(form, "sampler");
   const [once, again] = [check(first.own, first.other), check(second.one, second.zero)];
   const [own, other] = once.map((bit) => bit * again[0] + (W - bit) * again[1]);
-  return chained(size, (size + 7) >> 3, { num: own * (W * W - other), den: other * (W * W - own) }, {
-    all: unaryRatio(once),
-    second: { ...bitRatio(again), times: size }, // two permanent reports may differ in every bit
-    integers: [...once, ...again],
-    stream: 2 * size + 64,
-    coins: () => bitmap(size),
-    state: (_, value) => value,
-    permanent: (_, value, random) => flip(size, (place) => place === value, once, random),
-    instant: (permanent, random) => flip(size, (place) => has(permanent, place), again, random),
-  });
+  return chained(
+    size,
+    (size + 7) >> 3,
+    { num: own * (W * W - other), den: other * (W * W - own) },
+    {
+      all: unaryRatio(once),
+      second: { ...bitRatio(again), times: size }, // two permanent reports may differ in every bit
+      integers: [...once, ...again],
+      stream: 2 * size + 64,
+      coins: () => bitmap(size),
+      state: (_, value) => value,
+      permanent: (_, value, random) => flip(size, (place) => place === value, once, random),
+      instant: (permanent, random) => flip(size, (place) => has(permanent, place), again, random),
+    },
+  );
 }
 
 /** A bitmap of `count` of `size` values, drawn by Floyd's algorithm and Lemire's even integers; `held` puts `value` in. */

@@ -13,7 +13,13 @@ export interface Cells extends Sampler {
   cell(place: number, random: Random): number;
 }
 
-export const celled = (places: number, grid: number, cells: number, ratio: Ratio, cell: (place: number, random: Random) => number): Cells => ({
+export const celled = (
+  places: number,
+  grid: number,
+  cells: number,
+  ratio: Ratio,
+  cell: (place: number, random: Random) => number,
+): Cells => ({
   axes: [places],
   grid: [grid],
   size: indexBytes(cells),
@@ -26,7 +32,10 @@ export const celled = (places: number, grid: number, cells: number, ratio: Ratio
 /** A window of `width` cells among others, and the cell that a word falls in: those of the window come first. */
 export function levels(width: number, others: number, inside: bigint, outside: bigint, before = 0n) {
   const edge = BigInt(width) * inside;
-  must(outside && inside >= outside && before + edge + BigInt(others) * outside === W && width + others <= MOST_CELLS, "inside and outside");
+  must(
+    outside && inside >= outside && before + edge + BigInt(others) * outside === W && width + others <= MOST_CELLS,
+    "inside and outside",
+  );
   return (drawn: bigint, start: number): number => {
     if (drawn < edge) return start + Number(drawn / inside);
     const i = Number((drawn - edge) / outside);
@@ -35,13 +44,21 @@ export function levels(width: number, others: number, inside: bigint, outside: b
 }
 
 export const cellCount = whole(1, MOST_CELLS);
-const WINDOW = { stand: oneOf("slide", "clamp", "wrap"), grid: gridSteps, width: cellCount, inside: word, outside: word };
+const WINDOW = {
+  stand: oneOf("slide", "clamp", "wrap"),
+  grid: gridSteps,
+  width: cellCount,
+  inside: word,
+  outside: word,
+};
 const windowForm = record(WINDOW);
 const slidingForm = record({ ...WINDOW, margin: whole(0, MOST_CELLS) }, { kept: list(whole(0, MOST_CELLS), 2) });
 
 export function window(form: Json): Cells {
   const slides = (form as { stand?: Json })?.stand === "slide";
-  const read: ReturnType<typeof windowForm> & { margin?: number; kept?: number[] } = (slides ? slidingForm : windowForm)(form, "sampler");
+  const read: ReturnType<typeof windowForm> & { margin?: number; kept?: number[] } = (
+    slides ? slidingForm : windowForm
+  )(form, "sampler");
   const { stand, grid, width, inside, outside, margin = 0, kept } = read;
   const wraps = stand === "wrap";
   const cells = slides ? grid + width + 2 * margin : 2 * grid;
@@ -71,7 +88,9 @@ export function coin(form: Json): Sampler {
   const { grid, base, slope } = coinForm(form, "sampler");
   const rise = BigInt(grid) * slope;
   must(base && 2n * base + rise === W, "base and slope");
-  return celled(grid + 1, grid, 2, { num: base + rise, den: base }, (place, random) => Number(random.u64() < base + slope * BigInt(place)));
+  return celled(grid + 1, grid, 2, { num: base + rise, den: base }, (place, random) =>
+    Number(random.u64() < base + slope * BigInt(place)),
+  );
 }
 
 const hybridForm = record({ ...COIN, width: cellCount, inside: word, outside: word });

@@ -23,7 +23,11 @@ export const FORMS: { [form: string]: Reader<Sampler> } = {
 /** Read the integers of a question, or refuse them: every condition that its epsilon rests on is checked. */
 export const readSampler: Reader<Sampler> = (sampler, name) => {
   const { form, ...integers } = object(sampler, name) as Form & { form: string };
-  insist(typeof form === "string" && Object.hasOwn(FORMS, form), "sampler", `${form} is no form that this client knows: ldpkit-all.js knows all`);
+  insist(
+    typeof form === "string" && Object.hasOwn(FORMS, form),
+    "sampler",
+    `${form} is no form that this client knows: ldpkit-all.js knows all`,
+  );
   try {
     return FORMS[form](integers, name);
   } catch (error) {

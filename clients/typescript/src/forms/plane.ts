@@ -9,8 +9,14 @@ import { part, table, worstColumn } from "./tables.js";
 const shape = list(whole(1, 2 ** 26), 1, 2);
 
 /** Places that are indices, or columns and rows; reports have the same shape, unless there are other reports. */
-function shaped(axes: number[], reports?: number): { count: number; size: number; at(place: Place): number; write(i: number): Bytes } {
-  const count = domainSize(axes.reduce((a, b) => a * b, 1), "shape");
+function shaped(
+  axes: number[],
+  reports?: number,
+): { count: number; size: number; at(place: Place): number; write(i: number): Bytes } {
+  const count = domainSize(
+    axes.reduce((a, b) => a * b, 1),
+    "shape",
+  );
   const [, rows] = axes;
   if (rows === undefined) {
     const all = reports ?? count;
@@ -31,7 +37,12 @@ export function rows(form: Json): Sampler {
   const { shape: axes, rows: laws } = rowsForm(form, "sampler");
   const { size, count, at, write } = shaped(axes, laws[0].length);
   must(laws.length === count && (axes.length === 1 || laws[0].length === count), "the number of rows");
-  return { axes, size, ratio: worstColumn(laws), draw: (place, random) => write(locate(random.u64(), laws[at(place)])[0]) };
+  return {
+    axes,
+    size,
+    ratio: worstColumn(laws),
+    draw: (place, random) => write(locate(random.u64(), laws[at(place)])[0]),
+  };
 }
 
 const sitesForm = record({ shape, ...ROUND });
@@ -39,7 +50,12 @@ const sitesForm = record({ shape, ...ROUND });
 export function sites(form: Json): Sampler {
   const integers = sitesForm(form, "sampler");
   const { size, count, at, write } = shaped(integers.shape);
-  return { axes: integers.shape, size, ratio: checkResponse(integers, count), draw: (place, random) => write(respond(at(place), integers, random)) };
+  return {
+    axes: integers.shape,
+    size,
+    ratio: checkResponse(integers, count),
+    draw: (place, random) => write(respond(at(place), integers, random)),
+  };
 }
 
 const planarForm = record(
@@ -54,8 +70,15 @@ export function planar(form: Json): Sampler {
   const area = reaches ? 2 * reaches.reduce((a, b) => a + b, 0) : columns * height;
   const more = inside - outside;
   const edge = BigInt(area) * more;
-  must(widths.every((each) => each % 2 === 0 && each <= cells) && (!reaches || (reaches.length === columns && reaches.every((each) => 2 * each <= height))), "widths and reaches");
-  must(area && area < cells * cells && outside && more > 0n && edge + BigInt(cells * cells) * outside === W, "inside and outside");
+  must(
+    widths.every((each) => each % 2 === 0 && each <= cells) &&
+      (!reaches || (reaches.length === columns && reaches.every((each) => 2 * each <= height))),
+    "widths and reaches",
+  );
+  must(
+    area && area < cells * cells && outside && more > 0n && edge + BigInt(cells * cells) * outside === W,
+    "inside and outside",
+  );
   const start = (place: number, width: number) => Math.min(Math.max(2 * place - width / 2, 0), cells - width);
   const heights = reaches?.map((each) => BigInt(2 * each));
   return {
@@ -90,7 +113,7 @@ export function pair(form: Json): Sampler {
   return {
     axes: parts.flatMap((each) => each.axes),
     grid: parts.flatMap((each) => each.grid!),
-    sectors: ((form as { first: { stand?: Json } }).first).stand === "sector",
+    sectors: (form as { first: { stand?: Json } }).first.stand === "sector",
     reference,
     size: 2 * indexBytes(most),
     ratio: { num: first.ratio.num * second.ratio.num, den: first.ratio.den * second.ratio.den },

@@ -44,7 +44,15 @@ const ROUNDS = { first: record(ROUND), second: record(ROUND) };
  * Two rounds of randomised response among the buckets of a hash, or among the values themselves; the report begins
  * with `length` bytes of coins.
  */
-function twoRounds(size: number, buckets: number, first: Response, second: Response, integers: (bigint | number)[], length: number, state: (coins: Bytes, value: number) => number): Sampler {
+function twoRounds(
+  size: number,
+  buckets: number,
+  first: Response,
+  second: Response,
+  integers: (bigint | number)[],
+  length: number,
+  state: (coins: Bytes, value: number) => number,
+): Sampler {
   const k = BigInt(buckets);
   const [all, again] = [first, second].map((round) => checkResponse(round, buckets));
   const answer = (coins: Uint8Array, value: number) => concat(coins.subarray(0, length), index(value, buckets));
@@ -61,7 +69,14 @@ function twoRounds(size: number, buckets: number, first: Response, second: Respo
     state,
     permanent: (coins, value, random) => answer(coins, respond(value, first, random)),
     instant: (permanent, random) =>
-      answer(permanent, respond(permanent.subarray(length).reduceRight((value, byte) => 256 * value + byte, 0), second, random)),
+      answer(
+        permanent,
+        respond(
+          permanent.subarray(length).reduceRight((value, byte) => 256 * value + byte, 0),
+          second,
+          random,
+        ),
+      ),
   });
 }
 
@@ -75,8 +90,16 @@ export function chainedResponse(form: Json): Sampler {
 // Hashing: the response is to the bucket of a hash function that the report names.
 
 const HASH = { size: domainSize, buckets: whole(2, 2 ** 32), word: whole(32, 64) };
-const ROUNDS32 = [[16, 0x85ebca6b], [13, 0xc2b2ae35], [16, 1]];
-const ROUNDS64 = [[30n, 0xbf58476d1ce4e5b9n], [27n, 0x94d049bb133111ebn], [31n, 1n]];
+const ROUNDS32 = [
+  [16, 0x85ebca6b],
+  [13, 0xc2b2ae35],
+  [16, 1],
+];
+const ROUNDS64 = [
+  [30n, 0xbf58476d1ce4e5b9n],
+  [27n, 0x94d049bb133111ebn],
+  [31n, 1n],
+];
 
 function checkHash(size: number, buckets: number, bits: number): void {
   must(bits === (size <= 2 ** 17 && buckets <= 256 ? 32 : 64), "word");
@@ -121,5 +144,7 @@ const chainedHashingForm = record({ ...HASH, ...ROUNDS });
 export function chainedHashing(form: Json): Sampler {
   const { size, buckets, word: bits, first, second } = chainedHashingForm(form, "sampler");
   checkHash(size, buckets, bits);
-  return twoRounds(size, buckets, first, second, [bits], bits / 4, (coins, value) => bucket(coins, value, bits, buckets));
+  return twoRounds(size, buckets, first, second, [bits], bits / 4, (coins, value) =>
+    bucket(coins, value, bits, buckets),
+  );
 }

@@ -50,7 +50,12 @@ export const MOST = 4096;
 
 /** A 64-bit integer, in decimal digits. */
 export const word: Reader<bigint> = (value, name) =>
-  BigInt(such<string>((each) => /^(0|[1-9]\d{0,19})$/.test(each as string) && typeof each === "string" && BigInt(each) < W)(value, name));
+  BigInt(
+    such<string>((each) => /^(0|[1-9]\d{0,19})$/.test(each as string) && typeof each === "string" && BigInt(each) < W)(
+      value,
+      name,
+    ),
+  );
 
 export const domainSize = whole(2, 2 ** 26);
 
@@ -75,7 +80,8 @@ export function locate(value: bigint, ranges: bigint[]): [number, bigint] {
 }
 
 /** How many bytes the integers below a number take on the wire. */
-export const indexBytes = (count: number): number => (count <= 2 ** 8 ? 1 : count <= 2 ** 16 ? 2 : count <= 2 ** 32 ? 4 : 8);
+export const indexBytes = (count: number): number =>
+  count <= 2 ** 8 ? 1 : count <= 2 ** 16 ? 2 : count <= 2 ** 32 ? 4 : 8;
 
 /** One report that is an integer below a number. */
 export const index = (value: number, count: number): Bytes => littleEndian(value, indexBytes(count));

@@ -12,16 +12,21 @@ const rowsOf = list(list(word, 2, MOST), 1, MOST);
 export const table: Reader<bigint[][]> = (value, name) => {
   const rows = rowsOf(value, name);
   const width = rows[0].length;
-  for (const row of rows) must(rows.length * width <= MOST && row.length === width && row.every(Boolean) && sum(row) === W, name);
+  for (const row of rows)
+    must(rows.length * width <= MOST && row.length === width && row.every(Boolean) && sum(row) === W, name);
   return rows;
 };
 
 /** The largest and the smallest of some integers. */
 const extremes = (each: bigint[]): [bigint, bigint] =>
-  each.reduce<[bigint, bigint]>(([most, least], one) => [one > most ? one : most, one < least ? one : least], [each[0], each[0]]);
+  each.reduce<[bigint, bigint]>(
+    ([most, least], one) => [one > most ? one : most, one < least ? one : least],
+    [each[0], each[0]],
+  );
 
 /** The largest ratio of two entries of a column. */
-export const worstColumn = (rows: bigint[][]): Ratio => largest(...rows[0].map((_, j) => extremes(rows.map((row) => row[j]))));
+export const worstColumn = (rows: bigint[][]): Ratio =>
+  largest(...rows[0].map((_, j) => extremes(rows.map((row) => row[j]))));
 
 const turnedForm = record({ grid: gridOf(MOST), weights: words });
 
@@ -58,7 +63,13 @@ export function mixedRows(form: Json): Sampler {
   });
 }
 
-const noiseForm = record({ grid: gridSteps, reach: whole(0, MOST), blocks: words, lengths: list(cellCount, 1, MOST), weights: words });
+const noiseForm = record({
+  grid: gridSteps,
+  reach: whole(0, MOST),
+  blocks: words,
+  lengths: list(cellCount, 1, MOST),
+  weights: words,
+});
 
 export function noise(form: Json): Sampler {
   const { grid, reach, blocks, weights, lengths: given } = noiseForm(form, "sampler");
@@ -67,9 +78,21 @@ export function noise(form: Json): Sampler {
   const runs = weights.map((weight, i) => weight * BigInt(lengths[i] ?? 0));
   const starts = lengths.map((_, i) => lengths.slice(0, i).reduce((a, b) => a + b, 0));
   const falls = (each: bigint, i: number, all: bigint[]) => each && (!i || each <= all[i - 1]);
-  must(blocks.length + weights.length + given.length <= MOST && reach <= blocks.length - 2 && cells <= MOST_CELLS, "reach and the number of blocks");
-  must(blocks.every((each) => each && !(each & 1n)) && blocks.slice(0, reach + 1).every(falls) && sum(blocks) === W, "blocks");
-  must(lengths.length === weights.length && starts.at(-1)! + lengths.at(-1)! === grid && weights.every(falls) && sum(runs) === W, "lengths and weights");
+  must(
+    blocks.length + weights.length + given.length <= MOST && reach <= blocks.length - 2 && cells <= MOST_CELLS,
+    "reach and the number of blocks",
+  );
+  must(
+    blocks.every((each) => each && !(each & 1n)) && blocks.slice(0, reach + 1).every(falls) && sum(blocks) === W,
+    "blocks",
+  );
+  must(
+    lengths.length === weights.length &&
+      starts.at(-1)! + lengths.at(-1)! === grid &&
+      weights.every(falls) &&
+      sum(runs) === W,
+    "lengths and weights",
+  );
   const ratio = largest(
     [weights[0], weights.at(-1)!],
     ...blocks.slice(0, reach).map((block, i): [bigint, bigint] => [block, blocks[i + 1]]),
@@ -83,13 +106,21 @@ export function noise(form: Json): Sampler {
   });
 }
 
-const sectorForm = record({ stand: oneOf("sector"), grid: whole(2, 2 ** 30), width: cellCount, inside: word, outside: word });
+const sectorForm = record({
+  stand: oneOf("sector"),
+  grid: whole(2, 2 ** 30),
+  width: cellCount,
+  inside: word,
+  outside: word,
+});
 
 /** A direction: the window is one of the sectors of a circle, the one that the value lies in. */
 function sector(form: Json): Cells {
   const { grid, width, inside, outside } = sectorForm(form, "sampler");
   const cellOf = levels(width, (grid - 1) * width, inside, outside);
-  return celled(grid, grid, grid * width, { num: inside, den: outside }, (place, random) => cellOf(random.u64(), place * width));
+  return celled(grid, grid, grid * width, { num: inside, den: outside }, (place, random) =>
+    cellOf(random.u64(), place * width),
+  );
 }
 
 /** Any window. */

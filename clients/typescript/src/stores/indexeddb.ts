@@ -45,7 +45,11 @@ export class IndexedDBStore implements Store {
       const [result] = await Promise.all([work(transaction.objectStore(TABLE)), complete]);
       return result;
     } catch (error) {
-      throw new LdpkitError("storage", `the browser's database ${this.name} failed, so nothing was spent: ${error}`, error);
+      throw new LdpkitError(
+        "storage",
+        `the browser's database ${this.name} failed, so nothing was spent: ${error}`,
+        error,
+      );
     } finally {
       database?.close();
     }
