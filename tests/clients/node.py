@@ -17,7 +17,6 @@ from ldpkit.core.locks import fcntl
 __all__ = ["CLIENT", "prepare", "run_node"]
 
 CLIENT = Path(__file__).parents[2] / "clients" / "typescript"
-_STAMP = CLIENT / "node_modules" / ".installed"
 
 
 def prepare() -> None:
@@ -26,11 +25,19 @@ def prepare() -> None:
     if missing:
         pytest.skip(f"no {' and no '.join(missing)} here: install Node.js 20 to test the TypeScript client")
     with _alone():
-        wanted = hashlib.sha256((CLIENT / "package-lock.json").read_bytes()).hexdigest()
-        if not _STAMP.exists() or _STAMP.read_text() != wanted:
-            _run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-            _STAMP.write_text(wanted)
-        _run("node", "build.mjs", "--dist")
+        _once(CLIENT / "node_modules", [CLIENT / "package-lock.json"], "npm", "ci", "--ignore-scripts")
+        sources = [CLIENT / "build.mjs", CLIENT / "test" / "internals.ts", *CLIENT.glob("src/**/*.ts")]
+        # Once as well: a build under the feet of another worker's test would be read half written.
+        _once(CLIENT / "dist", sources, "node", "build.mjs", "--dist")
+
+
+def _once(folder: Path, sources: list[Path], *command: str) -> None:
+    """Run a command that makes a folder, unless it was made from the same sources."""
+    contents = b"".join(path.read_bytes() for path in sorted(sources))
+    stamp, wanted = folder / ".made", hashlib.sha256(contents).hexdigest()
+    if not stamp.exists() or stamp.read_text() != wanted:
+        _run(*command)
+        stamp.write_text(wanted)
 
 
 @contextlib.contextmanager
