@@ -29,7 +29,7 @@ from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.planning.constraint import Constraint, Direction
 from ldpkit.planning.frequencies.question import Question
-from ldpkit.planning.searches.trials import TrialRunner
+from ldpkit.planning.searches import TrialRunner
 from ldpkit.simulation.datasets import load
 from timing import print_table
 

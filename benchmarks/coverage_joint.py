@@ -10,8 +10,8 @@ from coverage_cells import LEVEL, Cell, Row, holders, row_of, summed_row, wald_e
 from coverage_frequencies import people_of
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.from_reports import Noise
 from ldpkit.estimation.groups import GroupRegion
-from ldpkit.estimation.noise import Noise
 from ldpkit.estimation.pair_law import PairCountLaw
 from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.joint.oracle import PairedOracle

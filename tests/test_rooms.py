@@ -29,7 +29,7 @@ def graph():
     return grimp.build_graph("ldpkit", exclude_type_checking_imports=True, cache_dir=None)
 
 
-@pytest.mark.parametrize("room", ["estimation", "protocols", "testing"])
+@pytest.mark.parametrize("room", ["client", "estimation", "protocols", "testing"])
 def test_no_modules_of_a_room_import_each_other_in_a_circle(graph, room):
     inside = {module for module in graph.modules if module.startswith(f"ldpkit.{room}.")}
     left = {module: graph.find_modules_directly_imported_by(module) & inside for module in inside}

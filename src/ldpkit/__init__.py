@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
+    from ldpkit.client.store import DeviceStore
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.cellgrid import CellGrid
@@ -110,13 +111,11 @@ if TYPE_CHECKING:
     from ldpkit.planning.frequencies.recommendation import Recommendation
     from ldpkit.planning.locations import LocationRecommendation, recommend_locations
     from ldpkit.planning.mean.recommendation import MeanRecommendation, recommend_mean
-    from ldpkit.planning.plan import Plan
-    from ldpkit.planning.plans import Plans
+    from ldpkit.planning.plan import Plan, Plans
     from ldpkit.protocols.adaptive_mean import AdaptiveMean
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
-    from ldpkit.protocols.store import DeviceStore
     from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
     from ldpkit.simulation.trajectories import TrajectoryEvaluation, evaluate_trajectories
 
@@ -293,8 +292,7 @@ _HOMES = {
     "planning.frequencies.recommendation": ("Recommendation",),
     "planning.locations": ("LocationRecommendation", "recommend_locations"),
     "planning.mean.recommendation": ("MeanRecommendation", "recommend_mean"),
-    "planning.plan": ("Plan",),
-    "planning.plans": ("Plans",),
+    "planning.plan": ("Plan", "Plans"),
     "protocols.adaptive_mean": ("AdaptiveMean",),
     "protocols.attributes": ("SampledAttributes",),
     "estimation.circular_density": ("CircularDensity",),
@@ -358,7 +356,7 @@ _HOMES = {
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
-    "protocols.store": ("DeviceStore",),
+    "client.store": ("DeviceStore",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),

@@ -15,9 +15,8 @@ from ldpkit.assurance.audit import attack
 from ldpkit.assurance.audit.attack import lower_bound
 from ldpkit.assurance.audit.enumeration import enumerate_channel
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import WORD
+from ldpkit.core.exact import WORD, RandomisedResponse
 from ldpkit.core.provenance import Provenance, Span
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 
 FEW = 8_000  # reports show that an oracle of epsilon 1.5 (SHE, THE: 2) exceeds 1, with each of eight seeds

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ldpkit.cli.progress import track
+from ldpkit.cli.printing import track
 
 
 class Terminal(io.StringIO):

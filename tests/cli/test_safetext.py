@@ -10,7 +10,7 @@ import pytest
 
 from ldpkit.cli.options import Format
 from ldpkit.cli.printing import note, show
-from ldpkit.core.safetext import visible
+from ldpkit.core.text import visible
 from ldpkit.files.readers import read_counts
 from ldpkit.files.spreadsheet import harmless_cell, original_cell
 

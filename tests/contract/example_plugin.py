@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 import ldpkit
+from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Indices, Reports
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.channel import Channel
 
 

@@ -16,8 +16,7 @@ import ldpkit
 from contract.hash_checks import check_hash_pairs, check_hash_sampler
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.errors import ContractError
-from ldpkit.core.exact import WORD
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.core.exact import WORD, RandomisedResponse
 from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.channel import Channel
 from ldpkit.testing.circular import check_arcs, check_full_circle, check_one_point, check_turning

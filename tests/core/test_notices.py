@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 SCRIPT = """
-from ldpkit.core.notices import listen
+from ldpkit.core.watching import listen
 from ldpkit.core.compiled import compiled
 
 @compiled()

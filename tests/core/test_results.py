@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.assurance.classifier.relaxations import relaxations
 from ldpkit.core.results import ENVELOPE, Result, finite
 from ldpkit.core.tables import Table
 from ldpkit.estimation.evidence import Evidence
@@ -85,6 +86,7 @@ def _kinds():
         ldpkit.utility(_above, [[0.2], [0.7]], {0: ldpkit.OGPM((0, 1), 2.0)}, draws=50),
     )
     yield "plan classifier", ldpkit.plan.classifier(_above, [[0.2], [0.9]], {0: (0, 1)}, mechanisms=["ogpm"])
+    yield "relaxations", relaxations(1.0, 0.1, columns=2)
     yield "recommendation", ldpkit.recommend(PEOPLE, epsilon=1.0, protocols=["grr"], repeats=4)
     yield "mean recommendation", ldpkit.recommend_mean((0, 10), 100, epsilon=0.01)
     risks = ldpkit.risk(["grr", "oue"], domain=3, epsilon=[1, 2])

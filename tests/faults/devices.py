@@ -14,7 +14,7 @@ from pathlib import Path
 
 import ldpkit
 from faults.found import PATIENCE, SIGNALS, Found
-from ldpkit.protocols.store import DeviceStore
+from ldpkit.client.store import DeviceStore
 
 __all__ = ["NAME", "run"]
 
@@ -27,7 +27,7 @@ _QUESTION = "page"
 _ANSWERS = """
 import sys
 import ldpkit
-from ldpkit.protocols.store import DeviceStore
+from ldpkit.client.store import DeviceStore
 oracle = ldpkit.get("lgrr", 50, epsilon_inf=2, epsilon_1=1)
 device = ldpkit.Device(oracle, DeviceStore(sys.argv[1]), question="page")
 print("ready", flush=True)

@@ -171,6 +171,56 @@ SCENARIOS = (
         ),
         ("pairs.png",),
     ),
+    Scenario(
+        "plan capacity --figure",
+        (
+            *("plan", "capacity", "-d", "poisson:k=41,n=98511,mean=16", "--capacity", "1500000"),
+            *("--constraint", "fn", "--at-most", "0.1", "-p", "grr", "--figure", "capacity.png"),
+        ),
+        ("capacity.png",),
+    ),
+    Scenario(
+        "plan classifier --figure",
+        (
+            *("plan", "classifier", "in/model.skops", "in/people.csv", "--sensitive", "age", "-p", "ogpm"),
+            *("--keep", "0.8", "--figure", "kept.svg"),
+        ),
+        ("kept.svg",),
+    ),
+    Scenario(
+        "mean --figure",
+        (*("mean", "in/ages.txt", "--period", "100", "-e", "1", "--seed", "1", "--figure", "mean.svg"),),
+        ("mean.svg",),
+    ),
+    Scenario(
+        "error --figure",
+        ("error", "-p", "ogpm", "pm", "-e", "1", "2", "--figure", "error.svg"),
+        ("error.svg",),
+    ),
+    Scenario(
+        "optimal",
+        ("optimal", "-e", "1", "--intervals", "8", "-o", "best.json", "--figure", "best.svg"),
+        ("best.json", "best.svg"),
+    ),
+    *(
+        Scenario(
+            f"trajectory to {ending}",
+            (
+                *("trajectory", "privatize", "in/walks.csv", "--space", "0,0,1,1", "-p", "tracs_c"),
+                *("--seed", "1", "-o", f"walks.{ending}"),
+            ),
+            (f"walks.{ending}",),
+        )
+        for ending in ("csv", "geojson", "parquet", "ldp")
+    ),
+    Scenario(
+        "trajectory heatmap",
+        (
+            *("trajectory", "heatmap", "in/places.ldp", "--columns", "4", "--rows", "4"),
+            *("--figure", "map.svg"),
+        ),
+        ("map.svg",),
+    ),
 )
 
 
@@ -182,5 +232,19 @@ def make_inputs(folder: Path) -> list[tuple[str, ...]]:
     (folder / "clicks.dat").write_text(
         "".join(f"{number % 97} {number % 89} {number % 7}\n" for number in range(100_000))
     )
+    walks = (f"{number // 10},{number % 89 / 89},{number % 97 / 97}\n" for number in range(50_000))
+    (folder / "walks.csv").write_text("id,x,y\n" + "".join(walks))
+    people = [(number * 7 % 100 / 100, number * 13 % 97 / 97) for number in range(40)]
+    (folder / "people.csv").write_text("age,bmi\n" + "".join(f"{age},{bmi}\n" for age, bmi in people))
+    _save_model(folder / "model.skops", people)
     report = ("privatize", "in/values.txt", "-p", "grr", "-e", "1", "--domain", "16", "-o", "in/reports.ldp")
-    return [report]
+    places = ("trajectory", "privatize", "in/walks.csv", "--space", "0,0,1,1", "-o", "in/places.ldp")
+    return [report, places]
+
+
+def _save_model(file: Path, people: list[tuple[float, float]]) -> None:
+    import skops.io
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression().fit(people, [age > bmi for age, bmi in people])
+    skops.io.dump(model, file)

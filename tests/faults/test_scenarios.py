@@ -10,11 +10,11 @@ import pytest
 from typer.main import get_command
 
 from faults.scenarios import SCENARIOS
-from fuzz.targets.commands import READING, VALUES
+from fuzz.targets.commands import READING, VALUES, WALKS
 from ldpkit.cli.app import make_app
 from ldpkit.cli.retired import refuse_retired
 
-COMMANDS = [*(each.words + each.overwrite for each in SCENARIOS), *map(tuple, READING), *map(tuple, VALUES)]
+COMMANDS = [*(each.words + each.overwrite for each in SCENARIOS), *map(tuple, (*READING, *VALUES, *WALKS))]
 
 
 def parse(words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -93,6 +94,44 @@ def test_gpx_with_a_document_type_is_refused_before_anything_is_read(tmp_path):
 def test_files_that_cannot_be_used_are_refused(tmp_path, name, text, message):
     with pytest.raises(InvalidInputError, match=message):
         read_trajectories(written(tmp_path, name, text))
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "times", "message"),
+    [
+        ([10**400, 1], "a", [1, 2], "no pairs of numbers"),
+        ({"x": 1}, "a", [1, 2], "no pairs of numbers"),
+        ([1, 1], True, [1, 2], "give text or a whole number"),
+        ([1, 1], "a", [10**400, 1], "neither a number nor a date"),
+        ([1, 1], "a", ["0001-01-01T00:00+23:00", "0002-01-01"], "neither a number nor a date"),
+    ],
+)
+def test_numbers_and_names_that_nothing_holds_are_refused(tmp_path, row, name, times, message):
+    shape = {"type": "LineString", "coordinates": [row, [0, 1]]}
+    form = {"type": "Feature", "id": name, "properties": {"time": times}, "geometry": shape}
+    with pytest.raises(InvalidInputError, match=message):
+        read_trajectories(written(tmp_path, "a.geojson", json.dumps(form)))
+
+
+def test_ids_come_back_whatever_they_are(tmp_path):
+    pytest.importorskip("pyarrow")
+    for names in (["\ud800", "b"], [10**30, 2], [1, "b"]):
+        walks = ldpkit.Trajectories.from_list([[(0, 1)], [(2, 3)]], ids=names)
+        for ending in ("csv", "parquet", "geojson"):
+            write_trajectories(tmp_path / f"a.{ending}", walks)
+            assert len(read_trajectories(tmp_path / f"a.{ending}")) == 2
+
+
+def test_a_long_whole_number_is_a_coordinate(tmp_path):
+    file = written(tmp_path, "a.csv", "x,y\n1,29223372036854775807\n2,2\n")
+    assert read_trajectories(file).points[0].tolist() == [1.0, 29223372036854775807.0]
+
+
+@pytest.mark.parametrize("ending", ["gpx", "geojson"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, ending):
+    os.mkfifo(tmp_path / f"a.{ending}")
+    with pytest.raises(InvalidInputError, match="not a file on a disk"):
+        read_trajectories(tmp_path / f"a.{ending}")
 
 
 def test_columns_by_name_and_by_request(tmp_path):

@@ -58,13 +58,14 @@ class Guard:
                 if isinstance(path, (str, bytes, os.PathLike)):
                     self._check(event, os.fspath(path))
         elif event in _NEVER:
-            if event != "pickle.find_class" or not _is_numba():
+            if event != "pickle.find_class" or not _is_within(f"{os.sep}numba{os.sep}"):
                 self.seen.append(f"{event} {str(arguments)[:200]}")
         elif event == "compile":
             source = arguments[0]
             if isinstance(source, str):
                 source = source.encode("utf-8", "surrogatepass")
-            if isinstance(source, bytes) and len(source) >= _SHORTEST_CODE and source in self._data:
+            is_code = isinstance(source, bytes) and len(source) >= _SHORTEST_CODE
+            if is_code and source in self._data and not _is_within(f"{os.sep}ast.py", "literal_eval"):
                 self.seen.append(f"code of the input is compiled: {source[:100]!r}")
 
     def _check(self, event: str, path: str | bytes) -> None:
@@ -77,12 +78,16 @@ class Guard:
             self.seen.append(f"{event} outside the folder: {name[:200]!r}")
 
 
-def _is_numba() -> bool:
-    """Whether Numba is at work, which keeps its compiled code as pickles in a cache of its own."""
+def _is_within(file: str, function: str = "") -> bool:
+    """Whether a function of some file is at work.
+
+    Numba keeps its compiled code as pickles in a cache of its own. The head of an array is read by
+    `ast.literal_eval`, which parses numbers and texts and runs nothing.
+    """
     frame = sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back
-        if f"{os.sep}numba{os.sep}" in frame.f_code.co_filename:
+        if file in frame.f_code.co_filename and function in frame.f_code.co_name:
             return True
     return False
 

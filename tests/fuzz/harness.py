@@ -127,13 +127,14 @@ class Harness:
         self._note(target, data)
         self._clear()
         seconds, problem, is_refused = self._attempt(target, data)
-        if len(data) <= SMALL and (seconds > SECONDS or "MemoryError" in (problem or "")):
+        is_small, told = len(data) <= SMALL, problem or ""
+        if (is_small and (seconds > SECONDS or "MemoryError" in told)) or told.startswith("too slow"):
             # Once more: the first time something may have been compiled or loaded.
             self._clear()
             self._patiently(target, data)
             self._clear()
             seconds, problem, is_refused = self._attempt(target, data)
-            if problem is None and seconds > SECONDS:
+            if problem is None and is_small and seconds > SECONDS:
                 problem = f"too slow: an input of {len(data)} bytes takes {seconds:.1f} CPU seconds"
         result.inputs += 1
         result.seconds = time.process_time()

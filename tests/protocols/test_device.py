@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import InvalidParameterError, MismatchError, OutOfDomainError
 from ldpkit.protocols.device import Device
-from ldpkit.protocols.labels import person_keys
+from ldpkit.protocols.people import person_keys
 from ldpkit.protocols.permanent import PermanentReports
-from ldpkit.protocols.store import DeviceStore
 from ldpkit.testing.false_alarms import SAID, z_limit
 
 NAMES = ["lgrr", "lsue", "loue", "lsoue", "losue", "lblh", "lolh", "dbitflip"]

@@ -8,9 +8,9 @@ from scipy import stats
 
 import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
+from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.protocols.labels import person_keys
-from ldpkit.protocols.store import DeviceStore
+from ldpkit.protocols.people import person_keys
 
 SECRET = bytes(range(32))
 seeded = ldpkit.random.seeded

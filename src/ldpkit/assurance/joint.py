@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ldpkit.core.checks import check_whole
+from ldpkit.core.parameters import check_whole
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.joint.adversary import Adversary
 from ldpkit.mechanisms.kinds import is_paired

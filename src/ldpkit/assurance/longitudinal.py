@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import exp_bounds
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
 from ldpkit.mechanisms.kinds import is_memoized

@@ -15,7 +15,7 @@ from ldpkit.core.tables import Table
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
-from ldpkit.planning.plans import left_out_note
+from ldpkit.planning.plan import left_out_note
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
 from ldpkit.simulation.metrics import metric_for
 

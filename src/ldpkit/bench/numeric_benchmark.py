@@ -24,7 +24,7 @@ from ldpkit.core.tables import Table, cell_text
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.binned_density import ALGORITHMS
 from ldpkit.mechanisms.kinds import ALL, NUMERIC, listed, select
-from ldpkit.planning.plans import left_out_note
+from ldpkit.planning.plan import left_out_note
 
 __all__ = ["DENSITY_DATA", "MEAN_DATA", "NumericBenchmark", "density", "mean"]
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 from ldpkit.core.limits import check_request
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS, load_known_numbers
 

@@ -19,8 +19,8 @@ import numpy as np
 from ldpkit.bench.grid import Grid
 from ldpkit.bench.numeric_data import NumericData
 from ldpkit.core import random
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import ALGORITHMS, FINE

@@ -14,27 +14,40 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from ldpkit import __version__
-from ldpkit.cli.groups import Group
 from ldpkit.cli.retired import refuse_retired
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, PluginError
-from ldpkit.core.notices import listen
-from ldpkit.core.numbertext import decimal_comma
-from ldpkit.core.safetext import visible
 from ldpkit.core.stopping import Stopped
+from ldpkit.core.text import decimal_comma, visible
+from ldpkit.core.watching import listen
 
-__all__ = ["COMMANDS", "make_app", "run"]
+__all__ = ["COMMANDS", "Group", "make_app", "run"]
 
 _UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, whichever Click it is made of
 
 COMMANDS = (
     *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
     *("privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
-    *("bench", "datasets", "reproduce"),
+    *("bench", "datasets", "reproduce", "spec"),
 )
 """The commands in the order of --help; each is a module of this room."""
+
+
+class Group(TyperGroup):
+    """A group that shows its help, with exit code 2, when it is called without a command.
+
+    What Typer itself does then depends on the version of what lies below it.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Show the help if there is nothing to parse."""
+        if not args:
+            print(ctx.get_help())
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
 
 
 class _Commands(Group):
@@ -152,11 +165,11 @@ def _plain_warnings() -> Iterator[None]:
 
 def _run_command(words: list[str]) -> int:
     """Run a command and return its exit code; what Typer finds wrong becomes a refusal like any other."""
-    if (name := _called(words)) is not None:
-        refuse_retired(name, words[words.index(name) + 1 :])
     try:
         code = get_command(make_app(words)).main(words, prog_name="ldpkit", standalone_mode=False)
     except _UsageError as error:
+        if (name := _called(words)) is not None:
+            refuse_retired(name, words[words.index(name) + 1 :])
         raise InvalidParameterError(_in_one_line(error, words)) from None
     return code if isinstance(code, int) else 0
 

@@ -24,9 +24,8 @@ from ldpkit.cli.outputs import (
     save_drawn,
     write_text,
 )
-from ldpkit.cli.parsing import parse_budgets, refuse_options
+from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, refuse_options, split
 from ldpkit.cli.printing import note, present, say
-from ldpkit.cli.repeatable import ManyValuesCommand, split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -259,7 +258,7 @@ def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Ask
 
     from ldpkit.bench.results import save
     from ldpkit.bench.runlog import RunLog
-    from ldpkit.cli.progress import track
+    from ldpkit.cli.printing import track
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.stopping import tidied
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.inputs import note_dropped, refuse_row, refuse_text
+from ldpkit.cli.inputs import note_dropped, refuse_outside, refuse_row, refuse_text
 from ldpkit.cli.making import make_circular
 from ldpkit.cli.printing import note
 from ldpkit.cli.tallies import is_collected
@@ -112,13 +112,6 @@ correct --period and --low, or take it round the circle with --wrap
             raise
         refuse_row(place, error.position, error.without_position)
     if outside and not wrap:
-        import numpy as np
-
-        row = int(np.argmax((data < circle.low) | (data > circle.high)))
-        refuse_row(
-            place,
-            row,
-            f"value {float(data[row])!r} is not in {circle}: remove it, correct --period and --low, or take "
-            "it round the circle with --wrap",
-        )
+        remedy = "correct --period and --low, or take it round the circle with --wrap"
+        refuse_outside(data, circle, str(circle), remedy, place)
     return values, outside

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import options as opt
-from ldpkit.cli.groups import Group
+from ldpkit.cli.app import Group
 from ldpkit.cli.inputs import note_dropped
 from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
 from ldpkit.cli.parsing import refuse_options

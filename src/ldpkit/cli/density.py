@@ -80,7 +80,7 @@ def density(
     On a circle (--period) smoothing goes round and there are no quantiles; the default is
     circular_sw.
     """
-    from ldpkit.core.checks import check_fraction
+    from ldpkit.core.parameters import check_fraction
     from ldpkit.estimation.binned_density import ALGORITHMS
     from ldpkit.mechanisms.tally import CircularTally
 

@@ -8,10 +8,8 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_figure, save_drawn
-from ldpkit.cli.parsing import parse_budgets, parse_circle, parse_interval
-from ldpkit.cli.printing import present
-from ldpkit.cli.progress import watched
-from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, parse_circle, parse_interval, split
+from ldpkit.cli.printing import present, watched
 
 __all__ = ["add_to"]
 

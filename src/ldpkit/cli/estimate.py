@@ -92,7 +92,7 @@ def estimate(
     about those they were drawn from at random.
     From reports of numbers it estimates their mean and variance.
     """
-    from ldpkit.core.checks import check_fraction
+    from ldpkit.core.parameters import check_fraction
     from ldpkit.core.wholefile import whole_file, whole_text_stream
     from ldpkit.estimation.consistency import CONSISTENCY
     from ldpkit.mechanisms.tally import ESTIMATORS

@@ -10,13 +10,14 @@ from ldpkit.cli.parsing import parse_interval
 from ldpkit.cli.printing import note
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.core.numbertext import clock_time, decimal_comma
+from ldpkit.core.text import clock_time, decimal_comma
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ldpkit.cli.options import Missing
     from ldpkit.core.domains.interval import IntervalDomain
+    from ldpkit.core.domains.reals import RealDomain
     from ldpkit.core.typing import Floats
     from ldpkit.files.pieces import Piece
     from ldpkit.simulation.datasets import Dataset
@@ -29,6 +30,7 @@ __all__ = [
     "moved_in_words",
     "note_dropped",
     "read_numbers",
+    "refuse_outside",
     "refuse_row",
     "refuse_text",
 ]
@@ -154,16 +156,19 @@ def as_numbers(
     refuse_text(data, place)
     numbers, outside = domain.clip(data)
     if outside and not clip:
-        import numpy as np
-
-        row = int(np.argmax((data < domain.low) | (data > domain.high)))
-        refuse_row(
-            place,
-            row,
-            f"value {float(data[row])!r} is not in the interval {domain}: remove it, "
-            "widen --low and --high, or move it to the nearest end with --clip",
-        )
+        remedy = "widen --low and --high, or move it to the nearest end with --clip"
+        refuse_outside(data, domain, f"the interval {domain}", remedy, place)
     return numbers, outside
+
+
+def refuse_outside(
+    data: np.ndarray[Any, Any], domain: RealDomain, where: str, remedy: str, place: Piece | None
+) -> NoReturn:
+    """Refuse the first number that is not in its domain."""
+    import numpy as np
+
+    row = int(np.argmax((data < domain.low) | (data > domain.high)))
+    refuse_row(place, row, f"value {float(data[row])!r} is not in {where}: remove it, {remedy}")
 
 
 def refuse_row(place: Piece | None, row: int, why: str) -> NoReturn:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.options import Format, FormatOption
-from ldpkit.cli.printing import show
-from ldpkit.cli.progress import track
+from ldpkit.cli.printing import show, track
 from ldpkit.cli.tallies import open_collected
 
 if TYPE_CHECKING:

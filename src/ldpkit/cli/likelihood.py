@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.progress import track
+from ldpkit.cli.printing import track
 from ldpkit.cli.tallies import open_all
 from ldpkit.core.errors import InvalidInputError
 

@@ -138,8 +138,8 @@ def _whole_numbers(text: str) -> list[int]:
 
 def _attack(exposure: Exposure, devices: int, seed: int) -> AttackCurve:
     """AttackCurve in batches, so that there is progress to show."""
-    from ldpkit.cli.progress import track
-    from ldpkit.core.checks import check_whole
+    from ldpkit.cli.printing import track
+    from ldpkit.core.parameters import check_whole
 
     check_whole(devices, "devices")
     batches = min(_BATCHES, devices)

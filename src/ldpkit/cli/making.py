@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
-from ldpkit.core.numbertext import decimal_comma
+from ldpkit.core.text import decimal_comma
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.base import Domain

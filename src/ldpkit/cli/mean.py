@@ -73,7 +73,7 @@ def mean(
     From report files it is the collector's half.
     """
     from ldpkit.core import random
-    from ldpkit.core.checks import check_fraction
+    from ldpkit.core.parameters import check_fraction
 
     check_fraction(level, "level")
     circle = parse_circle(period, low, high, clip=clip, wrap=wrap)

@@ -56,7 +56,7 @@ def mechanisms(
     value: it is that of one round. For numeric mechanisms it is that of the mean of
     numbers between -1 and 1, in the worst case.
     """
-    from ldpkit.core.checks import check_epsilon
+    from ldpkit.core.parameters import check_epsilon
     from ldpkit.mechanisms.base import MECHANISMS
 
     budget, values = check_epsilon(epsilon), parse_domain(domain)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import typer
 
 from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_pairs
-from ldpkit.cli.groups import Group
+from ldpkit.cli.app import Group
+from ldpkit.cli.parsing import ManyValuesCommand
 
 __all__ = ["add_to"]
 
@@ -13,8 +14,8 @@ __all__ = ["add_to"]
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     plan = typer.Typer(cls=Group, help="Choose the budget before collecting.", rich_markup_mode=None)
-    plan_budget.add_to(plan)
-    plan_capacity.add_to(plan)
-    plan_pairs.add_to(plan)
-    plan_classifier.add_to(plan)
+    plan.command(cls=ManyValuesCommand, epilog=plan_budget.EXAMPLES)(plan_budget.budget)
+    plan.command(cls=ManyValuesCommand, epilog=plan_capacity.EXAMPLES)(plan_capacity.capacity)
+    plan.command(epilog=plan_pairs.EXAMPLES)(plan_pairs.pairs)
+    plan.command(epilog=plan_classifier.EXAMPLES)(plan_classifier.classifier)
     app.add_typer(plan, name="plan")

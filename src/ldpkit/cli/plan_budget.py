@@ -10,17 +10,16 @@ from ldpkit.cli import options as opt
 from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import check_extra, check_figure
-from ldpkit.cli.parsing import parse_numbers, refuse_options
-from ldpkit.cli.plan_mean import MeanOptions
-from ldpkit.cli.progress import watched
-from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.parsing import parse_numbers, refuse_options, split
+from ldpkit.cli.plan_mean import plan_mean
+from ldpkit.cli.printing import watched
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["add_to"]
+__all__ = ["EXAMPLES", "budget"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
 
-_EXAMPLES = """
+EXAMPLES = """
 \b
 Examples:
   ldpkit plan budget -d counts.csv -p oue -u mae --at-most 0.005
@@ -38,11 +37,6 @@ Examples:
 Several values may follow -p and --search, be separated by commas, or the option be repeated. The exit
 code is 1 if no mechanism can do what is wanted.
 """
-
-
-def add_to(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("budget", cls=ManyValuesCommand, epilog=_EXAMPLES)(budget)
 
 
 def budget(
@@ -91,20 +85,9 @@ def budget(
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
     check_figure(figure, force=force, inputs=[data])
-    about_mean = MeanOptions(
-        low,
-        high,
-        within,
-        people,
-        clip,
-        data,
-        column,
-        missing,
-        split(mechanism or ["hm"]),
-        0.95 if probability is None else probability,
-        (eps_min, eps_max),
-    )
-    if about_mean.given:
+    from ldpkit.core.random import seeded
+
+    if clip or any(each is not None for each in (low, high, within, people)):
         refuse_options(
             "the mean of numbers has --within for how far off it may be",
             metric=metric,
@@ -115,9 +98,24 @@ def budget(
             tolerance=tolerance,
             parameter=parameter,
         )
-        plan_opt.conclude(about_mean.plan(verified=verify, seed=seed), output, figure)
+        about_mean = plan_mean(
+            split(mechanism or ["hm"]),
+            low,
+            high,
+            within,
+            people,
+            data=data,
+            column=column,
+            missing=missing,
+            clip=clip,
+            probability=0.95 if probability is None else probability,
+            epsilon_min=eps_min,
+            epsilon_max=eps_max,
+            verified=verify,
+            rng=seeded(seed),
+        )
+        plan_opt.conclude(about_mean, output, figure)
         return
-    from ldpkit.core.random import seeded
     from ldpkit.planning.frequencies.plans import budget as plan
 
     searches = split(search or ["sequential"])

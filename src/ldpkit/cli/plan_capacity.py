@@ -10,12 +10,12 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import check_extra, check_figure
+from ldpkit.cli.parsing import split
 from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption, conclude
-from ldpkit.cli.progress import watched
-from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.printing import watched
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["add_to"]
+__all__ = ["EXAMPLES", "capacity"]
 
 
 class OutcomeName(enum.StrEnum):
@@ -36,7 +36,7 @@ class SearchName(enum.StrEnum):
     bayes = "bayes"
 
 
-_EXAMPLES = """
+EXAMPLES = """
 \b
 Examples:
   ldpkit plan capacity -d water.csv --capacity 1400000 --constraint fn \\
@@ -51,11 +51,6 @@ Examples:
 The file is a table with a column 'amount' or 'value' and a column 'count'. The exit code is 1 if no
 mechanism can do what is wanted.
 """
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("capacity", cls=ManyValuesCommand, epilog=_EXAMPLES)(capacity)
 
 
 def capacity(

@@ -20,13 +20,12 @@ from ldpkit.cli.options import (
     RepeatableSeedOption,
 )
 from ldpkit.cli.outputs import check_extra, check_figure, save_drawn
-from ldpkit.cli.printing import note, present
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, present, watched
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["add_to"]
+__all__ = ["EXAMPLES", "classifier"]
 
-_EXAMPLES = """
+EXAMPLES = """
 \b
 Examples:
   ldpkit plan classifier model.skops people.csv --sensitive age,bmi
@@ -43,11 +42,6 @@ class Criterion(enum.StrEnum):
 
     average = "average"
     worst = "worst"
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("classifier", epilog=_EXAMPLES)(classifier)
 
 
 def classifier(

@@ -13,7 +13,7 @@ from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from ldpkit.planning.plans import Plans
+    from ldpkit.planning.plan import Plans
 
 __all__ = [
     "AtLeastOption",

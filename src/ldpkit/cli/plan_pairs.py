@@ -11,9 +11,9 @@ from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["add_to"]
+__all__ = ["EXAMPLES", "pairs"]
 
-_EXAMPLES = """
+EXAMPLES = """
 \b
 Examples:
   ldpkit plan pairs --n 20000 --epsilon-alone 1 --epsilon 2 --ones-to 800
@@ -23,11 +23,6 @@ The plan shows randomised response, joint randomised response (the best under th
 of the thesis and the safe one) and the joint count of two, each with its epsilon towards the stated
 collector and towards anyone, including the partner.
 """
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("pairs", epilog=_EXAMPLES)(pairs)
 
 
 def pairs(

@@ -1,25 +1,28 @@
-"""Results for people and for the next tool: a table, CSV or JSON from the same rows."""
+"""What people and the next tool see: a table, CSV or JSON of the same rows, notes, and how far work is."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+import time
+from collections.abc import Generator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ldpkit import __version__
 from ldpkit.cli.options import Format
 from ldpkit.cli.writing import write_csv, write_json
 from ldpkit.core.results import ENVELOPE, in_columns
-from ldpkit.core.safetext import visible
+from ldpkit.core.stopping import tidied
 from ldpkit.core.tables import Table
-from ldpkit.core.texttable import text_table, wrapped
+from ldpkit.core.text import text_table, visible, wrapped
 
 if TYPE_CHECKING:
     from ldpkit.core.results import Result
 
-__all__ = ["note", "present", "say", "show", "show_table"]
+__all__ = ["note", "present", "say", "show", "show_table", "track", "watched"]
+
+Item = TypeVar("Item")
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 PROSE = 80  # longer lines are hard to read, however wide the window is
@@ -126,3 +129,50 @@ def note(message: str) -> None:
             say(message, file=sys.stderr)
         else:  # one line for who reads it with a program
             print(visible(message), file=sys.stderr)
+
+
+def track(
+    items: Iterable[Item], total: int | None, label: str, *, patience: float = 2.0
+) -> Generator[Item, None, None]:
+    """Yield the items, and show on a terminal how far they are.
+
+    Nothing is shown while the work is young, nor where standard error is no terminal.
+    Close the generator (`contextlib.closing`) so that the bar goes away with an exception.
+
+    Parameters
+    ----------
+    items : iterable
+        What is worked on.
+    total : int or None
+        How many items there will be, if that is known.
+    label : str
+        What is being done.
+    patience : float
+        After how many seconds the bar appears.
+    """
+    if not sys.stderr.isatty():
+        yield from items
+        return
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(label, total=total)
+    shown_from = time.monotonic() + patience
+    with tidied():  # the bar hides the cursor
+        try:
+            for item in items:
+                if not bar.live.is_started and time.monotonic() >= shown_from:
+                    bar.start()
+                yield item
+                bar.advance(task)
+        finally:
+            if bar.live.is_started:
+                bar.stop()
+
+
+def watched(items: Iterable[Item], total: int | None, label: str) -> Generator[Item, None, None]:
+    """Yield the items as `track` does, and take the bar away however that ends."""
+    with contextlib.closing(track(items, total, label)) as tracked:
+        yield from tracked

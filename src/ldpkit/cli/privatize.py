@@ -13,8 +13,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
-from ldpkit.cli.printing import note
-from ldpkit.cli.progress import track
+from ldpkit.cli.printing import note, track
 from ldpkit.cli.randomise import (
     Request,
     randomise_angles,

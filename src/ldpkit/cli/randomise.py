@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -164,7 +165,7 @@ def _number_work(asked: Request, mechanism: NumericMechanism, *, clip: bool) -> 
     asked.memory.check(mechanism)
     column = asked.stream()
     notes = _Notes(column)
-    numbers = _numbers(column, mechanism.domain, notes, clip=clip)
+    numbers = _taken(column, notes, partial(as_numbers, domain=mechanism.domain, clip=clip))
     chunks = mechanism.privatize_stream(numbers, rng=asked.rng)
     return Work(mechanism, chunks, notes, outside="moved" if clip else "refused")
 
@@ -196,17 +197,10 @@ def randomise_described(asked: Request, file: Path, *, clip: bool, wrap: bool) -
 
 def _angle_work(asked: Request, mechanism: CircularMechanism, *, wrap: bool) -> Work:
     asked.memory.check(mechanism)
-    circle = mechanism.domain
     column = asked.stream()
     notes = _Notes(column, outside=wrapped_in_words)
-
-    def angles() -> Iterator[Floats]:
-        for piece in column:
-            values, wrapped = as_angles(piece.typed(), circle, wrap=wrap, place=piece)
-            notes.moved += wrapped
-            yield values
-
-    chunks = mechanism.privatize_stream(angles(), rng=asked.rng)
+    angles = _taken(column, notes, partial(as_angles, circle=mechanism.domain, wrap=wrap))
+    chunks = mechanism.privatize_stream(angles, rng=asked.rng)
     return Work(mechanism, chunks, notes, outside="wrapped" if wrap else "refused")
 
 
@@ -231,7 +225,7 @@ def _describe(asked: Request, interval: IntervalDomain, bins: int, *, clip: bool
         column, [f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"]
     )
     (coins,) = asked.rng.spawn(1)
-    numbers = _numbers(column, interval, notes, clip=clip)
+    numbers = _taken(column, notes, partial(as_numbers, domain=interval, clip=clip))
     rounded = (round_at_random(interval, some, bins, coins) for some in numbers)
     chunks = asked.memory.stream(oracle, rounded, asked.rng)
     return Work(oracle, chunks, notes, asked.memory.devices, outside="moved" if clip else "refused")
@@ -281,12 +275,10 @@ class _Notes:
             yield dropped_in_words(self.column.dropped, self.column.read)
 
 
-def _numbers(
-    column: ColumnStream, interval: IntervalDomain, notes: _Notes, *, clip: bool
-) -> Iterator[Floats]:
-    """Yield a column as numbers of the interval, a piece at a time."""
+def _taken(column: ColumnStream, notes: _Notes, take: Callable[..., tuple[Floats, int]]) -> Iterator[Floats]:
+    """Yield a column as numbers, a piece at a time; `take` brings them within their domain."""
     for piece in column:
-        numbers, moved = as_numbers(piece.typed(), interval, clip=clip, place=piece)
+        numbers, moved = take(piece.typed(), place=piece)
         notes.moved += moved
         yield numbers
 

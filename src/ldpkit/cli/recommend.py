@@ -10,10 +10,8 @@ from ldpkit.cli import options as opt
 from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import check_figure, save_drawn
-from ldpkit.cli.parsing import parse_domain, refuse_options
-from ldpkit.cli.printing import note, present
-from ldpkit.cli.progress import watched
-from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.parsing import ManyValuesCommand, parse_domain, refuse_options, split
+from ldpkit.cli.printing import note, present, watched
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import typer
 
 from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption
 from ldpkit.cli.outputs import check_extra, check_output, is_standard_output
-from ldpkit.cli.printing import note, show
-from ldpkit.cli.progress import watched
+from ldpkit.cli.printing import note, show, watched
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]

@@ -13,16 +13,16 @@ from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
 from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism, refuse_circular
 from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import (
+    ManyValuesCommand,
     parse_budgets,
     parse_circle,
     parse_domain,
     parse_interval,
     parse_parameters,
     refuse_options,
+    split,
 )
-from ldpkit.cli.printing import note, present
-from ldpkit.cli.progress import watched
-from ldpkit.cli.repeatable import ManyValuesCommand, split
+from ldpkit.cli.printing import note, present, watched
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.progress import track
+from ldpkit.cli.printing import track
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.limits import check_memory
 

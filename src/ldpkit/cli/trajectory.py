@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from ldpkit.cli import trajectory_maps, trajectory_reports
-from ldpkit.cli.groups import Group
+from ldpkit.cli.app import Group
 
 __all__ = ["add_to"]
 

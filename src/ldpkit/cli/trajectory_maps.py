@@ -97,7 +97,7 @@ def heatmap(
     frequency oracle over the cells (-p olh) tells far more than noisy locations.
     """
     from ldpkit.cli.tallies import is_collected
-    from ldpkit.core.checks import check_fraction
+    from ldpkit.core.parameters import check_fraction
 
     check_fraction(level, "level")
     check_figure(figure, force=force, inputs=files)

@@ -11,9 +11,8 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli import walk
 from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_output, save_drawn
-from ldpkit.cli.parsing import parse_parameters
+from ldpkit.cli.parsing import parse_parameters, split
 from ldpkit.cli.printing import note, present
-from ldpkit.cli.repeatable import split
 from ldpkit.cli.spaces import PointsArgument, SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 
@@ -33,15 +32,18 @@ Examples:
   ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -o private.csv
   ldpkit trajectory privatize tracks.gpx -p grid_response -e 4 \\
     --space degrees:-87.9,41.6,-87.5,42 -o private.geojson
-  ldpkit trajectory privatize today.csv --space 0,0,10,10 -e 4 --memo places.db -o today-private.csv
-  ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -p ngram --places stops.csv -o private.csv
+  ldpkit trajectory privatize today.csv --space 0,0,10,10 -e 4 \\
+      --memo places.db -o today-private.csv
+  ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -p ngram \\
+      --places stops.csv -o private.csv
   ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -o reports.ldp
 """
 EVALUATE = """
 \b
 Examples:
   ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4
-  ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4 --places stops.csv
+  ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4 \\
+      --places stops.csv
   ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 40 \\
     --per trajectory -p tracs_d,planar_window --figure points.png
 """
@@ -102,8 +104,8 @@ def privatize(
     trajectories, because its records have one length.
     """
     from ldpkit.cli.making import parsed_parameters
+    from ldpkit.client.store import DeviceStore
     from ldpkit.mechanisms.kinds import walk_class
-    from ldpkit.protocols.store import DeviceStore
     from ldpkit.protocols.trajectories import privatize_trajectories
 
     check_ending(output, "--output", _ENDINGS)

@@ -8,7 +8,7 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
-from ldpkit.core.notices import notify
+from ldpkit.core.watching import notify
 
 __all__ = ["compiled"]
 

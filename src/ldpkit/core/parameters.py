@@ -2,7 +2,8 @@
 
 A declaration has a name, a type, a range, a default and a line of help. The command line
 parses by it, files and Python values are checked by it, and lists and help texts show it,
-so nothing has to inspect a constructor to learn what it takes.
+so nothing has to inspect a constructor to learn what it takes. Below are the checks of values that
+are not declared and that more than one room needs.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import enum
 import math
 import operator
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.typing import Counts
 
 __all__ = [
     "EPSILON",
@@ -26,6 +28,11 @@ __all__ = [
     "SMALLEST_EPSILON",
     "Parameter",
     "ParameterValue",
+    "check_counts",
+    "check_epsilon",
+    "check_fraction",
+    "check_whole",
+    "exact_sum",
 ]
 
 ParameterValue: TypeAlias = float | str
@@ -33,6 +40,7 @@ ParameterValue: TypeAlias = float | str
 
 SMALLEST_EPSILON = 0.001
 LARGEST_EPSILON = 20.0
+MOST_PEOPLE = 2.0**62  # what integers of 64 bits hold with room to spare
 _LONGEST_TEXT = 1000  # of a parameter that may come from a file
 _LONGEST_SHOWN = 100  # characters of a bad value in a message
 
@@ -198,3 +206,75 @@ EPSILON = Parameter(
 )
 EPSILON_INF = replace(EPSILON, name="epsilon_inf", help="what all reports about one value may cost together")
 EPSILON_1 = replace(EPSILON, name="epsilon_1", help="what the first report may cost, less than epsilon_inf")
+
+
+def check_epsilon(epsilon: SupportsFloat, name: str = "epsilon") -> float:
+    """Return a usable epsilon as a float, or refuse it.
+
+    Examples
+    --------
+    >>> check_epsilon(1)
+    1.0
+    >>> check_epsilon(-1)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: epsilon must be positive and finite, got -1
+    """
+    number: float = EPSILON.check(epsilon, None if name == EPSILON.name else name)
+    return number
+
+
+def check_fraction(value: float, name: str) -> float:
+    """Return a number strictly between 0 and 1, or refuse it."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
+        raise InvalidParameterError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+    return float(value)
+
+
+def check_whole(value: SupportsIndex, name: str, *, least: int = 1) -> int:
+    """Return a whole number that is at least `least`, or refuse it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidParameterError(f"{name} must be a whole number, got {value!r}") from None
+    if isinstance(value, bool) or number < least:
+        raise InvalidParameterError(f"{name} must be at least {least}, got {value!r}")
+    return number
+
+
+def check_counts(counts: object, size: int) -> Counts:
+    """Return counts of people per value as integers, or refuse them."""
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise InvalidInputError("counts must be one list of whole numbers") from None
+    if array.shape != (size,):
+        raise InvalidInputError(
+            f"counts must have one entry for each of {size} values, got shape {array.shape}"
+        )
+    if array.dtype.kind not in "iuf" or not (np.isfinite(array).all() and (array == np.floor(array)).all()):
+        raise InvalidInputError("counts must be whole numbers: they count people")
+    if (array < 0).any():
+        position = int(np.argmax(array < 0))
+        raise InvalidInputError(f"counts must not be negative, got {array[position]} at position {position}")
+    people = float(array.sum(dtype=np.float64))
+    if people == 0:
+        raise InvalidInputError("counts are all zero: there is nobody to ask")
+    if people >= MOST_PEOPLE:
+        raise InvalidInputError(f"counts sum to {people:.3g}, more than integers hold: scale them down")
+    return array.astype(np.int64)
+
+
+def exact_sum(counts: Counts) -> int:
+    """Return the sum of integers of 64 bits, which may be more than such an integer holds.
+
+    Examples
+    --------
+    >>> exact_sum(np.array([2**62, 2**62, 5])) == 2**63 + 5
+    True
+    """
+    if counts.size == 0:
+        return 0
+    if max(int(counts.max()), -int(counts.min())) * counts.size < 1 << 63:
+        return int(counts.sum())
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())

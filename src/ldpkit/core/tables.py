@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldpkit.core.numbertext import number_text
-from ldpkit.core.texttable import text_table
+from ldpkit.core.text import number_text, text_table
 
 __all__ = ["Table", "cell_text", "flat"]
 

@@ -1,14 +1,18 @@
-"""Watching long work: how a function that takes a while lets its caller show how far it is."""
+"""Watching long work: how a function that takes a while lets its caller show how far it is, or says so.
+
+Nothing is printed here: a program that shows progress hands in a bar, one that shows notices listens.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
-__all__ = ["Watch", "collect", "unwatched", "watching"]
+__all__ = ["Watch", "collect", "listen", "notify", "unwatched", "watching"]
 
 Item = TypeVar("Item")
+_listener: Callable[[str], None] | None = None
 
 
 class Watch(Protocol):
@@ -53,3 +57,24 @@ def watching(
         close = getattr(watched, "close", None)
         if close is not None:
             close()
+
+
+def listen(listener: Callable[[str], None] | None) -> None:
+    """Pass every notice to this function from now on; None means that nobody listens.
+
+    Examples
+    --------
+    >>> listen(print)
+    >>> notify("compiling once")
+    compiling once
+    >>> listen(None)
+    >>> notify("compiling once")
+    """
+    global _listener
+    _listener = listener
+
+
+def notify(message: str) -> None:
+    """Tell whoever listens."""
+    if _listener is not None:
+        _listener(message)

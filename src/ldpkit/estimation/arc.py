@@ -22,10 +22,10 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import circular_mechanism
+from ldpkit.estimation.from_reports import reported
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["Arc", "DirectionMargin"]
 
@@ -147,7 +147,7 @@ class DirectionMargin:
     @cached_property
     def mechanism(self) -> CircularMechanism:
         """What made the reports."""
-        return circular_mechanism(self.tally)
+        return reported(self.tally, CircularTally).mechanism
 
     @cached_property
     def response(self) -> _Response:

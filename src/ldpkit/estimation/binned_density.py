@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats

@@ -17,9 +17,9 @@ from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import circular_mechanism
+from ldpkit.estimation.from_reports import reported
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
 
 __all__ = ["CircularDensity", "circular_density", "circular_transition"]
 
@@ -95,7 +95,7 @@ def circular_density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -
     >>> bool(found.masses[[10, 11, 0, 1]].sum() > 0.8)
     True
     """
-    mechanism = circular_mechanism(tally)
+    mechanism = reported(tally, CircularTally).mechanism
     matrix = partial(circular_transition, mechanism)
     return CircularDensity(*deconvolved(tally, matrix, bins, algorithm, around=True))
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.noise import Noise
+from ldpkit.estimation.from_reports import Noise
 
 __all__ = ["averages", "invert_counts", "maximise", "scatter"]
 
 _MOST_STEPS = 10_000
+_MOST_REPORTS = 1e9
 
 
 def averages(at: Floats, chances: Floats, length: int, bins: int) -> Floats:
@@ -52,13 +53,14 @@ def averages(at: Floats, chances: Floats, length: int, bins: int) -> Floats:
 def maximise(matrix: Floats, counts: Counts, epsilon: float, *, smooth: bool, around: bool = False) -> Floats:
     """Return the distribution that EM or EMS finds for binned reports.
 
-    Steps end when the log-likelihood grows by less than 0.001 (EMS) or 0.001 e^eps (EM).
+    Steps end when the log-likelihood grows by less than 0.001 (EMS) or 0.001 e^eps (EM), in collections
+    of more than a thousand million by so much for each thousand million.
     `around` smooths the first and the last bin with each other, as neighbours on a circle.
     """
     seen = counts / counts.sum()
     masses: Floats = np.full(len(matrix), 1 / len(matrix))
     smoothing = _smoothing(len(matrix), around)
-    tolerance = 1e-3 * (1.0 if smooth else float(np.exp(epsilon))) / float(counts.sum())
+    tolerance = 1e-3 * (1.0 if smooth else float(np.exp(epsilon))) / min(float(counts.sum()), _MOST_REPORTS)
     before = -np.inf
     for _ in range(_MOST_STEPS):
         expected = np.maximum(masses @ matrix, 1e-300)

@@ -25,12 +25,12 @@ from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import numeric_mechanism
+from ldpkit.estimation.from_reports import reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
 
 __all__ = [
     "Density",
@@ -239,7 +239,7 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
     >>> bool(found.masses[[1, 2, 17, 18]].sum() > found.masses[5:15].sum())
     True
     """
-    mechanism = numeric_mechanism(tally)
+    mechanism = reported(tally, NumericTally).mechanism
     warn_unidentified(mechanism, "sw")
     return Density(*deconvolved(tally, partial(transition, mechanism), bins, algorithm))
 

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.circle import CircleDomain
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.arc import Arc, DirectionMargin
 from ldpkit.estimation.circular_density import CircularDensity, circular_density
-from ldpkit.estimation.from_reports import FromReports, circular_mechanism, made_by
+from ldpkit.estimation.from_reports import FromReports, made_by, reported
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
 
 __all__ = ["DirectionEstimate", "direction"]
 
@@ -160,7 +160,7 @@ def direction(tally: Tally, *, population: bool = False) -> DirectionEstimate:
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    mechanism = circular_mechanism(tally)
+    mechanism = reported(tally, CircularTally).mechanism
     margin = DirectionMargin(tally, population)
     vector, left = margin.vectors[0], margin.response.first
     across, along = margin.variances(float(np.angle(vector)), sure=False)

@@ -9,17 +9,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import OutOfDomainError
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Counts, Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.from_reports import FromReports
+from ldpkit.estimation.from_reports import FromReports, Noise
 from ldpkit.estimation.intervals import Region
-from ldpkit.estimation.noise import Noise
 from ldpkit.mechanisms.base import Mechanism
 
 __all__ = ["Estimate", "Order", "about_whom"]

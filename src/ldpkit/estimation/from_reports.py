@@ -1,30 +1,28 @@
-"""What every estimate says of the reports that it was made from."""
+"""What every estimate takes from its reports and says of them: mechanism, noise, and where they are from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import Result
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.kinds import is_circular, is_numeric, is_spatial
-from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
     "FromReports",
+    "Noise",
     "check_reported",
-    "circular_mechanism",
     "made_by",
-    "numeric_mechanism",
-    "spatial_mechanism",
+    "reported",
 ]
+
+AnyTally = TypeVar("AnyTally", bound=Tally)
 
 
 def made_by(mechanism: Mechanism, method: str) -> dict[str, Any]:
@@ -39,39 +37,38 @@ def check_reported(tally: Tally) -> None:
         raise InvalidInputError("the tally is empty: there are no reports to estimate from")
 
 
-def numeric_mechanism(tally: Tally) -> NumericMechanism:
-    """Return the mechanism of a tally from which numbers can be estimated, or say why not."""
-    mechanism = tally.mechanism
-    if not is_numeric(mechanism):
-        raise _other_kind(tally, "numeric")
+def reported(tally: Tally, kind: type[AnyTally]) -> AnyTally:
+    """Return a tally with reports as one of its kind, or say why this cannot be estimated from it."""
+    if not isinstance(tally, kind):
+        maker = "frequency oracle" if kind.kind == FrequencyOracle.kind else f"{kind.kind} mechanism"
+        raise InvalidInputError(
+            f"this needs reports of a {maker}, got {tally.mechanism!r}: "
+            f'estimate with "{tally.mechanism.default_estimator}"'
+        )
     check_reported(tally)
-    return mechanism
+    return tally
 
 
-def circular_mechanism(tally: Tally) -> CircularMechanism:
-    """Return the mechanism of a tally from which directions can be estimated, or say why not."""
-    mechanism = tally.mechanism
-    if not is_circular(mechanism):
-        raise _other_kind(tally, "circular")
-    check_reported(tally)
-    return mechanism
+@dataclass(frozen=True)
+class Noise:
+    """The noise of an unbiased frequency estimate, as post-processing needs it.
 
+    Parameters
+    ----------
+    n : int
+        The number of reports.
+    stderr : float
+        The standard error of the frequency of a value that nobody holds:
+        sqrt(q(1-q)/n) / (p-q) in a pure protocol.
+    """
 
-def spatial_mechanism(tally: Tally) -> SpatialMechanism:
-    """Return the mechanism of a tally from which a map can be estimated, or say why not."""
-    mechanism = tally.mechanism
-    if not is_spatial(mechanism):
-        raise _other_kind(tally, "spatial")
-    check_reported(tally)
-    return mechanism
+    n: int
+    stderr: float
 
-
-def _other_kind(tally: Tally, kind: str) -> InvalidInputError:
-    """Return the refusal of a tally of another kind of mechanism."""
-    return InvalidInputError(
-        f"this needs reports of a {kind} mechanism, got {tally.mechanism!r}: "
-        f'estimate with "{tally.mechanism.default_estimator}"'
-    )
+    @classmethod
+    def of(cls, oracle: FrequencyOracle, n: int) -> Noise:
+        """Return the noise of n reports of an oracle."""
+        return cls(n, oracle.variance(0.0, n) ** 0.5)
 
 
 class FromReports(Result):

@@ -16,8 +16,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import check_reported, made_by
-from ldpkit.estimation.noise import Noise
+from ldpkit.estimation.from_reports import Noise, check_reported, made_by
 from ldpkit.estimation.pair_law import (
     COUNTABLE,
     MOST,

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import Locations
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.random import RandomSource
 from ldpkit.core.results import TOP
@@ -27,10 +27,10 @@ from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import FromReports, made_by, spatial_mechanism
+from ldpkit.estimation.from_reports import FromReports, made_by, reported
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import ESTIMATORS, SpatialTally, Tally
 
 __all__ = ["HeatMap", "heatmap"]
 
@@ -231,7 +231,7 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
     level : float
         The coverage of the interval of each cell.
     """
-    mechanism = spatial_mechanism(tally)
+    mechanism = reported(tally, SpatialTally).mechanism
     grid = CellGrid.of(mechanism.domain, columns, rows)
     check_fraction(level, "level")
     law = cell_law(mechanism, grid)

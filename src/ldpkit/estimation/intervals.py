@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ldpkit.estimation.tails import CountLaw, Flags
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
-from ldpkit.mechanisms.kinds import is_frequency, is_paired
+from ldpkit.mechanisms.kinds import is_paired
 from ldpkit.mechanisms.tally import Tally
 
 __all__ = [
@@ -76,17 +76,20 @@ class CountRegion:
 
     def ends(self, error: float, *, population: bool) -> tuple[Floats, Floats]:
         """Return for each value an interval that misses the truth with probability `error` at most."""
-        if len(self.tallies) == 1 and is_paired(oracle := self.tallies[0].mechanism):
-            tally, ways = self.tallies[0], ["drawn"]
-            if not _is_one_draw(tally):
-                ways += ["none", "alike"]
-            ends = [
-                PairCountLaw(oracle, tally.n, population, way).intervals(tally.counts, error) for way in ways
-            ]
-            lows, highs = zip(*ends, strict=True)
-            return np.min(lows, axis=0), np.max(highs, axis=0)
+        if len(self.tallies) == 1 and self.tallies[0].mechanism.can("joint"):
+            return _paired_ends(self.tallies[0], error, population)
         law, counts = count_law(self.tallies, population=population)
         return share_intervals(law, counts, error)
+
+
+def _paired_ends(tally: Tally, error: float, population: bool) -> tuple[Floats, Floats]:
+    """Return the ends for people who reported in pairs, whichever way they were paired."""
+    oracle = tally.mechanism
+    assert is_paired(oracle)
+    ways = ["drawn"] if _is_one_draw(tally) else ["drawn", "none", "alike"]
+    ends = [PairCountLaw(oracle, tally.n, population, way).intervals(tally.counts, error) for way in ways]
+    lows, highs = zip(*ends, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
 def _is_one_draw(tally: Tally) -> bool:
@@ -99,7 +102,7 @@ def count_law(tallies: Sequence[Tally], *, population: bool) -> tuple[CountLaw, 
     """Return the law of a value's count with the counts, weighted where there are several mechanisms."""
     oracles = [frequency_oracle(tally.mechanism) for tally in tallies]
     for oracle in oracles:
-        if is_paired(oracle):
+        if oracle.can("joint"):
             raise InvalidInputError(
                 f"reports of {oracle!r} are not independent of each other, so their counts are estimated "
                 "on their own and not together with others"
@@ -143,9 +146,11 @@ def weighted_counts(
 
 def frequency_oracle(mechanism: Mechanism) -> FrequencyOracle:
     """Return a mechanism that is a frequency oracle, or refuse it."""
-    if not is_frequency(mechanism):
+    if mechanism.kind != FrequencyOracle.kind:
         raise InvalidInputError(f"frequencies need a frequency oracle, got {mechanism!r}")
-    return mechanism
+    oracle: Any = mechanism
+    found: FrequencyOracle = oracle
+    return found
 
 
 def share_intervals(law: CountLaw, counts: Counts, error: float) -> tuple[Floats, Floats]:

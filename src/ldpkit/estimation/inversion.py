@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import check_reported, made_by
-from ldpkit.estimation.intervals import CountRegion, frequency_oracle
-from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.estimation.from_reports import Noise, made_by, reported
+from ldpkit.estimation.intervals import CountRegion
+from ldpkit.mechanisms.tally import ESTIMATORS, FrequencyTally, Tally
 
 __all__ = ["matrix_inversion"]
 
@@ -25,8 +24,7 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    oracle = frequency_oracle(tally.mechanism)
-    check_reported(tally)
+    oracle = reported(tally, FrequencyTally).mechanism
     values = oracle.unbiased(tally.counts, tally.n)
     variance = oracle.variance(np.clip(values, 0, 1), tally.n, population=population)
     return Estimate(

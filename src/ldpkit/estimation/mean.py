@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import made_by, numeric_mechanism
+from ldpkit.estimation.from_reports import made_by, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -38,7 +38,7 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
 
 __all__ = ["MeanAsked", "ReportNoise", "mean", "on_line"]
 
@@ -103,7 +103,7 @@ def mean(tally: Tally, *, population: bool = False, people: int | None = None) -
     people : int, optional
         Of how many people those who reported are a random sample: the error is then about all of them.
     """
-    mechanism = numeric_mechanism(tally)
+    mechanism = reported(tally, NumericTally).mechanism
     asked = MeanAsked(tally.n, people, population)
     if mechanism.line is not None:
         return on_line(mechanism, tally, asked, _quadratic_noise(mechanism, tally), "mean")

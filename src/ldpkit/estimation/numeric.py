@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.cell_bounds import chance_ends, chosen_detectors, solved

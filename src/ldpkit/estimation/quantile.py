@@ -23,15 +23,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import FINE
 from ldpkit.estimation.density import Density, Quantile, check_tells_more, density
-from ldpkit.estimation.from_reports import numeric_mechanism
+from ldpkit.estimation.from_reports import reported
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 
 __all__ = ["quantile_bounds", "quantiles"]
 
@@ -88,7 +88,7 @@ def quantiles(
     >>> median.low <= 0.2 <= median.high < 0.4
     True
     """
-    mechanism = numeric_mechanism(tally)
+    mechanism = reported(tally, NumericTally).mechanism
     check_fraction(level, "level")
     for share in shares:
         check_fraction(share, "a quantile")
@@ -105,7 +105,7 @@ def quantiles(
 
 def quantile_bounds(tally: Tally, share: float, level: float) -> tuple[float, float]:
     """Return between which values a quantile lies, without an estimate of it."""
-    mechanism = numeric_mechanism(tally)
+    mechanism = reported(tally, NumericTally).mechanism
     ramps = _ramps(mechanism, tally.n)
     counts, n = tally.counts[:-1], tally.n
     seen = counts / n

@@ -10,9 +10,8 @@ import numpy as np
 
 from ldpkit.core.typing import Floats
 from ldpkit.figures.canvas import label_logs, new_figure
-from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.plans import CapacityPlans
-from ldpkit.planning.laws.totals import law_at
+from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at
 from ldpkit.planning.plan import Plan
 
 if TYPE_CHECKING:

@@ -42,6 +42,7 @@ DRAWN = {
     "plan pairs": "ldpkit.figures.pairs:draw_pairs",
     "plan classifier": "ldpkit.figures.classifier:draw_classifier",
     "classifier utility": "ldpkit.figures.classifier:draw_utilities",
+    "relaxations": "ldpkit.figures.relaxations:draw_relaxations",
     "errors": "ldpkit.figures.optimal:draw_errors",
     "minimax": "ldpkit.figures.optimal:draw_minimax",
     "optimal pieces": "ldpkit.figures.optimal:draw_pieces",

@@ -9,7 +9,7 @@ import numpy as np
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.experiment import Cell
 from ldpkit.bench.summary import Summary
-from ldpkit.core.numbertext import number_text
+from ldpkit.core.text import number_text
 from ldpkit.figures.canvas import new_figure
 from ldpkit.simulation.metrics import metric_for
 

@@ -8,7 +8,7 @@ import re
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
-from ldpkit.core.numbertext import number_text
+from ldpkit.core.text import number_text
 from ldpkit.figures.canvas import new_figure
 from ldpkit.figures.experiment import curves, heat_map, truth_against_estimate
 from ldpkit.figures.page import inline_svg, write_page

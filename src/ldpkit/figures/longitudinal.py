@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.assurance.longitudinal import longitudinal_attack, success_bound
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.figures.canvas import new_figure

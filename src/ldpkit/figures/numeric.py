@@ -24,6 +24,7 @@ Curves = Mapping[str, Mapping[str, Mapping[float, Mean]]]
 
 _MARKS = "osv^D<>P"
 _TOGETHER = 3  # densities that can be told apart in one panel
+_ACROSS = 3  # panels side by side
 
 
 def draw_numeric_benchmark(axes: Any, found: NumericBenchmark) -> None:
@@ -55,14 +56,10 @@ def numeric_figure(found: NumericBenchmark) -> Figure:
     experiment = found.experiment
     first = experiment.cells()[: len(experiment.mechanisms)]
     truth = experiment.numbers(first[0].data).values
-    panels = [first] if len(first) <= _TOGETHER else [[cell] for cell in first]
-    columns = min(3, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = new_figure(8 if columns == 1 else 4 * columns, 4.5 if rows == 1 else 2.8 * rows)
-    grid: Any = figure.subplots(rows, columns, squeeze=False, sharex=True)
-    for axes in grid.ravel()[len(panels) :]:
-        axes.set_axis_off()
-    for axes, cells in zip(grid.ravel(), panels, strict=False):
+    together = [first] if len(first) <= _TOGETHER else [[cell] for cell in first]
+    size = (8.0, 4.5) if len(together) == 1 else (4.0, 4.5 if len(together) <= _ACROSS else 2.8)
+    figure, panels = _panels(len(together), *size, sharex=True)
+    for axes, cells in zip(panels, together, strict=True):
         for index, cell in enumerate(cells):
             values = truth if index == 0 else None
             draw_density(axes, experiment.density(cell), truth=values, colour=f"C{index}")
@@ -92,14 +89,9 @@ def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str
     across, title : str
         The name of the vertical axis, and what stands above.
     """
-    columns = min(3, len(curves))
-    rows = -(-len(curves) // columns)
-    figure = new_figure(4.2 * columns, 3.6 * rows)
-    panels: Any = figure.subplots(rows, columns, squeeze=False)
-    for axes in panels.ravel()[len(curves) :]:
-        axes.set_axis_off()
+    figure, panels = _panels(len(curves), 4.2, 3.6)
     explained: set[str] = set()
-    for axes, (name, lines) in zip(panels.ravel(), curves.items(), strict=False):
+    for axes, (name, lines) in zip(panels, curves.items(), strict=True):
         _draw_lines(axes, lines)
         axes.set_title(name, fontsize=10)
         axes.set_xlabel(along if isinstance(along, str) else along[name])
@@ -109,6 +101,17 @@ def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str
             explained = set(lines)
     figure.suptitle(title, fontsize=11)
     return figure
+
+
+def _panels(count: int, width: float, height: float, *, sharex: bool = False) -> tuple[Figure, list[Any]]:
+    """Return a figure with so many panels of a size, at most three side by side."""
+    columns = min(_ACROSS, count)
+    rows = -(-count // columns)
+    figure = new_figure(width * columns, height * rows)
+    panels: Any = figure.subplots(rows, columns, squeeze=False, sharex=sharex)
+    for axes in panels.ravel()[count:]:
+        axes.set_axis_off()
+    return figure, list(panels.ravel()[:count])
 
 
 def _draw_lines(axes: Any, lines: Mapping[str, Mapping[float, Mean]]) -> None:

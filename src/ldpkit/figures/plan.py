@@ -13,7 +13,7 @@ from ldpkit.figures.canvas import label_logs
 from ldpkit.planning.frequencies.plans import BudgetPlans
 from ldpkit.planning.mean.plans import MeanPlans
 from ldpkit.planning.plan import Plan
-from ldpkit.planning.searches.trials import TrialRunner
+from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["draw_budget", "draw_mean_plans", "draw_plan"]
 

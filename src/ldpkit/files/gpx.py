@@ -12,7 +12,7 @@ from typing import Any
 from xml.parsers import expat
 
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.files.lines import check_file, file_title
+from ldpkit.files.lines import check_kept_file, file_title
 
 __all__ = ["Track", "read_tracks"]
 
@@ -26,7 +26,7 @@ Track = tuple[str | None, list[tuple[float, float]], list[str | None]]
 def read_tracks(path: str | Path) -> list[Track]:
     """Return the tracks and routes of a GPX file, the segments of a track joined."""
     title, file = file_title(path), Path(path)
-    check_file(file, title)
+    check_kept_file(file, title)
     reader = _Reader(title)
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartDoctypeDeclHandler = reader.refuse_type

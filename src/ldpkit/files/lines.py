@@ -17,7 +17,7 @@ from typing import IO
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.limits import VARIABLE, allowed_memory
 
-__all__ = ["STANDARD_INPUT", "check_file", "file_title", "line_blocks", "text_limit"]
+__all__ = ["STANDARD_INPUT", "check_file", "check_kept_file", "file_title", "line_blocks", "text_limit"]
 
 STANDARD_INPUT = "-"
 
@@ -104,6 +104,13 @@ def check_file(file: Path, title: str) -> None:
             raise InvalidInputError(f"{title} does not exist: check the path")
     except OSError as error:  # too long for a name, or in a folder that may not be entered
         raise InvalidInputError(f"{title} cannot be read: {error.strerror or error}") from None
+
+
+def check_kept_file(file: Path, title: str) -> None:
+    """Refuse a path that leads to no file, or to a pipe or a device, which need not have an end."""
+    check_file(file, title)
+    if not file.is_file():
+        raise InvalidInputError(f"{title} is not a file on a disk: save it first")
 
 
 @contextlib.contextmanager

@@ -207,14 +207,19 @@ def read_counts(
 def read_points(path: str | Path, x: str, y: str) -> Floats:
     """Return two numeric columns of a table as points, shape (n, 2)."""
     table = open_table(path, as_csv=True, limit=text_limit(path))
-    columns = []
-    for name, place in zip((x, y), _whole(table, _pick(table, x), _pick(table, y)), strict=True):
-        column = place.typed()
-        if column.dtype.kind not in "if":
-            row = next((row for row, cell in enumerate(column.tolist()) if not is_number(cell)), 0)
-            place.refuse(row, f"the {name} {shortened(column[row])} is not a number", "remove the row")
-        columns.append(column.astype(np.float64))
-    return np.column_stack(columns)
+    places = _whole(table, _pick(table, x), _pick(table, y))
+    return np.column_stack([_coordinates(name, place) for name, place in zip((x, y), places, strict=True)])
+
+
+def _coordinates(name: str, place: Piece) -> Floats:
+    """Return the numbers of a column, or refuse the first cell that holds none."""
+    column = place.typed()
+    if column.dtype.kind in "if":
+        return column.astype(np.float64)
+    for row, cell in enumerate(column.tolist()):
+        if not is_number(cell):
+            place.refuse(row, f"the {name} {shortened(cell)} is not a number", "remove the row")
+    return np.array([float(cell) for cell in column.tolist()])  # whole numbers that are too long for 64 bits
 
 
 def read_transactions(path: str | Path, delimiter: str | None = None) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ import math
 import re
 from typing import Any
 
-from ldpkit.core.safetext import is_unseen
+from ldpkit.core.text import is_unseen
 
 __all__ = ["harmless_cell", "original_cell"]
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
-from ldpkit.core.numbertext import decimal_comma
+from ldpkit.core.text import decimal_comma
 from ldpkit.files.lines import STANDARD_INPUT, check_file, file_title, line_blocks
 from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 

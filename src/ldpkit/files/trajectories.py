@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.domains.trajectories import Trajectories
+from ldpkit.core.domains.trajectories import Identifier, Trajectories
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
 from ldpkit.core.wholefile import whole_file, whole_text
 from ldpkit.files.gpx import read_tracks
-from ldpkit.files.lines import check_file, file_title, text_limit
-from ldpkit.files.readers import _pick, _whole
+from ldpkit.files.lines import check_kept_file, file_title, text_limit
+from ldpkit.files.readers import _coordinates, _pick, _whole
 from ldpkit.files.spreadsheet import harmless_cell, original_cell
 from ldpkit.files.tables import InputTable, open_table
 
@@ -85,16 +85,7 @@ def _from_table(path: str | Path, columns: dict[str, str | None]) -> Trajectorie
     when = _column(table, columns["time"], _TIMES, None)
     wanted = [name for name in (first, second, owner, when) if name is not None]
     pieces = dict(zip(wanted, _whole(table, *wanted), strict=True))
-    points = []
-    for name in (first, second):
-        assert name is not None
-        column = pieces[name].typed()
-        if column.dtype.kind not in "if":
-            bad = next(row for row, cell in enumerate(column.tolist()) if not _is_number(cell))
-            pieces[name].refuse(
-                bad, f"the {name} {str(column[bad])[:30]!r} is not a number", "remove the row"
-            )
-        points.append(column.astype(np.float64))
+    points = [_coordinates(name, pieces[name]) for name in (first, second) if name is not None]
     count = len(points[0])
     ids = np.zeros(count, np.int64) if owner is None else pieces[owner].typed()
     if ids.dtype.kind == "U":
@@ -126,7 +117,7 @@ def _column(table: InputTable, asked: str | None, usual: tuple[str, ...], needed
 def _is_number(cell: Any) -> bool:
     try:
         float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -139,12 +130,12 @@ def _times(cells: list[Any], title: str) -> Any:
     for position, cell in enumerate(cells):
         try:
             moment = cell if isinstance(cell, datetime) else datetime.fromisoformat(str(cell))
-        except ValueError:
+            utc = moment.astimezone(UTC) if moment.tzinfo is not None else moment
+        except (ValueError, OverflowError):  # the first hours of year 1 are before it in UTC
             raise InvalidInputError(
                 f"{title}: the time {str(cell)[:40]!r} of point {position} is neither a number nor a date "
                 "such as 2026-01-31T08:00:00Z"
             ) from None
-        utc = moment.astimezone(UTC) if moment.tzinfo is not None else moment
         stamps.append(np.datetime64(utc.replace(tzinfo=None), "ms"))
     return np.array(stamps)
 
@@ -163,13 +154,13 @@ def _from_gpx(path: str | Path) -> Trajectories:
 
 def _distinct(names: list[Any]) -> list[Any]:
     """Return names as they are where each is there once, else numbers."""
-    usable = all(isinstance(name, (str, int)) and not isinstance(name, bool) for name in names)
-    return names if usable and len(set(names)) == len(names) else list(range(len(names)))
+    usable = None not in names and len(set(names)) == len(names)
+    return names if usable else list(range(len(names)))
 
 
 def _from_geojson(path: str | Path) -> Trajectories:
     title, file = file_title(path), Path(path)
-    check_file(file, title)
+    check_kept_file(file, title)
     try:
         form = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -210,18 +201,27 @@ def _feature(feature: Any, title: str, position: int) -> tuple[Any, Any, Any]:
         elif _LINES[kind] == 0:
             rows = [rows]
         points = np.array([[float(row[0]), float(row[1])] for row in rows])
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise InvalidInputError(f"{where} has coordinates that are no pairs of numbers") from None
     if not len(points):
         raise InvalidInputError(f"{where} has no points: leave it out")
     about = feature.get("properties")
     about = about if isinstance(about, dict) else {}
-    name = feature.get("id", next((about[each] for each in _IDS if each in about), None))
+    name = _identifier(feature.get("id", next((about[each] for each in _IDS if each in about), None)), where)
     stamps = next((about[each] for each in ("coordTimes", *_TIMES) if each in about), None)
     stamps = [stamps] if stamps is not None and not isinstance(stamps, list) else stamps
     if stamps is not None and len(stamps) != len(points):
         raise InvalidInputError(f"{where} has {len(stamps)} times for {len(points)} points")
     return name, points, stamps
+
+
+def _identifier(name: Any, where: str) -> Identifier | None:
+    """Return an id as text or a whole number; JSON has no other way to write 1 than as a number, also 1.0."""
+    if isinstance(name, float) and name.is_integer():
+        return int(name)
+    if name is None or (isinstance(name, (str, int)) and not isinstance(name, bool)):
+        return name
+    raise InvalidInputError(f"{where} has the id {str(name)[:30]}: give text or a whole number")
 
 
 def write_trajectories(path: str | Path, trajectories: Trajectories, cells: Any = None) -> None:
@@ -273,8 +273,10 @@ def _as_parquet(table: dict[str, Any]) -> bytes:
     except ImportError:
         raise MissingDependencyError("pyarrow", "writing Parquet files", "frames") from None
     ids = table["id"].tolist()
-    same = len({type(each) for each in ids}) == 1
-    columns = {**table, "id": ids if same else [str(each) for each in ids]}
+    if not all(isinstance(each, int) and -(1 << 63) <= each < 1 << 63 for each in ids):
+        # A lone surrogate, which is no character, becomes an escape, as in every other file.
+        ids = [str(each).encode("utf-8", "backslashreplace").decode() for each in ids]
+    columns = {**table, "id": ids}
     stream = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(columns), stream)
     return stream.getvalue()

@@ -201,9 +201,11 @@ def walk_class(name: str) -> type[SpatialMechanism] | type[TrajectoryMechanism]:
     ('spatial', 'trajectory')
     """
     kind: Any = MECHANISMS.get(name)
-    if not is_whole_trajectory(kind):
-        return spatial_class(name)
-    return kind
+    if is_whole_trajectory(kind):
+        whole: Any = kind
+        found: type[TrajectoryMechanism] = whole
+        return found
+    return spatial_class(name)
 
 
 def memoized_class(name: str) -> type[MemoizedOracle]:

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
     from ldpkit.estimation.heatmap import HeatMap
     from ldpkit.estimation.numeric import NumericEstimate
+    from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
+    from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+    from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+    from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "SpatialTally", "Tally"]
 
@@ -252,6 +256,7 @@ class FrequencyTally(Tally):
 
     __slots__ = ()
     kind = "frequency"
+    mechanism: FrequencyOracle
 
     def estimate(  # type: ignore[override]  # its methods give frequencies only
         self, method: str | None = None, *, consistency: str | None = None, **options: Any
@@ -266,6 +271,7 @@ class NumericTally(Tally):
 
     __slots__ = ()
     kind = "numeric"
+    mechanism: NumericMechanism
 
     @overload  # type: ignore[override]  # of numbers there are no frequencies
     def estimate(self, method: Literal["density"], **options: Any) -> Density: ...
@@ -282,6 +288,7 @@ class CircularTally(Tally):
 
     __slots__ = ()
     kind = "circular"
+    mechanism: CircularMechanism
 
     @overload  # type: ignore[override]  # on a circle there are no frequencies
     def estimate(self, method: Literal["circular_density"], **options: Any) -> CircularDensity: ...
@@ -299,6 +306,7 @@ class SpatialTally(Tally):
 
     __slots__ = ()
     kind = "spatial"
+    mechanism: SpatialMechanism
 
     def estimate(  # type: ignore[override]  # of locations there is a map
         self, method: str | None = None, **options: Any

@@ -26,6 +26,7 @@ __all__ = [
     "Reproduction",
     "Settings",
     "Verdict",
+    "in_parts",
     "reproduction",
     "save",
     "write_csv",
@@ -101,6 +102,18 @@ def reproduction(
         return run
 
     return add
+
+
+def in_parts(*parts: Callable[[Settings], Iterable[Claim]]) -> Callable[[Settings], Iterable[Claim]]:
+    """Return a run that yields the claims of each part in turn, with a folder for their figures if asked."""
+
+    def run(settings: Settings) -> Iterable[Claim]:
+        if settings.folder is not None:
+            settings.folder.mkdir(parents=True, exist_ok=True)
+        for part in parts:
+            yield from part(settings)
+
+    return run
 
 
 def save(claims: Sequence[Claim], folder: Path) -> None:

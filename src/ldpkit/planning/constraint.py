@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_fraction
 from ldpkit.simulation.metrics import Metric, metric_for
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldpkit.assurance.adversary import epsilon_warnings
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats, Reports, Values

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.interval import IntervalLike
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.numeric import NumericEstimate

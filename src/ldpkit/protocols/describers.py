@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ldpkit.core.checks import check_whole
+from ldpkit.core.parameters import check_whole
 
 __all__ = ["MOST", "describing_share"]
 

@@ -12,16 +12,17 @@ from __future__ import annotations
 import secrets
 from typing import NoReturn
 
+from ldpkit.client.labels import check_secret
+from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Label, Reports
 from ldpkit.mechanisms.kinds import is_memoized
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import PrivacyLoss, device_loss
-from ldpkit.protocols.labels import check_secret, person_keys
 from ldpkit.protocols.ledger import History
+from ldpkit.protocols.people import person_keys
 from ldpkit.protocols.permanent import PermanentReports
-from ldpkit.protocols.store import DeviceStore
 
 __all__ = ["Device"]
 

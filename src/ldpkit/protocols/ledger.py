@@ -17,9 +17,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ldpkit.core.checks import check_epsilon, check_whole
+from ldpkit.client.epsilon import MICRO
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import total_up
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.typing import Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_memoized
@@ -40,9 +41,6 @@ __all__ = [
     "allot",
     "micro_epsilon",
 ]
-
-MICRO = 1_000_000
-"""How many units of the integer ledger an epsilon of one has."""
 
 
 class Record:

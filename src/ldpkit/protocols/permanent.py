@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.cached import cached_property
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
-from ldpkit.core.random import RandomSource, secure
-from ldpkit.protocols.labels import (
+from ldpkit.client.labels import (
     CHECK,
     COINS,
     PERMANENT,
@@ -25,11 +22,14 @@ from ldpkit.protocols.labels import (
     check_name,
     check_secret,
     derive,
-    domain_field,
     pack,
-    person_keys,
+    question_label,
 )
-from ldpkit.protocols.store import DeviceStore, Records, VolatileStore
+from ldpkit.client.store import DeviceStore, Records, VolatileStore
+from ldpkit.core.cached import cached_property
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.random import RandomSource, secure
+from ldpkit.protocols.people import person_keys
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Indices, Reports, Values
@@ -88,13 +88,8 @@ class PermanentReports:
     @cached_property
     def _label(self) -> bytes:
         mechanism = self.mechanism
-        return pack(
-            self.collection.encode(),
-            self.question.encode(),
-            mechanism.name.encode(),
-            domain_field(mechanism.domain),
-            pack(*(b"%d" % integer for integer in mechanism.sampler_integers())),
-        )
+        domain, integers = mechanism.domain.to_json(), mechanism.sampler_integers()
+        return question_label(self.collection, self.question, mechanism.name, domain, integers)
 
     def owner(self, person: bytes) -> bytes:
         """Return whose records these are in the store; the person of a device of one's own is empty."""

@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ldpkit.client.labels import pack
+from ldpkit.client.store import DeviceStore, Records
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats, Reports
 from ldpkit.mechanisms.base import Mechanism, from_spec
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
-from ldpkit.protocols.labels import pack, person_keys
-from ldpkit.protocols.store import DeviceStore, Records
+from ldpkit.protocols.people import person_keys
 
 __all__ = ["Paid", "PlaceMemo"]
 

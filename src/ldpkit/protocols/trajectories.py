@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.client.store import DeviceStore
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane, as_points
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidParameterError
@@ -21,8 +22,8 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.mechanisms.kinds import is_whole_trajectory, walk_class
 from ldpkit.mechanisms.spatial.chain import chain
-from ldpkit.protocols.labels import person_keys
 from ldpkit.protocols.ledger import allot
+from ldpkit.protocols.people import person_keys
 from ldpkit.protocols.place_memo import PlaceMemo
 from ldpkit.protocols.private_trajectories import (
     NOT_PROTECTED,
@@ -31,7 +32,6 @@ from ldpkit.protocols.private_trajectories import (
     Reference,
     WalkMechanism,
 )
-from ldpkit.protocols.store import DeviceStore
 
 __all__ = ["NOT_PROTECTED", "Per", "PrivateTrajectories", "Reference", "privatize_trajectories"]
 

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ldpkit.core import random
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.limits import check_request
-from ldpkit.core.parameters import Parameter
+from ldpkit.core.parameters import Parameter, check_whole
 from ldpkit.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ __all__ = [
     "from_spec",
     "gaussian",
     "is_spec",
+    "largest_remainder",
     "poisson",
     "population",
     "triangular",
@@ -126,7 +126,7 @@ class Population:
         probabilities = self.probabilities(k, **parameters)
         if rng is not None:
             return random.resolve(rng).generator().multinomial(people, probabilities)
-        return _largest_remainder(probabilities * people, people)
+        return largest_remainder(probabilities * people, people)
 
     def _check_parameter(self, name: str, value: float) -> None:
         found = next((each for each in self.declared if each.name == name), None)
@@ -263,7 +263,7 @@ def triangular(k: int, *, peak: float) -> Floats:
     return np.diff(np.where(edges < peak, rising, falling))
 
 
-def _largest_remainder(shares: Floats, n: int) -> Counts:
+def largest_remainder(shares: Floats, n: int) -> Counts:
     """Return whole numbers that sum to n, each next to its share."""
     counts = np.floor(shares).astype(np.int64)
     left = n - int(counts.sum())

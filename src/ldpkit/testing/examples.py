@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core import random
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import ContractError, InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.kinds import (
     CIRCULAR,

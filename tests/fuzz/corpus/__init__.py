@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import ldpkit
-from fuzz.targets import reports, runlogs, stores, tables, tallies
+from fuzz.targets import models, reports, runlogs, stores, tables, tallies, walks
 from fuzz.targets.examples import specs
 
 __all__ = ["Finding", "findings"]
@@ -36,6 +36,8 @@ def findings() -> Iterator[Finding]:
     yield from _tallies()
     yield from _descriptions()
     yield from _tables()
+    yield from _walks()
+    yield from _models()
     yield from _stores()
     yield from _logs()
     yield from _options()
@@ -117,6 +119,10 @@ def _descriptions() -> Iterator[Finding]:
         if told["mechanism"] == "group_count":
             many = json.dumps({**counts, "spec": place}).encode()
             yield Finding(f"2**53 groups, epsilon {told['parameters']['epsilon']}", "estimates", many, False)
+        if told["mechanism"] == "tracs_c" and told["domain"]["shape"] == "disc":
+            wide = {**counts, "spec": place, "n": (1 << 53) + 1, "shape": "even"}
+            data = json.dumps(wide).encode().ljust(1 << 13)  # a tally has more bytes than that
+            yield Finding("2**53 places on a disc", "estimates", data, False)
     yield Finding("a cached table of 50,000 brackets", "aaa caches", b'{"outputs":' + b"[" * 50_000)
 
 
@@ -145,6 +151,33 @@ def _parquet(columns: dict[str, Any]) -> bytes:
 
 def _renamed() -> bytes:
     return _parquet({"agesages": [1, 2]}).replace(b"agesages", b"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8")
+
+
+def _walks() -> Iterator[Finding]:
+    def feature(row: Any, name: Any = "a", **about: Any) -> bytes:
+        shape = {"type": "LineString", "coordinates": [row, [0, 1]]}
+        return json.dumps({"type": "Feature", "id": name, "properties": about, "geometry": shape}).encode()
+
+    for title, data in (
+        ("a coordinate of 400 digits", feature([10**400, 1])),
+        ("a coordinate that is an object", feature({"x": 1, "y": 2})),
+        ("a time of 400 digits", feature([1, 1], time=[10**400, 1])),
+        ("an id that is true", feature([1, 1], True)),
+        ("an hour before the year 1", feature([1, 1], time=["0001-01-01T00:00+23:00", "0002-01-01"])),
+    ):
+        yield Finding(title, "trajectories", walks.framed("a.geojson", data))
+    for name, is_refused in (("\ud800", False), (10**30, False), (1.5, True)):
+        data = walks.framed("a.json", feature([1, 1], name))
+        yield Finding(f"the id {name!r}", "trajectories", data, is_refused)
+    long = walks.framed("a.csv", b"x,y\n1,29223372036854775807\n2,2\n")
+    yield Finding("a coordinate of 20 digits", "trajectories", long, False)
+    typed = b'<?xml version="1.0"?><!DOCTYPE gpx [<!ENTITY a SYSTEM "/etc/passwd">]><gpx>&a;</gpx>'
+    yield Finding("a document type", "trajectories", walks.framed("a.gpx", typed))
+
+
+def _models() -> Iterator[Finding]:
+    for name, data in models.forged().items():
+        yield Finding(name, "models", data)
 
 
 def _stores() -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from fuzz.targets import (
     decoded,
     estimates,
     histories,
+    models,
     options,
     polar,
     reports,
@@ -17,6 +18,7 @@ from fuzz.targets import (
     stores,
     tables,
     tallies,
+    walks,
 )
 
 __all__ = ["TARGETS"]
@@ -38,6 +40,8 @@ TARGETS: dict[str, Target] = {
         tables.TEXTS,
         tables.COUNTS,
         tables.PARQUET,
+        walks.WALKS,
+        models.MODELS,
         runlogs.RUNLOGS,
         options.OPTIONS,
         commands.COMMANDS,

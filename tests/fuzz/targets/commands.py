@@ -16,11 +16,11 @@ from pathlib import Path
 
 from fuzz.mutate import HOSTILE_TEXTS, change_text
 from fuzz.target import Broken, Target, refused_if, require
-from fuzz.targets import reports, tables, tallies
+from fuzz.targets import reports, tables, tallies, walks
 from ldpkit.cli.app import run
 from ldpkit.core.errors import LdpkitError
 
-__all__ = ["COMMANDS", "READING", "VALUES"]
+__all__ = ["COMMANDS", "READING", "VALUES", "WALKS"]
 
 READING = (
     ["inspect", "FILE"],
@@ -33,6 +33,7 @@ READING = (
     ["estimate", "FILE", "--estimator", "ibu"],
     ["density", "FILE", "--format", "json"],
     ["audit", "FILE", "--reports", "1000", "--seed", "1"],
+    ["trajectory", "heatmap", "FILE", "--columns", "3", "--rows", "2", "--format", "json"],
 )
 VALUES = (
     ["privatize", "FILE", "--domain", "4", "-p", "grr", "-e", "1", "-o", "out.ldp", "--force"],
@@ -47,6 +48,14 @@ VALUES = (
     ["datasets", "prepare", "values", "FILE"],
     ["datasets", "prepare", "transactions", "FILE", "--top", "2"],
 )
+WALKS = (
+    ["trajectory", "privatize", "FILE", "--space", "0,0,9,9", "--clip", "-o", "out.csv", "--force"],
+    ["trajectory", "privatize", "FILE", "--space", "disc:0,0,9", "--clip", "-p", "tracs_d", "-o", "out.ldp"],
+    ["trajectory", "privatize", "FILE", "--space", "globe", "--per", "trajectory", "-o", "out.geojson"],
+    ["trajectory", "privatize", "FILE", "--space", "0,0,9,9", "--repeat-places", "-o", "out.parquet"],
+    ["trajectory", "heatmap", "FILE", "--space", "0,0,9,9", "-p", "olh", "--columns", "3", "--rows", "3"],
+    ["trajectory", "evaluate", "FILE", "--space", "0,0,9,9", "-p", "tracs_c", "--clip"],
+)
 _SEPARATOR = b"\n"
 
 
@@ -55,7 +64,9 @@ def _seeds() -> tuple[bytes, ...]:
     files = [*reports.REPORTS.seeds()[::5], *tallies.TALLIES.seeds()[::5]]
     texts = [each.partition(b"\n")[2] for each in (*tables.TEXTS.seeds(), *tables.COUNTS.seeds())]
     made = [json.dumps(words).encode() + _SEPARATOR + data for data in files for words in READING[::2]]
-    return (*made, *(json.dumps(words).encode() + _SEPARATOR + data for data in texts for words in VALUES))
+    lines = [each.partition(b"\n")[2] for each in walks.WALKS.seeds()]
+    made += [json.dumps(words).encode() + _SEPARATOR + data for data in texts for words in VALUES]
+    return (*made, *(json.dumps(words).encode() + _SEPARATOR + data for data in lines for words in WALKS))
 
 
 def _mutate(rng: random.Random, data: bytes) -> bytes:
@@ -67,7 +78,7 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
         return rng.choice(_seeds())
     kind = rng.randrange(10)
     if kind == 0:
-        words = list(rng.choice((*READING, *VALUES)))
+        words = list(rng.choice((*READING, *VALUES, *WALKS)))
     elif kind == 1:
         words[rng.randrange(len(words))] = rng.choice(HOSTILE_TEXTS)
     elif kind == 2:
@@ -81,6 +92,9 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
         content = reports.REPORTS.mutate(rng, content)
     elif content[:4] == b"LDPT":
         content = tallies.TALLIES.mutate(rng, content)
+    elif words[0] == "trajectory":
+        framed = walks.framed(_file_name(content), content)
+        content = walks.WALKS.mutate(rng, framed).partition(b"\n")[2]
     else:
         content = tables.TEXTS.mutate(rng, tables.framed("a.txt", content)).partition(b"\n")[2]
     return json.dumps(words).encode() + _SEPARATOR + content
@@ -89,7 +103,8 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
 def _file_name(content: bytes) -> str:
     if content.startswith(b"LDPR"):
         return "a.ldp"
-    return "a.tally" if content.startswith(b"LDPT") else "a.csv" if b"," in content[:40] else "a.txt"
+    known = {b"LDPT": "a.tally", b"PAR1": "a.parquet", b"<?xm": "a.gpx", b'{"ty': "a.geojson"}
+    return known.get(content[:4], "a.csv" if b"," in content[:40] else "a.txt")
 
 
 def _check(data: bytes, folder: Path) -> None:
@@ -98,7 +113,7 @@ def _check(data: bytes, folder: Path) -> None:
         words = [str(word) for word in json.loads(first)]
     except (ValueError, TypeError, RecursionError):
         raise LdpkitError("not a command") from None
-    refused_if(words[:1] not in [[each[0]] for each in (*READING, *VALUES)], "another command")
+    refused_if(words[:1] not in [[each[0]] for each in (*READING, *VALUES, *WALKS)], "another command")
     # What a command reads and writes by name must be in the folder, or this would be no test.
     refused_if(
         any(word.startswith(("/", "-", ".", "@")) and len(word) > 2 and word[1] != "-" for word in words), ""

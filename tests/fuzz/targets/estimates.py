@@ -45,12 +45,16 @@ def check_estimate(tally: Tally, estimator: str | None, consistency: str | None)
 
 
 def _seeds() -> list[bytes]:
-    return [
-        json.dumps(
-            {"spec": index, "n": 100, "shape": "even", "estimator": None, "consistency": None}
-        ).encode()
-        for index in range(len(specs()))
-    ]
+    asked = {"n": 100, "shape": "even", "estimator": None, "consistency": None}
+    return [_as_long({"spec": index, **asked}) for index in range(len(specs()))]
+
+
+def _as_long(asked: dict[str, Any]) -> bytes:
+    """Return the JSON of a question, as long as the tally that it is about: limits go by that."""
+    spec = asked.get("spec")
+    if not isinstance(spec, int) or not 0 <= spec < len(specs()):
+        return json.dumps(asked).encode()
+    return json.dumps(asked).encode().ljust(8 * examples()[spec].tally_size)
 
 
 def _mutate(rng: random.Random, data: bytes) -> bytes:
@@ -73,7 +77,7 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
     else:
         asked["counts"] = change_json(rng, asked.get("counts", [1, 2, 3, 4, 5]))
         asked["shape"] = rng.choice(("exact", "last"))
-    return json.dumps({**asked, "seed": rng.getrandbits(20)}).encode()
+    return _as_long({**asked, "seed": rng.getrandbits(20)})
 
 
 def _counts(asked: dict[str, Any], size: int, n: int) -> Any:

@@ -16,7 +16,7 @@ from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, SPATIAL, is_spatial
 from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.testing import example
 
-__all__ = ["KEYS", "examples", "specs", "two_values"]
+__all__ = ["KEYS", "examples", "planes", "specs", "two_values"]
 
 KEYS = (
     "cache",
@@ -35,7 +35,14 @@ _CATEGORIES: tuple[tuple[Any, float], ...] = ((2, 0.001), (5, 1.0), (["a", "b", 
 _SETTINGS: dict[str, tuple[tuple[Any, float], ...]] = {
     NUMERIC: (((0, 10), 1.0), ((-4e59, 4e59), 4.0)),
     CIRCULAR: ((360, 1.0), (1e-9, 4.0)),
-    SPATIAL: ((PlaneDomain.rectangle((0, 0), (1, 2), places=[(0, 0), (1, 1), (0.5, 2)]), 1.0),),
+    SPATIAL: (
+        (PlaneDomain.rectangle((0, 0), (1, 2), places=[(0, 0), (1, 1), (0.5, 2)]), 1.0),
+        (PlaneDomain.disc((1, 2), 3), 4.0),
+        (PlaneDomain.polygon([(0, 0), (2, 0), (2, 2), (1, 3), (0, 2)]), 4.0),
+        (PlaneDomain.parallelogram((0, 0), (2, 1), (0, 1)), 0.5),
+        (PlaneDomain.degrees(-87.9, 41.6, -87.5, 42.0), 4.0),
+        (PlaneDomain.globe(), 4.0),
+    ),
 }
 
 
@@ -49,6 +56,11 @@ def examples() -> tuple[Mechanism, ...]:
             with contextlib.suppress(InvalidParameterError):  # two rounds cannot keep every epsilon
                 made.append(example(name, domain, epsilon))
     return tuple(made)
+
+
+def planes() -> tuple[PlaneDomain, ...]:
+    """Return regions of all shapes."""
+    return tuple(plane for plane, _ in _SETTINGS[SPATIAL])
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from typing import Any
 
 from fuzz.mutate import change_json_text
 from fuzz.target import Target, refused_if, require
+from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.mechanisms.base import MECHANISMS, from_spec
@@ -24,7 +25,6 @@ from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.protocols.device import Device
 from ldpkit.protocols.history import sequence_epsilon
 from ldpkit.protocols.ledger import Ledger, Promise, Questions, Record, Report, Rounds, Shares
-from ldpkit.protocols.store import DeviceStore
 from ldpkit.testing import example
 
 __all__ = ["HISTORIES"]

@@ -5,6 +5,7 @@ The first line of an input is the option, the rest is its text.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import random
@@ -16,6 +17,7 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_text
 from fuzz.target import Target, refused_if, require
+from fuzz.targets.examples import planes
 from ldpkit.bench.experiment import Experiment
 from ldpkit.bench.numeric_data import load_numbers
 from ldpkit.bench.numeric_experiment import _check_label
@@ -30,16 +32,19 @@ from ldpkit.cli.parsing import (
     parse_numbers,
     parse_parameters,
     parse_shares,
+    split,
 )
-from ldpkit.cli.repeatable import split
-from ldpkit.core.checks import check_epsilon
+from ldpkit.cli.spaces import parse_space
+from ldpkit.client.labels import check_name, check_secret
+from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.limits import VARIABLE, allowed_memory
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.registry import load_plugin
 from ldpkit.core.wholefile import check_target
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.lookup import list_mechanisms
 from ldpkit.planning.constraint import Constraint
-from ldpkit.protocols.labels import check_name, check_secret, person_keys
+from ldpkit.protocols.people import person_keys
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.metrics import METRICS, metric_for
 from ldpkit.simulation.populations import POPULATIONS, from_spec, is_spec
@@ -62,6 +67,23 @@ def _domain(text: str, folder: Path) -> None:
     require(
         len(domain) >= 2 and domain.encode([domain.labels[-1]])[0] == len(domain) - 1, "a label is not found"
     )
+
+
+def _space(text: str, folder: Path) -> None:
+    refused_if(text.startswith("@"), "files have an option of their own here")
+    _check_plane(parse_space(text))
+
+
+def _region(text: str, folder: Path) -> None:
+    (folder / "a.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+    _check_plane(parse_space(f"@{folder}/a.json"))
+
+
+def _check_plane(plane: PlaneDomain) -> None:
+    again = PlaneDomain.from_json(json.loads(json.dumps(plane.to_json())))
+    require(again == plane and hash(again) == hash(plane), "another region comes back")
+    require(np.isfinite(plane.region.centre).all() and plane.region.area > 0, "a region has no inside")
+    repr(plane), str(plane)
 
 
 def _parameters(text: str, folder: Path) -> None:
@@ -164,6 +186,8 @@ def _experiment(text: str, folder: Path) -> None:
 
 _OPTIONS: dict[str, tuple[Callable[[str, Path], None], tuple[str, ...]]] = {
     "domain": (_domain, ("3", "red, green", "10,20", "1.5,2", "@a.txt", "a,b,c,é")),
+    "space": (_space, ("0,0,10,5", "degrees:-88,41,-87,42", "utm:2,48,3,49", "disc:1,2,3", "globe")),
+    "region": (_region, tuple(json.dumps(each.to_json()) for each in planes())),
     "parameters": (_parameters, ("buckets=8", "epsilon_inf=2.5 epsilon_1=1", "d=-3")),
     "population": (
         _population,

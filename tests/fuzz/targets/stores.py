@@ -19,8 +19,8 @@ from typing import Any
 
 from fuzz.mutate import HOSTILE_TEXTS, NUMBERS, change_bytes
 from fuzz.target import Broken, Target, refused_if, require
-from ldpkit.protocols import store as stores
-from ldpkit.protocols.store import DeviceStore
+from ldpkit.client import store as stores
+from ldpkit.client.store import DeviceStore
 
 __all__ = ["STORES", "forged", "whole"]
 

@@ -29,10 +29,10 @@ from ldpkit.files.readers import (
     read_transactions,
     row_count,
 )
-from ldpkit.protocols.labels import person_keys
+from ldpkit.protocols.people import person_keys
 from ldpkit.simulation.datasets import load
 
-__all__ = ["COUNTS", "PARQUET", "TEXTS", "framed"]
+__all__ = ["COUNTS", "PARQUET", "TEXTS", "change_footer", "framed"]
 
 _NAMES = (
     "a.txt",
@@ -244,12 +244,17 @@ def _mutate_parquet(rng: random.Random, data: bytes) -> bytes:
     kind = rng.randrange(10)
     if kind == 0:
         return _mutate(rng, data) if rng.random() < 0.5 else _renamed(rng, first, content)
-    if kind < 7 and len(content) > 12:  # the footer tells all; its length stands before the last four bytes
-        at = max(4, len(content) - 8 - int.from_bytes(content[-8:-4], "little") % (1 << 16))
-        footer = change_bytes(rng, content[at:-8])
-        length = len(footer) if rng.random() < 0.95 else rng.choice((0, 1 << 31, (1 << 32) - 1))
-        return first + b"\n" + content[:at] + footer + length.to_bytes(4, "little") + content[-4:]
-    return first + b"\n" + change_bytes(rng, content)
+    return first + b"\n" + (change_footer(rng, content) if kind < 7 else change_bytes(rng, content))
+
+
+def change_footer(rng: random.Random, content: bytes) -> bytes:
+    """Return a Parquet file with another footer, which tells all; its length mostly fits."""
+    if len(content) <= 12:
+        return change_bytes(rng, content)
+    at = max(4, len(content) - 8 - int.from_bytes(content[-8:-4], "little") % (1 << 16))
+    footer = change_bytes(rng, content[at:-8])
+    length = len(footer) if rng.random() < 0.95 else rng.choice((0, 1 << 31, (1 << 32) - 1))
+    return content[:at] + footer + length.to_bytes(4, "little") + content[-4:]
 
 
 def _renamed(rng: random.Random, first: bytes, content: bytes) -> bytes:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import WORD, exp_bounds
+from ldpkit.core.exact import WORD, exp_bounds, two_levels
 from ldpkit.mechanisms.cells.law import Law
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.cells.window import Window
 from ldpkit.mechanisms.numeric.duchi import Coin
 from ldpkit.mechanisms.numeric.laplace import laplace_noise

@@ -13,13 +13,12 @@ import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.papers.capri.water import water
 from ldpkit.planning.capacity import question as question_module
-from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.capacity.totals import right_decisions
 from ldpkit.planning.laws import report_sums as reports_module
 from ldpkit.planning.laws.report_sums import Bits
 from ldpkit.planning.laws.set_sums import Sets
-from ldpkit.planning.laws.totals import law_at, mean_estimation_law, total_law
+from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at, mean_estimation_law, total_law
 from slow import slow
 
 PURE = ("grr", "sue", "oue", "the", "ss", "blh", "olh")

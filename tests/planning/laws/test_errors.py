@@ -13,12 +13,11 @@ from scipy.stats import chi2
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.budget import plan_budget
-from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.frequencies.question import Question, plan_budget
 from ldpkit.planning.laws.errors import absolutes_score, largest_error_score, squares_score
 from ldpkit.planning.laws.noise import NoiseLaw
 from ldpkit.planning.laws.order import TauLaw, discordant_mean, discordant_moments
-from ldpkit.planning.searches.trials import TrialRunner
+from ldpkit.planning.searches import TrialRunner
 from ldpkit.simulation.metrics.concordance import TrueOrder
 from ldpkit.simulation.populations import zipf
 

@@ -11,12 +11,10 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.budget import make_search, plan_budget, verify
-from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.frequencies.question import Question, make_search, plan_budget, verify
 from ldpkit.planning.plan import Trial
-from ldpkit.planning.searches import SEARCHES
+from ldpkit.planning.searches import SEARCHES, TrialRunner
 from ldpkit.planning.searches.isotonic import smallest_passing
-from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.datasets import Dataset
 from ldpkit.simulation.populations import zipf
 from slow import slow

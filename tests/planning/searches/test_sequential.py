@@ -9,11 +9,10 @@ import pytest
 
 import ldpkit
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.budget import plan_budget
-from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.frequencies.question import Question, plan_budget
 from ldpkit.planning.plan import binomial_interval
+from ldpkit.planning.searches import TrialRunner
 from ldpkit.planning.searches.sequential import ConfidenceSequence, SequentialSearch
-from ldpkit.planning.searches.trials import TrialRunner
 from ldpkit.simulation.populations import zipf
 
 COUNTS = zipf(8, 20_000)

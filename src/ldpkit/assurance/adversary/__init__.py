@@ -11,12 +11,11 @@ is right more often.
 (0.4754, 0.25, 'exact')
 """
 
-from ldpkit.assurance.adversary.belief import blind_guess, check_prior
 from ldpkit.assurance.adversary.closed_form import confusion
 from ldpkit.assurance.adversary.exposure import attack_on, epsilon_warnings
 from ldpkit.assurance.adversary.measure import risk
 from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
-from ldpkit.assurance.adversary.risk_record import Risk
+from ldpkit.assurance.adversary.risk_record import Risk, blind_guess, check_prior
 from ldpkit.assurance.adversary.words import in_words, suspicion, suspicion_in_words
 
 __all__ = [

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ldpkit.assurance.adversary.measure import risk
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.words import guess_in_words, suspicion_in_words
-from ldpkit.core.numbertext import number_text
+from ldpkit.core.text import number_text
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from ldpkit.assurance.adversary.belief import are_numbers, blind_guess, check_amounts, check_eta, check_prior
 from ldpkit.assurance.adversary.closed_form import guesses_of
 from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.pairs import pair_confusion
-from ldpkit.assurance.adversary.risk_record import Risk
+from ldpkit.assurance.adversary.risk_record import (
+    Risk,
+    are_numbers,
+    blind_guess,
+    check_amounts,
+    check_eta,
+    check_prior,
+)
 from ldpkit.assurance.adversary.simulated import guesses
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.joint.oracle import PairedOracle
 from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_memoized, is_on_grid, is_paired
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
@@ -111,8 +116,12 @@ def risk(
     numbers = check_amounts(amounts, oracle.domain)
     count = check_whole(reports, "reports")
     limit = check_eta(eta)
+    has_distances = amounts is not None or are_numbers(oracle.domain)
+    shown = (oracle.p, oracle.q) if oracle.can("pure") else (None, None)
     if is_paired(oracle):
-        return _paired_risk(oracle, belief, truth, numbers, eta, count, has_distances=amounts is not None)
+        _refuse_several(oracle, count, "person")
+        table, more = pair_confusion(oracle, belief), {"shown": shown, "knows_partner": True}
+        return _exact_risk(oracle, table, belief, truth, numbers, limit, has_distances, **more)
     is_exact = _has_closed_form(oracle, count)
     if is_exact:
         told = guesses_of(oracle, belief)
@@ -129,12 +138,12 @@ def risk(
         blind_guess(belief, truth, numbers),
         epsilon=_cost(oracle, count),
         low=low,
-        eta=None if eta is None else limit,
+        limit=limit,
         reports=count,
         stderr=stderr,
         how="exact" if is_exact else "simulated",
-        shown=(oracle.p, oracle.q) if oracle.can("pure") else (None, None),
-        has_distances=amounts is not None or are_numbers(oracle.domain),
+        shown=shown,
+        has_distances=has_distances,
     )
 
 
@@ -147,56 +156,46 @@ def _numeric_risk(
     reports: int,
 ) -> Risk:
     """Return what the adversary achieves with one noisy number, exactly."""
-    if check_whole(reports, "reports") != 1:
-        raise InvalidParameterError(
-            f"the attack on {mechanism!r} is on one report, got reports={reports}: several reports of a "
-            "number cost their epsilons together"
-        )
+    _refuse_several(mechanism, check_whole(reports, "reports"), "number")
     if is_circular(mechanism) and eta is not None:
         raise InvalidParameterError(f"eta={eta!r} has nothing below it on a circle: leave it out")
     points = cell_middles(mechanism) if amounts is None else mechanism.domain.check(np.asarray(amounts))
     belief = check_prior(prior, len(points), "prior")
     truth = belief if people is None else check_prior(people, len(points), "people")
-    table, limit = numeric_confusion(mechanism, belief, points), check_eta(eta)
-    totals = _achieved(truth, np.diag(table), table.__matmul__, points, points, limit)
-    return _told(
-        mechanism,
-        totals,
-        blind_guess(belief, truth, points),
-        epsilon=mechanism.exact_epsilon(),
-        low=float(truth[points <= limit].sum()),
-        eta=None if eta is None else limit,
-        has_distances=not is_circular(mechanism),  # differences are no distances there
-    )
+    table = numeric_confusion(mechanism, belief, points)
+    has_distances = not is_circular(mechanism)  # differences are no distances there
+    return _exact_risk(mechanism, table, belief, truth, points, check_eta(eta), has_distances)
 
 
-def _paired_risk(
-    oracle: PairedOracle,
+def _refuse_several(mechanism: Mechanism, reports: int, of: str) -> None:
+    """Refuse several reports where the attack is worked out for one."""
+    if reports != 1:
+        raise InvalidParameterError(
+            f"the attack on {mechanism!r} is on one report, got reports={reports}: several reports of a "
+            f"{of} cost their epsilons together"
+        )
+
+
+def _exact_risk(
+    mechanism: Mechanism,
+    table: Floats,
     belief: Floats,
     truth: Floats,
     numbers: Floats,
-    eta: float | None,
-    reports: int,
-    *,
+    limit: float,
     has_distances: bool,
+    **more: Any,
 ) -> Risk:
-    """Return what an adversary achieves who knows the partner, exactly."""
-    if reports != 1:
-        raise InvalidParameterError(
-            f"the attack on {oracle!r} is on one report, got reports={reports}: several reports of a person "
-            "cost their epsilons together"
-        )
-    table, limit = pair_confusion(oracle, belief), check_eta(eta)
+    """Return what one report gives away, from the probability of each guess for each true value."""
     return _told(
-        oracle,
+        mechanism,
         _achieved(truth, np.diag(table), table.__matmul__, numbers, numbers, limit),
         blind_guess(belief, truth, numbers),
-        epsilon=oracle.exact_epsilon(),
+        epsilon=mechanism.exact_epsilon(),
         low=float(truth[numbers <= limit].sum()),
-        eta=None if eta is None else limit,
-        shown=(oracle.p, oracle.q),
-        has_distances=has_distances or are_numbers(oracle.domain),
-        knows_partner=True,
+        limit=limit,
+        has_distances=has_distances,
+        **more,
     )
 
 
@@ -207,15 +206,16 @@ def _told(
     *,
     epsilon: float,
     low: float,
-    eta: float | None,
+    limit: float,
+    has_distances: bool,
     reports: int = 1,
     stderr: float = 0.0,
     how: Literal["exact", "simulated"] = "exact",
     shown: tuple[float | None, float | None] = (None, None),
-    has_distances: bool = True,
     knows_partner: bool = False,
 ) -> Risk:
-    """Return the record of an attack; `low` is the share of people at most at eta."""
+    """Return the record of an attack; `low` is the share of people at most at the limit, if there is one."""
+    eta = None if limit == -math.inf else limit
     precision = totals.hits / totals.alarms if totals.alarms > 0 else None
     recall = totals.hits / low if low > 0 else None
     return Risk(

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings, in_words, risk, suspicion_in_words
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result

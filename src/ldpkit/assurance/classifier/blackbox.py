@@ -23,8 +23,8 @@ import numpy as np
 from ldpkit.assurance.classifier.columns import as_private_column
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive, private_columns, record_table
-from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Floats
 

@@ -258,7 +258,7 @@ def _points(record: Floats, sensitive: Sequence[int], ends: Sequence[Floats], ne
 def _thinned(mask: Any, ends: Floats, axis: int) -> tuple[Any, Floats]:
     """Return the mask without the edges at which nothing changes."""
     moved = np.moveaxis(mask, axis, 0)
-    changes = (moved[1:] != moved[:-1]).reshape(len(moved) - 1, -1).any(axis=1)
+    changes = (moved[1:] != moved[:-1]).any(axis=tuple(range(1, moved.ndim)))
     return np.moveaxis(moved[np.concatenate([[True], changes])], 0, axis), ends[changes]
 
 

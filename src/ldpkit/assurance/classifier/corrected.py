@@ -16,11 +16,11 @@ import numpy as np
 
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import BATCH, private_columns, record_table
-from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.exact import RandomisedResponse
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 
 __all__ = ["Corrected", "label_response", "privatized"]
 

@@ -10,6 +10,7 @@ import numpy as np
 from ldpkit.assurance.classifier.boxes import BoxRegions, Trees, box_regions, read_trees
 from ldpkit.assurance.classifier.scores import MOST_CURVED, ScoreRegions, Scores, read_scores
 from ldpkit.assurance.classifier.table import RecordTable
+from ldpkit.core.errors import LdpkitError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Unread", "read_model", "regions"]
@@ -77,10 +78,16 @@ def regions(
     Unread
         If the model cannot be read, or has more sensitive columns than its method can take.
     """
-    read = read_model(table.model)
-    indices = np.searchsorted(read.classes, labels)
+    try:
+        read = read_model(table.model)
+        indices = np.searchsorted(read.classes, labels)
+        agrees = not isinstance(read, Scores) or bool((read.predict(rows) == table.predict(rows)).all())
+    except (AttributeError, TypeError, ValueError, LookupError) as error:  # a file may hold anything
+        if isinstance(error, LdpkitError):
+            raise
+        raise Unread(f"the parts of the model do not fit together ({error}), so it is only asked") from None
     if isinstance(read, Scores):
-        if (read.predict(rows) != table.predict(rows)).any():
+        if not agrees:
             raise Unread("the model does not predict what its coefficients say, so it is only asked")
         if not read.is_half_space and len(sensitive) > MOST_CURVED:
             raise Unread(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.assurance.classifier.columns import PrivateColumn, as_private_column
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, UnknownNameError
 from ldpkit.core.typing import Floats
 
 __all__ = ["BATCH", "RecordTable", "Sensitive", "private_columns", "record_table"]
@@ -40,7 +40,14 @@ class RecordTable:
             # A model fitted with names works the same on an array in their order.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             starts = range(0, len(rows), BATCH)
-            found = [np.asarray(ask(self.wrap(rows[start : start + BATCH]))) for start in starts]
+            try:
+                found = [np.asarray(ask(self.wrap(rows[start : start + BATCH]))) for start in starts]
+            except LdpkitError:
+                raise
+            except Exception as error:  # a model is anybody's code
+                raise InvalidInputError(
+                    f"the model cannot predict these records: {type(error).__name__}: {str(error)[:200]}"
+                ) from error
         labels = np.concatenate(found) if found else np.zeros(0)
         if labels.shape != (len(rows),):
             raise InvalidInputError(

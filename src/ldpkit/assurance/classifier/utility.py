@@ -12,7 +12,7 @@ import numpy as np
 from ldpkit.assurance.classifier.columns import PIECES, PrivateColumn
 from ldpkit.assurance.classifier.reading import Unread, regions
 from ldpkit.assurance.classifier.table import BATCH, RecordTable, Sensitive, private_columns, record_table
-from ldpkit.core.checks import check_fraction, check_whole
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.reals import check_end
 from ldpkit.core.errors import FrozenError, InvalidParameterError, MissingDependencyError
+from ldpkit.core.parameters import check_whole
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
@@ -92,11 +92,16 @@ class Projection:
 
     def forward(self, degrees: Floats) -> Floats:
         """Return the metres of (longitude, latitude) rows; infinite where there are none."""
-        return np.stack(self._transformer.transform(degrees[:, 0], degrees[:, 1]), axis=1)
+        return self._moved(degrees, "FORWARD")
 
     def inverse(self, metres: Floats) -> Floats:
         """Return the (longitude, latitude) rows of metres."""
-        return np.stack(self._transformer.transform(metres[:, 0], metres[:, 1], direction="INVERSE"), axis=1)
+        return self._moved(metres, "INVERSE")
+
+    def _moved(self, rows: Floats, direction: str) -> Floats:
+        # Lists: pyproj takes arrays of one number for a number, which older NumPy warns of.
+        first, second = (rows[:, 0], rows[:, 1]) if len(rows) != 1 else rows.T.tolist()
+        return np.stack(self._transformer.transform(first, second, direction=direction), axis=1)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

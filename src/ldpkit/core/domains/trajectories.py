@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -61,7 +62,7 @@ class Trajectories:
         if len(names) != len(starts) - 1:
             raise InvalidInputError(f"there are {len(names)} ids for {len(starts) - 1} trajectories")
         if len(set(names)) < len(names):
-            again = next(name for place, name in enumerate(names) if name in names[:place])
+            again = next(name for name, count in Counter(names).items() if count > 1)
             raise InvalidInputError(f"the id {again!r} is there twice: join its points in one trajectory")
         empty = np.flatnonzero(np.diff(starts) == 0)
         if len(empty):

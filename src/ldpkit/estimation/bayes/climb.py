@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.bayes.loglikelihood import Objective, View
 

@@ -17,8 +17,8 @@ from typing import TypedDict
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.evidence import Evidence, Part

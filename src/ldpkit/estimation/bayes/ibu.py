@@ -21,11 +21,9 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.loglikelihood import Surrogate
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import check_reported, made_by
-from ldpkit.estimation.intervals import CountRegion, frequency_oracle
-from ldpkit.estimation.noise import Noise
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.estimation.from_reports import Noise, made_by, reported
+from ldpkit.estimation.intervals import CountRegion
+from ldpkit.mechanisms.tally import ESTIMATORS, FrequencyTally, Tally
 
 __all__ = ["ibu", "ibu_limit", "update"]
 
@@ -109,7 +107,7 @@ def ibu(
         the truth, and estimates each in the same way.
     """
     rules = Rules(max_iterations, accelerate, largest_change=tolerance)
-    oracle = _oracle(tally)
+    oracle = reported(tally, FrequencyTally).mechanism
 
     def run(counts: Counts) -> list[Climb]:
         return update(counts, oracle.p, oracle.q, rules=rules, start=start)
@@ -135,7 +133,7 @@ def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
     >>> tally.estimate("ibu_limit").values.round(4).tolist()
     [0.8328, 0.1672, 0.0]
     """
-    oracle = _oracle(tally)
+    oracle = reported(tally, FrequencyTally).mechanism
 
     def run(counts: Counts) -> list[Climb]:
         tops = limit(counts, oracle.p, oracle.q)
@@ -147,16 +145,10 @@ def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
     return _estimate(tally, "ibu_limit", run, 0.0, ErrorRules(**error_options))
 
 
-def _oracle(tally: Tally) -> FrequencyOracle:
-    oracle = frequency_oracle(tally.mechanism)
-    check_reported(tally)
-    return oracle
-
-
 def _estimate(
     tally: Tally, method: str, run: Callable[[Counts], list[Climb]], tolerance: float, rules: ErrorRules
 ) -> Estimate:
-    oracle = _oracle(tally)
+    oracle = reported(tally, FrequencyTally).mechanism
     [made] = run(tally.counts[None, :])
     errors = by_delta(oracle, tally.counts, tally.n, population=rules.population)
     if rules.errors == "bootstrap":

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor
 from ldpkit.mechanisms.adaptive.mechanism import AAA

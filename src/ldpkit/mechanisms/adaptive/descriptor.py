@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 
 __all__ = ["check_descriptor", "descriptor_of_law", "descriptor_of_values", "is_symmetric"]

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 
 __all__ = ["Lattice", "smallest_noise_range"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalLike
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.adaptive import TIME_LIMIT
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor

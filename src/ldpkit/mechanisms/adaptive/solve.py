@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.typing import Floats
 from ldpkit.core.wholefile import whole_file
 from ldpkit.mechanisms.adaptive import TIME_LIMIT

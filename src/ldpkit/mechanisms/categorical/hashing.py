@@ -20,16 +20,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import exp_bounds
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
+from ldpkit.core.exact import RandomisedResponse, exp_bounds
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.forms import response_words
 
 __all__ = ["BLH", "BUCKETS", "OLH", "LocalHashing", "OptimisedHashing", "best_buckets", "nearest_buckets"]
 
@@ -45,7 +44,7 @@ class LocalHashing(FrequencyOracle):
     every value that the hash puts into that bucket.
     """
 
-    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood", "hashed"}
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood", "hashed", "client"}
 
     @property
     @abc.abstractmethod
@@ -92,6 +91,14 @@ class LocalHashing(FrequencyOracle):
 
     def exact_epsilon(self) -> float:
         return self.response.epsilon()
+
+    @property
+    def _family(self) -> dict[str, int]:
+        """The integers of the hash functions, as a form has them."""
+        return {"size": self.size, "buckets": self.buckets, "word": 8 * self.word.itemsize}
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "hashing", **self._family, **response_words(self.response)}
 
     def constants(self, indices: Indices) -> np.ndarray[Any, Any]:
         """Return c(v): the value in the low bits, scrambled bits above."""

@@ -19,9 +19,8 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports, Words
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.grid_laplace import GridLaplace
-from ldpkit.mechanisms.categorical.joint_law import JointLaw
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.categorical.report_law import JointLaw, ReportLaw
 from ldpkit.mechanisms.categorical.unary import UnaryEncoding
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 
@@ -113,6 +112,7 @@ class SHE(FrequencyOracle):
     title = "Summation with histogram encoding"
     citation = "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity. TCC 2006"
     capabilities = FrequencyOracle.capabilities - {"pure"}
+    not_for_devices = "its noise is a table of some 5,000 integers, more than a collection file holds"
 
     @cached_property
     def law(self) -> GridLaplace:

@@ -16,15 +16,14 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, regrouped
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD
+from ldpkit.core.parameters import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.joint_law import JointLaw
-from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.categorical.report_law import JointLaw, ReportLaw
 from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]

@@ -7,6 +7,7 @@ laws say all about it. Intervals are made from them, exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
-__all__ = ["Cumulants", "ReportLaw"]
+__all__ = ["Cumulants", "JointLaw", "ReportLaw"]
 
 _FEW = 16  # outcomes: beyond, cumulants are interpolated instead of summed each time
 _KNOTS = 65  # an odd number: zero is one of them
@@ -75,6 +76,18 @@ class ReportLaw:
     def shifted(self, offset: int, unit: int) -> ReportLaw:
         """Return the law in other units: of (added - offset) / unit."""
         return ReportLaw((self.outcomes - offset) // unit, self.own, self.other)
+
+    def rounded_up(self, unit: int) -> ReportLaw:
+        """Return the law of what is added in whole units, each report rounded up.
+
+        Examples
+        --------
+        >>> ReportLaw([-7, 1, 2], [0.2, 0.3, 0.5], [0.5, 0.3, 0.2]).rounded_up(5).outcomes.tolist()
+        [-1, 1]
+        """
+        outcomes, places = np.unique(-(-self.outcomes // unit), return_inverse=True)
+        own, other = (np.bincount(places, chances).astype(float) for chances in (self.own, self.other))
+        return ReportLaw(outcomes, own, other)
 
     def mirrored(self) -> ReportLaw:
         """Return the law of the negative, with those who do not hold the value as its holders."""
@@ -164,3 +177,32 @@ class ReportLaw:
             whole = slope.antiderivative()
             splines.append((whole, float(whole(0.0)), slope, slope.derivative()))
         return splines
+
+
+@dataclass(frozen=True, eq=False)
+class JointLaw:
+    """What a report adds to the counts of all values at once, exactly: laws of totals are made from it.
+
+    Parameters
+    ----------
+    own, other : Fraction
+        What a report adds on average to the count of its own value and of any other one.
+    size : int or None
+        How many values every report supports, uniform but for the own one; None where
+        values are supported independently of each other.
+    noise : pair of arrays, optional
+        Where a report adds noise instead of one or nothing: what it adds to another
+        value, and the probabilities. To its own it adds 1 less such a number.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> law = ldpkit.GRR(4, epsilon=1).joint_law
+    >>> law.size, round(float(law.own), 4)
+    (1, 0.4754)
+    """
+
+    own: Fraction
+    other: Fraction
+    size: int | None = None
+    noise: tuple[Floats, Floats] | None = None

@@ -19,16 +19,15 @@ import abc
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.exact import WORD, exp_bounds, log_up, two_levels
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports, Words
 from ldpkit.mechanisms.cells.law import Law, Placement
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.cells.mechanism import CellMechanism
 
 __all__ = ["Stand", "Window", "Windowed"]
@@ -114,6 +113,20 @@ class Window:
         """The weight of a cell inside and outside the window."""
         return two_levels(self.width, self.cells - self.width, self.target, self.total)
 
+    def form(self) -> dict[str, Any]:
+        """Return the form of the sampler; its weights must sum to 2**64."""
+        inside, outside = self.weights
+        margin = {"margin": self.margin} if self.stand == "slide" else {}
+        return {
+            "form": "window",
+            "stand": self.stand,
+            "grid": self.steps,
+            "width": self.width,
+            **margin,
+            "inside": str(inside),
+            "outside": str(outside),
+        }
+
     def epsilon(self) -> float:
         """Return the realised epsilon, rounded up."""
         return log_up(Fraction(*self.weights))
@@ -186,6 +199,9 @@ class Windowed(CellMechanism):
 
     def exact_epsilon(self) -> float:
         return self.window.epsilon()
+
+    def _form(self) -> dict[str, Any]:
+        return self.window.form()
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         reports = np.empty(len(places), self.report_dtype)

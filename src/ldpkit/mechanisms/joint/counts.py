@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["MOST_PEOPLE", "check_shares", "pairs_of_equals"]

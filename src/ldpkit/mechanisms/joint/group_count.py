@@ -16,11 +16,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_counts, check_epsilon, check_whole
 from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds, log_up
-from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.parameters import EPSILON, Parameter, check_counts, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, DomainLike, Floats, Reports, Values
 from ldpkit.mechanisms.base import Mechanism, register
@@ -79,6 +78,7 @@ class GroupCount(Mechanism):
         replace(EPSILON, help="the privacy budget towards everybody, including the other members"),
     )
     capabilities: ClassVar[frozenset[str]] = frozenset({"linear", "unbiased", "tallied"})
+    not_for_devices = "a group of people makes one report together"
     domain_type = CategoricalDomain
     default_estimator = "groups"
     domain: CategoricalDomain

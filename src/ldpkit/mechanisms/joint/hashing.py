@@ -14,12 +14,11 @@ from typing import ClassVar
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD
+from ldpkit.core.exact import WORD, RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.hashing import LocalHashing, best_buckets
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.joint.counts import pairs_of_equals
 from ldpkit.mechanisms.joint.oracle import PairedOracle
 from ldpkit.mechanisms.joint.pairing import uniform_choices

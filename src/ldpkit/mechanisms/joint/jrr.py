@@ -14,12 +14,11 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.exact import WORD
+from ldpkit.core.exact import WORD, RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.grr import GRR
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.joint.oracle import PairedOracle
 from ldpkit.mechanisms.joint.pairing import random_order, uniform_choices
 from ldpkit.mechanisms.joint.table import PairTable

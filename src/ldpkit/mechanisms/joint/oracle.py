@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -69,6 +68,7 @@ class PairedOracle(FrequencyOracle):
 
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON_ALONE, EPSILON_TOWARDS_ANYONE, CORRELATION)
     capabilities: ClassVar[frozenset[str]] = frozenset({"pure", "linear", "tallied", "joint"})
+    not_for_devices = "two people make their reports together"
     epsilon_alone: float
     correlation: str
     adversary: Adversary | None

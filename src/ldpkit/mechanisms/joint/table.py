@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Self
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import WORD, exp_bounds, log_up
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.core.exact import WORD, RandomisedResponse, exp_bounds, log_up
 
 __all__ = ["NEGATIVE", "POSITIVE", "PairTable", "log_ratio_up"]
 

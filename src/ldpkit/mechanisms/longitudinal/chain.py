@@ -16,8 +16,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD, exp_bounds, log_up
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
+from ldpkit.core.exact import WORD, RandomisedResponse, exp_bounds, log_up
 
 __all__ = ["ChainedBits", "ChainedResponse", "bit_ratio", "least_noise", "repeated_ratio"]
 

@@ -10,20 +10,19 @@ from typing import Any, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_whole, exact_sum
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import log_up
-from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.parameters import EPSILON, Parameter, check_whole, exact_sum
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.categorical.joint_law import JointLaw
 from ldpkit.mechanisms.categorical.oracle import index_dtype
-from ldpkit.mechanisms.categorical.report_law import ReportLaw
+from ldpkit.mechanisms.categorical.report_law import JointLaw, ReportLaw
 from ldpkit.mechanisms.categorical.subset_law import sample_supports
 from ldpkit.mechanisms.categorical.unary import SUE
 from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["DBitFlip"]
@@ -79,7 +78,7 @@ class DBitFlip(MemoizedOracle):
     aliases = ("dbitflippm",)
     title = "dBitFlipPM"
     citation = "Ding, Kulkarni, Yekhanin: Collecting telemetry data privately. NeurIPS 2017"
-    capabilities = MemoizedOracle.capabilities - {"pure"}
+    capabilities = MemoizedOracle.capabilities - {"pure"} | {"client"}
     declared = (
         EPSILON,
         Parameter(
@@ -118,6 +117,10 @@ class DBitFlip(MemoizedOracle):
     @property
     def has_public_coins(self) -> bool:
         return self.d < self.size
+
+    def _form(self) -> dict[str, Any]:
+        own, other = words(self._bits.thresholds)
+        return {"form": "bitflip", "size": self.size, "d": self.d, "own": own, "other": other}
 
     def sampler_integers(self) -> tuple[int, ...]:
         return self.d, *self._bits.thresholds

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.parameters import EPSILON_1, EPSILON_INF
+from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, check_epsilon
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
@@ -45,6 +44,9 @@ class LongitudinalHashing(LongitudinalResponse, LocalHashing):
         coins = self._hash_functions(count, source)
         coins["y"] = 0
         return coins
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "chained_hashing", **self._family, **self._rounds}
 
     def sampler_integers(self) -> tuple[int, ...]:
         return (8 * self.word.itemsize, *super().sampler_integers())

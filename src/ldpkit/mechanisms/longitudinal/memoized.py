@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, ClassVar, TypedDict, Unpack
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import exp_bounds, log_up, total_up
 from ldpkit.core.hooks import call_up
-from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, Parameter
+from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, Parameter, check_epsilon
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.longitudinal.chain import ChainedBits, ChainedResponse
 
 if TYPE_CHECKING:
-    from ldpkit.protocols.store import DeviceStore
+    from ldpkit.client.store import DeviceStore
 
 __all__ = ["LongitudinalOracle", "MemoizedOracle", "DeviceMemory"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import exp_bounds
+from ldpkit.core.exact import exp_bounds, two_levels
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.numeric.noise import BlockNoise, NoiseMechanism
 
 __all__ = ["Staircase"]

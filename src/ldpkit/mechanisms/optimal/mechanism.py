@@ -8,10 +8,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.interval import IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.parameters import EPSILON, Parameter, check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS

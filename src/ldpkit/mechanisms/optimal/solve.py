@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.notices import notify
 from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.watching import notify
 from ldpkit.mechanisms.optimal import OUTPUT_STEPS
 from ldpkit.mechanisms.optimal.problem import Problem
 from ldpkit.mechanisms.tables.program import best_table, row_sums

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,7 @@ def best_share(epsilon: float, error: Callable[[float], float]) -> float:
 class TwoParts(SpatialMechanism):
     """A spatial mechanism that is two reports of one coordinate each; epsilon is the sum of theirs."""
 
+    capabilities: ClassVar[frozenset[str]] = SpatialMechanism.capabilities | {"client"}
     words_per_report: ClassVar[int] = 2
     share: float
 
@@ -112,6 +113,10 @@ class TwoParts(SpatialMechanism):
             part.chance(at, each) for part, at, each in zip(self.parts, place, cell, strict=True)
         )
         return first * second
+
+    def _form(self) -> dict[str, Any]:
+        first, second = (part.form() for part in self.parts)
+        return {"form": "pair", "first": first, "second": second}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         base, shape = self._layout

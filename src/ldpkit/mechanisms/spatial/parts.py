@@ -137,6 +137,11 @@ class Coordinate:
         made: Reports = self.mechanism._randomise(places, source)
         return made
 
+    def form(self) -> dict[str, Any]:
+        """Return the form of the sampler."""
+        found: dict[str, Any] = self.mechanism.sampler()
+        return found
+
     def row(self, place: int) -> list[Fraction]:
         """Return the exact chance of every cell."""
         found: list[Fraction] = self.mechanism.law(place).row(self.cells)

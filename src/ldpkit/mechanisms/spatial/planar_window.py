@@ -13,13 +13,13 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import PlaneLike
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.exact import WORD, exp_bounds, log_up, two_levels
 from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.cells.levels import two_levels
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
+from ldpkit.mechanisms.forms import check_table
 from ldpkit.mechanisms.spatial.integrals import mean_over_boxes, over_rectangle, panels
 from ldpkit.mechanisms.spatial.mechanism import Bends, SpatialMechanism
 from ldpkit.mechanisms.spatial.parts import window_bends
@@ -80,6 +80,7 @@ class PlanarWindow(SpatialMechanism):
     title = "Window in the plane"
     citation = "after OGPM (Zheng, dissertation, chapter 5), for two coordinates at once"
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, _SIDE, _SHAPE, GRID_STEPS)
+    capabilities: ClassVar[frozenset[str]] = SpatialMechanism.capabilities | {"client"}
     default_grid: ClassVar[int] = 1 << 12
     side: float
     window: str
@@ -218,6 +219,19 @@ class PlanarWindow(SpatialMechanism):
 
     def _place_points(self, places: Indices) -> Floats:
         return self.domain.region.from_shares(places / self.grid)
+
+    def _form(self) -> dict[str, Any]:
+        inside, outside = self.weights
+        reaches = {"reaches": self.reaches.tolist()} if self._is_disc else {}
+        check_table(len(reaches.get("reaches", ())), self)
+        return {
+            "form": "planar",
+            "grid": self.grid,
+            "widths": list(self.widths),
+            "inside": str(inside),
+            "outside": str(outside),
+            **reaches,
+        }
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.planar import planar, planar_rows

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.exact import WORD
+from ldpkit.core.exact import WORD, two_levels
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law
-from ldpkit.mechanisms.cells.levels import two_levels
+from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.spatial.parts import Coordinate
 
 __all__ = ["SectorCoordinate", "Sectors"]
@@ -64,6 +64,18 @@ class Sectors:
         start = place * self.own
         edges = np.array([0, start, start + self.own, self.cells], np.int64)
         return Law(edges, np.array([outside, inside, outside], object), WORD)
+
+    def sampler(self) -> dict[str, Any]:
+        """Return the form of the sampler: a window that is the sector of the place."""
+        inside, outside = words(self.weights)
+        return {
+            "form": "window",
+            "stand": "sector",
+            "grid": self.place_count,
+            "width": self.own,
+            "inside": inside,
+            "outside": outside,
+        }
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import window

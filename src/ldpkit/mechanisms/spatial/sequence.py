@@ -15,11 +15,10 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.parameters import EPSILON, Parameter, check_epsilon
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Reports, Values, Words
 from ldpkit.mechanisms.base import Mechanism
@@ -83,6 +82,7 @@ class TrajectoryMechanism(Mechanism):
         The privacy budget of one location.
     """
 
+    not_for_devices = "a location is reported from other reports of its trajectory"
     kind = "trajectory"
     domain_type = PlaneDomain
     domain: PlaneDomain

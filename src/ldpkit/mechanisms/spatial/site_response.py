@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_whole
 from ldpkit.core.typing import Counts, Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
 from ldpkit.mechanisms.spatial.clusters import (

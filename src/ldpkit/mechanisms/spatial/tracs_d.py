@@ -239,6 +239,9 @@ point inside, such as (0.5, 0.5)
             Coordinate.line(self.distance, second, self.power, self.grid),
         )
 
+    def _form(self) -> dict[str, Any]:
+        return {**super()._form(), "reference": list(self.reference)}
+
     def details(self) -> dict[str, float]:
         return {"distance_width": 2 * self.parts[1].cut[0]}
 

@@ -9,9 +9,7 @@ expected ones, given the noise that the first phase led to, so a few collections
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ldpkit.papers import Claim, Settings, reproduction
+from ldpkit.papers import in_parts, reproduction
 from ldpkit.papers.aaa.error import real_claims, synthetic_claims
 from ldpkit.papers.aaa.noise import noise_claims
 from ldpkit.papers.aaa.settings import setting_claims
@@ -20,13 +18,12 @@ from ldpkit.papers.aaa.variance import variance_claims
 __all__ = ["run"]
 
 
-@reproduction("aaa", "AAA: adaptive noise for the mean of numbers (figures 1-6)")
-def run(settings: Settings) -> Iterator[Claim]:
-    """Yield the claims of the figures, and draw them where there is a folder."""
-    if settings.folder is not None:
-        settings.folder.mkdir(parents=True, exist_ok=True)
-    yield from noise_claims(settings)
-    yield from variance_claims(settings)
-    yield from synthetic_claims(settings)
-    yield from real_claims(settings)
-    yield from setting_claims(settings)
+run = reproduction("aaa", "AAA: adaptive noise for the mean of numbers (figures 1-6)")(
+    in_parts(
+        noise_claims,
+        variance_claims,
+        synthetic_claims,
+        real_claims,
+        setting_claims,
+    )
+)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.adaptive.descriptor import check_descriptor
 

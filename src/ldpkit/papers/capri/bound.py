@@ -10,11 +10,10 @@ import numpy as np
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.papers import Claim, Settings, Verdict, compare
-from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 from ldpkit.planning.capacity.search import RUNS
 from ldpkit.planning.capacity.totals import right_decisions
-from ldpkit.planning.laws.totals import total_law
+from ldpkit.planning.laws.totals import cantelli, chebyshev, total_law
 
 __all__ = ["ROWS", "bound_claims", "formula"]
 

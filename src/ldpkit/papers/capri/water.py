@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.typing import Counts
-from ldpkit.simulation.populations import Population
+from ldpkit.core.typing import Counts, Floats
+from ldpkit.simulation.populations import largest_remainder
 
 __all__ = ["CLIENTS", "LARGEST", "TOTAL", "water"]
 
@@ -39,9 +39,8 @@ def water(clients: int = CLIENTS, total: int = TOTAL) -> Counts:
     low, high = -1.0, 1.0  # of 1/b
     for _ in range(60):
         rate = (low + high) / 2
-        chances = _curve(rate).probabilities(LARGEST + 1)
-        low, high = (rate, high) if chances @ amounts > total / clients else (low, rate)
-    counts = _curve(low)(LARGEST + 1, clients)
+        low, high = (rate, high) if _chances(rate) @ amounts > total / clients else (low, rate)
+    counts = largest_remainder(_chances(low) * clients, clients)
     missing = total - int(counts @ amounts)
     step = int(math.copysign(1, missing))
     middle = LARGEST // 2
@@ -50,5 +49,7 @@ def water(clients: int = CLIENTS, total: int = TOTAL) -> Counts:
     return counts
 
 
-def _curve(rate: float) -> Population:
-    return Population("water", lambda k: (np.arange(k) + 0.5) ** 1.5 * np.exp(-rate * np.arange(k)))
+def _chances(rate: float) -> Floats:
+    amounts = np.arange(LARGEST + 1)
+    weights = (amounts + 0.5) ** 1.5 * np.exp(-rate * amounts)
+    return np.asarray(weights / weights.sum())

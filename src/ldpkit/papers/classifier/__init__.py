@@ -1,4 +1,4 @@
-"""Classifier utility (Zheng's dissertation, chapter 7 and appendix E): worked numbers, stroke and bank.
+"""Classifier utility (Zheng's dissertation, chapter 7, appendices A and E): worked numbers and case studies.
 
 The published bound is a product that takes the failing share of a box as if reports were
 uniform in it, its worked box is not robust, and its search can return a radius that failed.
@@ -10,20 +10,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ldpkit.papers import Claim, Settings, reproduction
-from ldpkit.papers.classifier.bounds import bound_claims, relaxation_claims
-from ldpkit.papers.classifier.tables import tables_claims
-from ldpkit.papers.classifier.worked import example_claims, worked_claims
+from ldpkit.papers.classifier.bank import bank_claims
+from ldpkit.papers.classifier.bounds import bound_claims
+from ldpkit.papers.classifier.mnist import mnist_claims
+from ldpkit.papers.classifier.network import network_claims
+from ldpkit.papers.classifier.relaxed import relaxation_claims
+from ldpkit.papers.classifier.stroke import closed_form_claims, stroke_claims
+from ldpkit.papers.classifier.tables import load_table, no_data, table_claims
+from ldpkit.papers.classifier.worked import worked_claims
 
-__all__ = ["run"]
+__all__ = ["case_claims", "run"]
 
 
-@reproduction("classifier", "Classifier utility: predictions on privatized inputs (chapter 7, appendix E)")
+@reproduction(
+    "classifier", "Classifier utility: predictions on privatized inputs (chapter 7, appendices A, E)"
+)
 def run(settings: Settings) -> Iterator[Claim]:
     """Yield the claims, and draw the figures where there is a folder."""
     if settings.folder is not None:
         settings.folder.mkdir(parents=True, exist_ok=True)
-    yield from worked_claims()
-    yield from example_claims(settings)
+    yield from worked_claims(settings)
+    yield from network_claims(settings)
     yield from bound_claims()
-    yield from relaxation_claims()
-    yield from tables_claims(settings)
+    yield from relaxation_claims(settings)
+    yield from closed_form_claims()
+    yield from case_claims(settings)
+
+
+def case_claims(settings: Settings) -> Iterator[Claim]:
+    """Yield the case studies; without scikit-learn or the data, what is missing."""
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        yield no_data("7.6: the case studies", 'needs scikit-learn: pip install "ldpkit[models]"')
+        return
+    yield table_claims()
+    for name, label, study in (("stroke_age", "stroke", stroke_claims), ("bank_age", "Exited", bank_claims)):
+        table = load_table(name, label)
+        if table is None:
+            yield no_data(f"7.6: {name.partition('_')[0]}", f"needs {name}: see 'ldpkit datasets list'")
+        else:
+            yield from study(settings, table)
+    yield from mnist_claims(settings)

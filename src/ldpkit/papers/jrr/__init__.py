@@ -8,9 +8,7 @@ contradict the thesis' own Theorem 4 are shown to do so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ldpkit.papers import Claim, Settings, reproduction
+from ldpkit.papers import in_parts, reproduction
 from ldpkit.papers.jrr.errors import example_claims, real_claims, synthetic_claims
 from ldpkit.papers.jrr.privacy import privacy_claims, trade_claims
 from ldpkit.papers.jrr.study import study_claims
@@ -18,14 +16,13 @@ from ldpkit.papers.jrr.study import study_claims
 __all__ = ["run"]
 
 
-@reproduction("jrr", "JRR: joint randomised response in pairs (examples 2-3, figures 4.1-4.6, B.1)")
-def run(settings: Settings) -> Iterator[Claim]:
-    """Yield the claims, and draw the figures where there is a folder."""
-    if settings.folder is not None:
-        settings.folder.mkdir(parents=True, exist_ok=True)
-    yield from example_claims(settings)
-    yield from privacy_claims(settings)
-    yield from real_claims(settings)
-    yield from synthetic_claims(settings)
-    yield from trade_claims(settings)
-    yield from study_claims(settings)
+run = reproduction("jrr", "JRR: joint randomised response in pairs (examples 2-3, figures 4.1-4.6, B.1)")(
+    in_parts(
+        example_claims,
+        privacy_claims,
+        real_claims,
+        synthetic_claims,
+        trade_claims,
+        study_claims,
+    )
+)

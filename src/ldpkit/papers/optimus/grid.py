@@ -13,8 +13,7 @@ import numpy as np
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Counts
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.budget import plan_budget
-from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.frequencies.question import Question, plan_budget
 from ldpkit.planning.plan import Plan
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.populations import Population

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from statistics import NormalDist
 
-from ldpkit.core.checks import check_epsilon
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.laws.totals import EstimatedTotal, TotalLaw, law_at
 from ldpkit.planning.plan import Plan, Trial

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_fraction
 from ldpkit.planning.capacity.exact import exact
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.laws.totals import law_at

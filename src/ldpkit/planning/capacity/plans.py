@@ -11,22 +11,20 @@ import numpy as np
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
-from ldpkit.core.numbertext import number_text
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
+from ldpkit.core.text import number_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.mechanisms.kinds import ALL, listed, select
-from ldpkit.planning.capacity.bounds import cantelli, chebyshev
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, exact
 from ldpkit.planning.capacity.outliers import Capped, cap_at_quantile
 from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 from ldpkit.planning.capacity.search import RUNS, bayesian, capri, capri_r
 from ldpkit.planning.capacity.verify import verify
-from ldpkit.planning.laws.totals import law_at, mechanism_at
-from ldpkit.planning.plan import Plan, Trial
-from ldpkit.planning.plans import Plans
+from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at, mechanism_at
+from ldpkit.planning.plan import Plan, Plans, Trial
 from ldpkit.planning.verification import Verification
 from ldpkit.simulation.datasets import Dataset, load_amounts
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import NormalDist
 from typing import Any
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, check_range
 from ldpkit.planning.capacity.question import CapacityQuestion

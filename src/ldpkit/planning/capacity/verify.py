@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ldpkit.core.checks import SMALLEST_EPSILON
+from ldpkit.core.parameters import SMALLEST_EPSILON
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.capacity.totals import right_decisions

@@ -14,9 +14,9 @@ from ldpkit.assurance.classifier.corrected import label_response
 from ldpkit.assurance.classifier.reading import Unread
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive, record_table
 from ldpkit.assurance.classifier.utility import KeptRegions, drawn_utility
-from ldpkit.core.checks import check_epsilon, check_fraction
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_fraction
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table

@@ -13,11 +13,9 @@ from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.budget import make_search, plan_budget, verify
 from ldpkit.planning.frequencies.nothing import nothing_warnings
-from ldpkit.planning.frequencies.question import Question
-from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan
-from ldpkit.planning.plans import Plans
+from ldpkit.planning.frequencies.question import Question, make_search, plan_budget, verify
+from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans
 from ldpkit.planning.searches import SEARCHES
 from ldpkit.planning.verification import Verification
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset

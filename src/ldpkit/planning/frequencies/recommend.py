@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError, LdpkitError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.core.watching import Watch, unwatched, watching

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.numbertext import number_text, percent_text
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import number_text, percent_text
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import Enough
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD
-from ldpkit.planning.plans import left_out_note
+from ldpkit.planning.plan import left_out_note
 from ldpkit.planning.ties import is_equal
 from ldpkit.simulation.metrics import Metric
 

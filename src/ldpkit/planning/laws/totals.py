@@ -32,6 +32,8 @@ __all__ = [
     "EstimatedTotal",
     "NormalTotal",
     "TotalLaw",
+    "cantelli",
+    "chebyshev",
     "law_at",
     "mean_estimation_law",
     "mechanism_at",
@@ -254,3 +256,27 @@ def _fourier_sum(reports: ReportSum, last: int, start: int, period: int) -> floa
         twice = np.where(2 * j == period, 1.0, 2.0)
         total += float(twice @ (np.exp(logs.real) * np.cos(turned) * kernel))
     return min(max(total / period, 0.0), 1.0)
+
+
+def chebyshev(law: EstimatedTotal, question: CapacityQuestion) -> float:
+    """Return the two-sided bound V / (total - capacity)^2 of the probability of a mistake, at most 1.
+
+    It is valid for every law, and loose. The thesis applies it also where the mistake cannot happen;
+    here the question refuses that.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> question = CapacityQuestion([0, 1], [400, 600], 500, "fn", at_most=0.05)
+    >>> law = total_law(ldpkit.GRR(2, epsilon=0.8), question)
+    >>> round(chebyshev(law, question), 6), round(cantelli(law, question), 6)
+    (0.148177, 0.129054)
+    """
+    gap = question.total - question.capacity
+    return min(1.0, law.variance / gap**2) if gap else 1.0
+
+
+def cantelli(law: EstimatedTotal, question: CapacityQuestion) -> float:
+    """Return the one-sided bound V / (V + (total - capacity)^2): a mistake lies on one side only."""
+    gap = question.total - question.capacity
+    return law.variance / (law.variance + gap**2)

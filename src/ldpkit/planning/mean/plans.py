@@ -16,8 +16,7 @@ from ldpkit.mechanisms.kinds import ALL, NUMERIC, Selection, listed, numeric_cla
 from ldpkit.planning.mean.mechanisms import TOLERANCE, mean_warnings
 from ldpkit.planning.mean.question import MeanQuestion, plan_mean, verify_mean
 from ldpkit.planning.mean.variance import surpassed
-from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan
-from ldpkit.planning.plans import Plans
+from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans
 from ldpkit.planning.verification import Verification
 
 __all__ = ["MeanPlans", "mean"]

@@ -11,7 +11,9 @@ from statistics import NormalDist
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import (
+from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import (
     LARGEST_EPSILON,
     MOST_PEOPLE,
     SMALLEST_EPSILON,
@@ -19,8 +21,6 @@ from ldpkit.core.checks import (
     check_fraction,
     check_whole,
 )
-from ldpkit.core.domains.interval import IntervalDomain
-from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kinds import numeric_class

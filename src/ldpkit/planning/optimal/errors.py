@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.circle import CircleDomain, CircleLike, as_circle
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, collect, unwatched

@@ -21,9 +21,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.interval import IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import POWER

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.domains.circle import CircleLike, as_circle
 from ldpkit.core.domains.interval import IntervalLike, as_interval
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.joint.adversary import Adversary
 from ldpkit.mechanisms.joint.table import PairTable

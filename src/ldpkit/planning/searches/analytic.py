@@ -13,13 +13,12 @@ from ldpkit.planning.laws.errors import absolutes_score, largest_error_score, sq
 from ldpkit.planning.laws.noise import NoiseLaw
 from ldpkit.planning.laws.order import TauLaw
 from ldpkit.planning.plan import Trial
-from ldpkit.planning.searches import ChosenEpsilon, Search, search
-from ldpkit.planning.searches.binary import check_tolerance
+from ldpkit.planning.searches import ChosenEpsilon, Search, check_tolerance, search
 from ldpkit.planning.searches.roots import find_root
 
 if TYPE_CHECKING:
     from ldpkit.planning.frequencies.question import Question
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["AnalyticSearch", "MetricLaw", "law_of"]
 

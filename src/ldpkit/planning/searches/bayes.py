@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import MissingDependencyError
-from ldpkit.planning.searches import ChosenEpsilon, search
-from ldpkit.planning.searches.binary import SimulatedSearch, check_tolerance
+from ldpkit.core.parameters import check_whole
+from ldpkit.planning.searches import ChosenEpsilon, check_tolerance, search
+from ldpkit.planning.searches.binary import SimulatedSearch
 from ldpkit.planning.searches.isotonic import smallest_passing
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
     from ldpkit.planning.constraint import Constraint
     from ldpkit.planning.frequencies.question import Question
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["BayesianOptimisation"]
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ldpkit.core.checks import check_whole
-from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.searches import ChosenEpsilon, Search, search
+from ldpkit.core.parameters import check_whole
+from ldpkit.planning.searches import ChosenEpsilon, Search, TrialRunner, check_tolerance, search
 
 if TYPE_CHECKING:
     from ldpkit.planning.plan import Trial
-    from ldpkit.planning.searches.trials import TrialRunner
 
-__all__ = ["BinarySearch", "SimulatedSearch", "check_tolerance"]
-
-_FINEST = 1e-6
+__all__ = ["BinarySearch", "SimulatedSearch"]
 
 
 @dataclass(frozen=True)
@@ -78,11 +74,3 @@ class BinarySearch(SimulatedSearch):
             else:
                 low = middle
         return ChosenEpsilon(high)
-
-
-def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that no search over epsilon can meet."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not tolerance >= _FINEST:
-        raise InvalidParameterError(
-            f"the tolerance must be a number of at least {_FINEST:g}, got {tolerance!r}"
-        )

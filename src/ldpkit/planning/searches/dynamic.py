@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.planning.searches import search
 from ldpkit.planning.searches.binary import BinarySearch
 
 if TYPE_CHECKING:
     from ldpkit.planning.plan import Trial
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["DynamicBinarySearch"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.planning.searches import ChosenEpsilon, search
 from ldpkit.planning.searches.binary import SimulatedSearch
 from ldpkit.planning.searches.isotonic import smallest_passing
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["MultiPass"]
 

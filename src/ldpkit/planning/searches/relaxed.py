@@ -10,7 +10,7 @@ from ldpkit.planning.searches import ChosenEpsilon, search
 from ldpkit.planning.searches.binary import BinarySearch
 
 if TYPE_CHECKING:
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["RelaxedBinarySearch"]
 

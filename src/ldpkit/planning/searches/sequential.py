@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.checks import check_fraction, check_whole
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.planning.plan import Trial
-from ldpkit.planning.searches import ChosenEpsilon, Search, search
-from ldpkit.planning.searches.binary import check_tolerance
+from ldpkit.planning.searches import ChosenEpsilon, Search, check_tolerance, search
 from ldpkit.planning.searches.roots import find_root
 
 if TYPE_CHECKING:
-    from ldpkit.planning.searches.trials import TrialRunner
+    from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["ConfidenceSequence", "SequentialSearch"]
 

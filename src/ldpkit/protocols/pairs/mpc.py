@@ -33,9 +33,9 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.errors import InvalidParameterError, LdpkitError, MissingDependencyError
 from ldpkit.core.exact import WORD
+from ldpkit.core.parameters import check_whole
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.protocols.pairs.samplers import Coins
 

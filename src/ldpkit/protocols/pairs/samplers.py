@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.checks import check_epsilon, check_whole
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.exact import WORD, RandomisedResponse, exp_bounds, log_up
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Reports
-from ldpkit.mechanisms.categorical.response import RandomisedResponse
 from ldpkit.mechanisms.joint.table import PairTable
 
 __all__ = ["Coins", "Dealer", "OpenCoins", "PairSampler", "answer"]

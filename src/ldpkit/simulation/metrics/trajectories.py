@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.checks import check_whole
 from ldpkit.core.domains.plane import as_points
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 
 __all__ = [
