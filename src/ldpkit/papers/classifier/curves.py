@@ -14,7 +14,7 @@ from ldpkit.mechanisms.numeric.laplace import Laplace
 from ldpkit.papers import Claim, Verdict
 from ldpkit.papers.classifier.claims import drawn, holds, ours
 from ldpkit.papers.classifier.drawing import Curve, curve_figure
-from ldpkit.papers.classifier.study import MECHANISMS, Make, Study
+from ldpkit.papers.classifier.study import MECHANISMS, TAU, Make, Study
 from ldpkit.papers.classifier.thesis import BOUNDS, DRAWN, DRAWS, EPSILONS
 
 __all__ = [
@@ -75,30 +75,43 @@ def record_claims(figure: str, table: str, studies: Mapping[str, Study], record:
 
 
 def above_claims(figure: str, title: str, study: Study, records: slice) -> Iterator[Claim]:
-    """Yield how often the published bound is above the truth, over records, mechanisms and epsilons."""
-    excess = {
-        (name, epsilon): (study.bound(make, epsilon) - study.exact(make, epsilon))[records]
-        for name, make in MECHANISMS.items()
-        for epsilon in EVEN
+    """Yield how often the published bound is above the truth, over records, mechanisms and epsilons.
+
+    The code tests a share tau and takes a radius that failed; the text tests tau/2 and takes one
+    that passed. Both charge nothing for the share that fails.
+    """
+    versions = {
+        "as coded, tau=0.01": study.found,
+        "as in the text, tau/2 and a radius that passed": study.boxes(TAU / 2, careful=True),
     }
-    count = sum(int((each > 1e-6).sum()) for each in excess.values())
-    total = sum(len(each) for each in excess.values())
-    worst = max(excess, key=lambda key: float(excess[key].max()))
-    yield holds(
-        f"{figure}: {title}, the bound of the published search, tau=0.01, is a lower bound",
-        "always",
-        f"above the truth in {count:,} of {total:,} cases",
-        so=count == 0,
-        note=f"most for {worst[0]} at eps={worst[1]:g}: by {float(excess[worst].max()):.3f}",
-        wrong=True,
-    )
+    for version, boxes in versions.items():
+        excess = {
+            (name, epsilon): (study.bound(make, epsilon, boxes) - study.exact(make, epsilon))[records]
+            for name, make in MECHANISMS.items()
+            for epsilon in EVEN
+        }
+        count = sum(int((each > 1e-6).sum()) for each in excess.values())
+        total = sum(len(each) for each in excess.values())
+        worst = max(excess, key=lambda key: float(excess[key].max()))
+        yield holds(
+            f"{figure}: {title}, the bound of the search {version}, is a lower bound",
+            "always",
+            f"above the truth in {count:,} of {total:,} cases",
+            so=count == 0,
+            note=f"most for {worst[0]} at eps={worst[1]:g}: by {float(excess[worst].max()):.3f}",
+            wrong=True,
+        )
+        if boxes is study.found:
+            yield from _above_rows(f"{figure}: {title}", excess)
+
+
+def _above_rows(title: str, excess: Mapping[tuple[str, float], Floats]) -> Iterator[Claim]:
     for name in MECHANISMS:
-        counts = ", ".join(f"{int((excess[name, epsilon] > 1e-6).sum())}" for epsilon in EVEN)
-        most = ", ".join(f"{max(float(excess[name, epsilon].max()), 0.0):.3f}" for epsilon in EVEN)
-        records_ = len(excess[name, EVEN[0]])
+        found = [excess[name, epsilon] for epsilon in EVEN]
+        most = ", ".join(f"{max(float(each.max()), 0.0):.3f}" for each in found)
         yield ours(
-            f"{figure}: {title}, {name}: records of {records_:,} whose bound is above the truth",
-            counts,
+            f"{title}, {name}: records of {len(found[0]):,} whose bound is above the truth",
+            ", ".join(str(int((each > 1e-6).sum())) for each in found),
             f"at epsilon 1 to 8; by at most {most}",
         )
 

@@ -49,15 +49,17 @@ class Digits:
 
 
 def _load() -> Digits | None:
-    found = [find_file((file,)) for file in (_TEST, _TEN)]
-    if found[0] is None or found[1] is None:
-        return None
+    places = []
+    for file in (_TEST, _TEN):
+        found = find_file((file,))
+        if found is None:
+            return None
+        file.verify(found[1])
+        places.append(found[1])
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
-    for file, path in found:  # type: ignore[misc]
-        file.verify(path)
-    with np.load(found[0][1]) as test, np.load(found[1][1]) as ten:
+    with np.load(places[0]) as test, np.load(places[1]) as ten:
         rows, labels = test["images"].reshape(-1, 49) / 255.0, test["labels"]
         images = np.clip(ten["images"].reshape(-1, 49).astype(np.float64), 0.0, 1.0)
     model = MLPClassifier((64,), max_iter=60, random_state=42)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ldpkit.core.random import seeded
+from ldpkit.assurance.classifier.columns import PrivateColumn
+from ldpkit.core.random import RandomSource, seeded
+from ldpkit.core.typing import Floats
 from ldpkit.papers import Claim
 from ldpkit.papers.classifier.claims import holds, ours
 from ldpkit.papers.classifier.published import published_bound
@@ -36,27 +40,27 @@ def _milliseconds(run: Callable[[], object]) -> float:
     return float(np.median(found))
 
 
+def _draw(column: PrivateColumn, values: Floats, source: RandomSource) -> None:
+    for axis in (0, 1):
+        column.draw(values[:, axis], source)
+
+
+def _exact(column: PrivateColumn, region: Any, centre: Floats) -> None:
+    region.probability([column.outputs(centre[:, axis]) for axis in (0, 1)])
+
+
 def time_claims(study: Study, record: int) -> Iterator[Claim]:
     """Yield the table with our times; they are those of this machine, and only their order is compared."""
     rows = np.repeat(study.rows[record : record + 1], DRAWS, axis=0)
     centre = study.centres[record : record + 1]
-    box = tuple(each[record : record + 1] for each in study.found)
+    low, high = (each[record : record + 1] for each in study.found)
     region = study.region.take(np.array([record]))
+    asked = _milliseconds(partial(study.model.predict, rows))
     for name, (drawing, computing) in _PUBLISHED.items():
-        column, source = MECHANISMS[name](4.0), seeded(72)
-
-        def draw(column=column, source=source) -> None:  # type: ignore[no-untyped-def]
-            for position in study.positions:
-                column.draw(rows[:, position], source)
-
-        def bound(column=column) -> None:  # type: ignore[no-untyped-def]
-            published_bound([column, column], centre, (box[0], box[1]))
-
-        def exact(column=column) -> None:  # type: ignore[no-untyped-def]
-            region.probability([column.outputs(centre[:, axis]) for axis in (0, 1)])
-
-        sampled, asked = _milliseconds(draw), _milliseconds(lambda: study.model.predict(rows))
-        computed, truth = _milliseconds(bound), _milliseconds(exact)
+        column = MECHANISMS[name](4.0)
+        sampled = _milliseconds(partial(_draw, column, rows[:, study.positions], seeded(72)))
+        computed = _milliseconds(partial(published_bound, [column, column], centre, (low, high)))
+        truth = _milliseconds(partial(_exact, column, region, centre))
         yield holds(
             f"table 7.2: {name}: drawing {DRAWS:,} reports and asking takes longer than computing (ms)",
             f"{drawing} beside {computing}",
@@ -66,7 +70,7 @@ def time_claims(study: Study, record: int) -> Iterator[Claim]:
         )
     yield ours(
         "table 7.2: the one-time cost of the box, ms",
-        _milliseconds(lambda: study.boxes()) / len(study.rows),
+        _milliseconds(study.boxes) / len(study.rows),
         "the published search for all 1,000 records at once, shares computed; a record's part of it",
         None,
     )
