@@ -166,6 +166,9 @@ def cells(*, every: bool = False) -> Iterator[Cell]:
     yield from _numeric("quantile", "sw", ("skewed",), people=(1_000,))
     for name in ("pm", "laplace"):
         yield from _numeric("quantile", name, ("skewed",), people=PEOPLE[2:])
+    corners = {"epsilons": (1.0, 10.0), "people": (50, 100_000), "cases": ("held", "absent")}
+    yield from _frequency("survey", ("grr", "oue"), **corners, sizes=(16,))
+    yield from _numeric("survey", "circular_ogpm", ("around",))
     yield from _joint()
     yield from _circles()
     for name in (*PLANES, *(SAME_BOUNDS if every else ())):
