@@ -85,6 +85,7 @@ def test_gpx_with_a_document_type_is_refused_before_anything_is_read(tmp_path):
         ("a.geojson", '{"type": "LineString", "coordinates": [[0, 1], [2]]}', "no pairs of numbers"),
         ("a.geojson", '{"type": "LineString", "coordinates": []}', "feature 0 has no points"),
         ("a.csv", "id,x\n1,2\n", "has no column called y, lat, latitude: say which one is y"),
+        ("a.csv", "x,x,y\n1,2,3\n", "more than one column called x"),
         ("a.csv", "id,x,y\n1,2,north\n", "line 2: the y 'north' is not a number"),
         ("a.csv", "id,x,y\n1,2,\n", "missing"),
         ("a.csv", "id,x,y,time\n1,2,3,noon\n", "the time 'noon' of point 0"),
