@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
+    from ldpkit.client.collection import Collection
     from ldpkit.client.store import DeviceStore
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
@@ -118,6 +119,8 @@ if TYPE_CHECKING:
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
+    from ldpkit.protocols.survey import Survey
+    from ldpkit.protocols.survey_estimate import SurveyEstimate
     from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
     from ldpkit.simulation.trajectories import TrajectoryEvaluation, evaluate_trajectories
 
@@ -170,6 +173,7 @@ __all__ = [
     "CircularSW",
     "Clipped",
     "ClippedWarning",
+    "Collection",
     "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
@@ -230,6 +234,8 @@ __all__ = [
     "SampledAttributes",
     "SpatialMechanism",
     "Staircase",
+    "Survey",
+    "SurveyEstimate",
     "Tally",
     "TracsC",
     "TracsD",
@@ -278,6 +284,7 @@ _HOMES = {
     "assurance.audit.audit": ("Audit", "audit"),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
+    "client.collection": ("Collection",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
     "core.domains.cellgrid": ("CellGrid",),
@@ -364,6 +371,8 @@ _HOMES = {
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
     "client.store": ("DeviceStore",),
+    "protocols.survey": ("Survey",),
+    "protocols.survey_estimate": ("SurveyEstimate",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),

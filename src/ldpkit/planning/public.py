@@ -13,5 +13,17 @@ from ldpkit.planning.optimal.errors import compare_errors as errors
 from ldpkit.planning.optimal.gpm import gpm
 from ldpkit.planning.optimal.minimax import circle_optimum, minimax
 from ldpkit.planning.pairs.plans import pairs
+from ldpkit.planning.survey.plans import survey
 
-__all__ = ["budget", "capacity", "classifier", "circle_optimum", "errors", "gpm", "mean", "minimax", "pairs"]
+__all__ = [
+    "budget",
+    "capacity",
+    "classifier",
+    "circle_optimum",
+    "errors",
+    "gpm",
+    "mean",
+    "minimax",
+    "pairs",
+    "survey",
+]
