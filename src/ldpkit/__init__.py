@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
+    from ldpkit.client.client import Client
     from ldpkit.client.collection import Collection
     from ldpkit.client.store import DeviceStore
+    from ldpkit.collector.remote import Collector
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.cellgrid import CellGrid
@@ -171,9 +173,11 @@ __all__ = [
     "CircularMechanism",
     "CircularOGPM",
     "CircularSW",
+    "Client",
     "Clipped",
     "ClippedWarning",
     "Collection",
+    "Collector",
     "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
@@ -284,7 +288,6 @@ _HOMES = {
     "assurance.audit.audit": ("Audit", "audit"),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
-    "client.collection": ("Collection",),
     "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
     "core.domains.cellgrid": ("CellGrid",),
@@ -370,9 +373,12 @@ _HOMES = {
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "client.client": ("Client",),
+    "client.collection": ("Collection",),
     "client.store": ("DeviceStore",),
     "protocols.survey": ("Survey",),
     "protocols.survey_estimate": ("SurveyEstimate",),
+    "collector.remote": ("Collector",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),

@@ -20,9 +20,13 @@ describe(
       core.questions.pop();
       core.spend.ask = core.questions.length;
       collector = await townCollector(await sign(canonical, core, key));
-      const [, snippet] = /```html\n([\s\S]*?)```/.exec(
-        await readFile(new URL("../README.md", import.meta.url), "utf8"),
+      const [snippet, guide] = await Promise.all(
+        ["../README.md", "../../../docs/guide/web-page.md"].map(async (name) => {
+          const text = await readFile(new URL(name, import.meta.url), "utf8");
+          return /```html\n([\s\S]*?)```/.exec(text)[1];
+        }),
       );
+      assert.equal(guide, snippet); // so what is tried here is what both tell
       const ours = snippet
         .replace("https://collect.example.org/v1/collections/commute-2026", `${collector.url}/v1/collections/town`)
         .replace("BD0u8r...", await publicText(key));

@@ -11,15 +11,16 @@ import datetime
 import hashlib
 import json
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ldpkit.client.canonical import canonical
-from ldpkit.client.collection import Collection, Question
+from ldpkit.client.collection import Collection
 from ldpkit.client.labels import COINS, PERMANENT, derive, drawn_questions, pack, question_label, upload_id
 from ldpkit.client.places import place_of
-from ldpkit.client.samplers import read_sampler
+from ldpkit.client.questions import FIXED, Question, category_count
+from ldpkit.client.randomness import key_stream, secure_bytes
+from ldpkit.client.samplers import MemorySampler, read_sampler
 from ldpkit.client.sending import Delivery, Sender
 from ldpkit.client.spending import Charge, Micro, Spending, micro_text
 from ldpkit.client.store import DeviceStore, Records
@@ -192,9 +193,7 @@ class Client:
         self, records: Records, asked: Question, place: Any, number: int, answers: list[Answer]
     ) -> Answer:
         collection, made_by = self.collection, _digest(asked)
-        before = [
-            each for each in answers if (each.collection, each.question) == (collection.id, asked.id)
-        ]
+        before = [each for each in answers if (each.collection, each.question) == (collection.id, asked.id)]
         micro = asked.next if any(each.sampler == made_by for each in before) else asked.first
         self._check(micro, number, answers)
         return Answer(
@@ -213,7 +212,11 @@ class Client:
         here = [each for each in answers if each.collection == self.collection.id]
         promised = self.collection.promise
         limits = [
-            ("the collection's promise for a round", promised["round"], [e for e in here if e.round == number]),
+            (
+                "the collection's promise for a round",
+                promised["round"],
+                [e for e in here if e.round == number],
+            ),
             ("the collection's promise for a lifetime", promised["lifetime"], here),
             ("the cap of this device", self.cap, answers),
         ]
@@ -227,18 +230,18 @@ class Client:
 
     def _report(self, records: Records, asked: Question, place: Any) -> bytes:
         sampler = read_sampler(asked.sampler)
-        if not sampler.has_memory:
-            return sampler.draw(place, os.urandom)
+        if not isinstance(sampler, MemorySampler):
+            return sampler.draw(place, secure_bytes)
         label = question_label(
-            self.collection.id, asked.id, asked.mechanism, asked.domain, sampler.integers()
+            self.collection.id, asked.id, asked.mechanism, _label_domain(asked), sampler.integers()
         )
-        if asked.value == "fixed":
+        if asked.value == FIXED:
             first = records.recall(_FIRST, hashlib.sha256(label).digest(), lambda: b"%d" % place)
             place = int(first)
-        coins = sampler.coins(stream(derive(self._secret, pack(COINS) + label)))
+        coins = sampler.coins(key_stream(derive(self._secret, pack(COINS) + label)))
         state = sampler.state(coins, place)
         key = derive(self._secret, pack(PERMANENT) + label + pack(b"%d" % state))
-        return sampler.instant(sampler.permanent(coins, state, stream(key)), os.urandom)
+        return sampler.instant(sampler.permanent(coins, state, key_stream(key)), secure_bytes)
 
     def flush(self, *, patience: float = 0.0) -> Delivery:
         """Send what waits, and return what became of it.
@@ -276,30 +279,12 @@ class Client:
         return f"<Client of {self.collection.id!r} version {self.collection.version}, {self.store!r}>"
 
 
-def stream(key: bytes) -> Callable[[int], bytes]:
-    """Return what takes the next bytes of a key's stream: AES-256 in counter mode, from zero on."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-
-    cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-    return lambda count: cipher.update(bytes(count))
-
-
 def _notice(records: Records, collection: Collection) -> None:
     """Refuse a collection older than one that the device saw, or another one of the same version."""
     for place, digest in records.contents(_SEEN).items():
         name, version = json.loads(place)
-        if name != collection.id:
-            continue
-        if version > collection.version:
-            raise MismatchError(
-                f"collection {collection.id!r} is version {collection.version} and this device saw version "
-                f"{version}: an older one is not taken back"
-            )
-        if version == collection.version and digest != collection.digest.encode():
-            raise MismatchError(
-                f"collection {collection.id!r} version {version} is not the one that this device saw: a change "
-                "needs a new version"
-            )
+        if name == collection.id:
+            collection.check_newer(version, digest.decode())
     seen = json.dumps([collection.id, collection.version]).encode()
     records.recall(_SEEN, seen, collection.digest.encode)
 
@@ -314,6 +299,12 @@ def _answers(records: Records) -> list[Answer]:
 
 def _place(collection: str, question: str, number: int) -> bytes:
     return json.dumps([collection, question, number]).encode()
+
+
+def _label_domain(asked: Question) -> int | list[Any]:
+    """Return the categories as labels have them: a product is its size."""
+    domain: Any = asked.domain
+    return category_count(domain) if isinstance(domain, dict) else domain
 
 
 def _digest(asked: Question) -> str:

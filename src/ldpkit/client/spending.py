@@ -142,7 +142,11 @@ class Spending:
             form = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise FileFormatError(f"not a ledger: {error}") from None
-        if not isinstance(form, dict) or form.get("format") != _FORMAT or form.keys() - {"cap", "charges", "format"}:
+        if (
+            not isinstance(form, dict)
+            or form.get("format") != _FORMAT
+            or form.keys() - {"cap", "charges", "format"}
+        ):
             raise FileFormatError(f"not a ledger: its format must be {_FORMAT!r}")
         cap, rows = form.get("cap"), form.get("charges")
         if not isinstance(rows, list):

@@ -80,7 +80,9 @@ class UploadHeader:
         if magic != MAGIC:
             raise FileFormatError(f"an upload begins with {MAGIC!r}, got {magic!r}", offset=0)
         if form != _FORMAT:
-            raise FileFormatError(f"an upload of format {form}: this program knows format {_FORMAT}", offset=4)
+            raise FileFormatError(
+                f"an upload of format {form}: this program knows format {_FORMAT}", offset=4
+            )
         if flags & ~_SEEDED:
             raise FileFormatError(f"an upload with the unknown flags {flags:#x}", offset=5)
         return cls(version, question, number, fingerprint, bool(flags & _SEEDED))

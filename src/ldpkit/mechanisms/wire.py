@@ -56,6 +56,16 @@ class WireForm(abc.ABC):
             )
         return reports
 
+    def valid_mask(self, data: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each report of a wire form whether the mechanism can have made it.
+
+        Where `decode` refuses all for one, this says which: reports of many devices stand in one
+        array, and one bad device must not cost the others their answer.
+        """
+        base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
+        reports = np.frombuffer(data, base).reshape((-1, *shape))
+        return self._is_valid(reports) if len(reports) else np.zeros(0, np.bool_)
+
     def check_reports(self, reports: Reports) -> Reports:
         """Return a copy of the reports in the mechanism's own layout, or refuse them."""
         array = self._report_array(reports)
