@@ -22,6 +22,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.numeric.noise import BlockNoise
 
 __all__ = [
     "PIECES",
@@ -114,8 +115,9 @@ class _Numbers(PrivateColumn):
         places = mechanism.domain.encode(values, steps=mechanism.grid).tolist()
         laws = [mechanism.law(place) for place in places]
         width, slack = max(len(law.weights) for law in laws), 0.0
-        edges = np.stack([_padded(law.edges, width + 1) for law in laws])
-        heights = np.stack([_padded(law.weights, width) for law in laws])
+        alike = all(len(law.weights) == width for law in laws)
+        edges = np.array([law.edges if alike else _padded(law.edges, width + 1) for law in laws])
+        heights = np.array([law.weights if alike else _padded(law.weights, width) for law in laws])
         heights = (heights / np.array([law.total for law in laws], object)[:, None]).astype(np.float64)
         masses, at = heights * np.diff(edges, axis=1), lattice.at(edges.astype(np.float64))
         if width > pieces:
@@ -125,7 +127,9 @@ class _Numbers(PrivateColumn):
             masses = np.stack([np.append(each[1], np.zeros(width - len(each[1]))) for each in fewer])
             slack = max(each[2] for each in fewer)
         atoms = np.array([float(point) for point in mechanism.atom_points])
-        chances = np.array([law.atom_masses for law in laws]).reshape(len(values), len(atoms))
+        chances = np.zeros((len(values), len(atoms)))
+        if len(atoms):
+            chances[:] = [law.atom_masses for law in laws]
         order = np.argsort(atoms, kind="stable")
         points = mechanism.domain.low + mechanism.domain.width * atoms[order]
         grain = float(heights.max(initial=0.0)) / 2
@@ -135,7 +139,9 @@ class _Numbers(PrivateColumn):
         """Return the laws of value plus noise: one law of the noise, moved and cut to the output range."""
         mechanism = self.numeric
         domain = mechanism.domain
-        edges, masses, slack, grain = _merged_noise(mechanism, pieces)
+        assert mechanism.noise is not None
+        reduce = _few_pieces if pieces <= PIECES else _merged_noise  # what is large is not kept
+        edges, masses, slack, grain = reduce(mechanism.noise, pieces)
         places = mechanism.domain.encode(values, steps=mechanism.grid).astype(np.float64)
         moved = domain.low + domain.width * (edges + places[:, None]) / mechanism.grid
         spread = np.broadcast_to(masses, (len(values), len(masses))).copy()
@@ -155,11 +161,14 @@ def _padded(row: Any, width: int) -> Any:
     return np.concatenate([row, np.repeat(row[-1:], missing)]) if missing else row
 
 
-@lru_cache(maxsize=4)
-def _merged_noise(mechanism: NumericMechanism, pieces: int) -> tuple[Floats, Floats, float, float]:
-    """Return the law of the noise in few pieces; columns and blocks of records ask for the same one."""
-    assert mechanism.noise is not None
-    law = mechanism.noise.law
+@lru_cache(maxsize=128)
+def _few_pieces(noise: BlockNoise, pieces: int) -> tuple[Floats, Floats, float, float]:
+    """Return the law of the noise in few pieces; columns, blocks and mechanisms ask for the same one."""
+    return _merged_noise(noise, pieces)
+
+
+def _merged_noise(noise: BlockNoise, pieces: int) -> tuple[Floats, Floats, float, float]:
+    law = noise.law
     # Each weight rounded by itself: dividing hundreds of thousands of large integers takes ten times longer.
     heights = law.weights.astype(np.float64) / float(law.total)
     grain = float(heights.max(initial=0.0)) / 2
@@ -173,7 +182,8 @@ def _chances(oracle: FrequencyOracle) -> Floats:
         found = np.full((oracle.size, oracle.size), float(oracle.q))
         np.fill_diagonal(found, float(oracle.p))
         return found
-    return np.array([[float(chance) for chance in row] for row in oracle.channel().probabilities])
+    exact = [chance.as_integer_ratio() for row in oracle.channel().probabilities for chance in row]
+    return np.array([above / below for above, below in exact]).reshape(oracle.size, -1)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def read_records(
         except (TypeError, ValueError):
             raise InvalidInputError(f"column {name!r} of {str(path)!r} must have numbers only") from None
         ends = ranges.get(name)
-        if ends is not None and not isinstance(ends, CategoricalDomain) and clip:
+        if clip and isinstance(ends, tuple):  # not categories, between which nothing can be moved
             values, count = as_interval(ends).clip(values)
             if count:
                 moved[name] = count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,7 +34,8 @@ Range: TypeAlias = IntervalDomain | CategoricalDomain
 
 def as_range(given: IntervalLike | CategoricalDomain) -> Range:
     """Return what a sensitive column holds, from the ends of an interval or a list of categories."""
-    return given if isinstance(given, CategoricalDomain) else as_interval(given)
+    categories: Any = given
+    return categories if getattr(given, "size", None) is not None else as_interval(categories)
 
 
 def column_of(name: str, domain: Range, epsilon: float, points: int = GRID_POINTS) -> PrivateColumn:
@@ -49,8 +50,8 @@ def column_of(name: str, domain: Range, epsilon: float, points: int = GRID_POINT
     >>> column_of("ogpm", CategoricalDomain([0, 0.5, 1]), 1.0).mechanism
     GRR(3, epsilon=1)
     """
-    if isinstance(domain, CategoricalDomain):
-        return as_private_column(GRR(list(domain.labels), epsilon))
+    if domain.size is not None:
+        return as_private_column(GRR(domain, epsilon))
     kind = None if name in _UNREGISTERED else MECHANISMS.get(name)
     if kind is not None and kind.kind == NUMERIC:
         return as_private_column(kind.make(domain, epsilon=epsilon))
@@ -81,7 +82,7 @@ class Split:
 
 def _middle(domain: Range) -> float:
     """Return what stands for a withheld column: the middle of its range, or its first category."""
-    if isinstance(domain, CategoricalDomain):
+    if domain.size is not None:
         return float(domain.labels[0])
     return (domain.low + domain.high) / 2
 
