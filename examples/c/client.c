@@ -16,7 +16,15 @@
 #define LARGEST_DOMAIN ((u64)1 << 26)
 #define LARGEST_GRID ((u64)1 << 30)
 
-static int index_bytes(u64 outputs) { return outputs <= 1 << 8 ? 1 : outputs <= 1 << 16 ? 2 : outputs <= (u64)1 << 32 ? 4 : 8; }
+static int index_bytes(u64 outputs) {
+    return outputs <= 1 << 8 ? 1 : outputs <= 1 << 16 ? 2 : outputs <= (u64)1 << 32 ? 4 : 8;
+}
+
+static uint8_t *zeros(size_t size) {
+    uint8_t *made = calloc(size + 1, 1);
+    if (!made) abort();
+    return made;
+}
 
 /* Randomised response: keep + (size - 1) width must be 2^64, or the ratio keep / width is not true. */
 typedef struct { u64 keep, width; } Round;
@@ -40,10 +48,12 @@ static u64 respond(Round with, u64 value) {
 
 /* Hashing: multiply-shift in words of 32 or 64 bits. */
 static u64 bucket(const uint8_t *function, int bits, u64 buckets, u64 value) {
-    static const u64 factors[2][3] = {{0x85EBCA6B, 0xC2B2AE35, 1}, {0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 1}};
-    static const int shifts[2][3] = {{16, 13, 16}, {30, 27, 31}};
-    u64 mask = bits == 64 ? ~(u64)0 : 0xFFFFFFFF, mixed = value + 1, low = ((u64)2 << bits / 2) - 1;
-    for (int i = 0; i < 3; i++) mixed = (mixed ^ mixed >> shifts[bits == 64][i]) * factors[bits == 64][i] & mask;
+    static const u64 all_factors[2][3] = {{0x85EBCA6B, 0xC2B2AE35, 1}, {0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 1}};
+    static const int all_shifts[2][3] = {{16, 13, 16}, {30, 27, 31}};
+    const u64 *factors = all_factors[bits == 64], mask = bits == 64 ? ~(u64)0 : 0xFFFFFFFF;
+    const int *shifts = all_shifts[bits == 64];
+    u64 mixed = value + 1, low = ((u64)2 << bits / 2) - 1;
+    for (int i = 0; i < 3; i++) mixed = (mixed ^ mixed >> shifts[i]) * factors[i] & mask;
     mixed = (mixed & ~low) | value;
     mixed = (little(function, bits / 8) * mixed + little(function + bits / 8, bits / 8)) & mask;
     return (mixed >> bits / 2) * buckets >> bits / 2;
@@ -61,7 +71,7 @@ static void random_bits(const u64 *thresholds, const uint8_t *chosen, u64 size, 
 }
 
 static void unary(const u64 *thresholds, u64 size, u64 own) {
-    uint8_t *chosen = calloc(size / 8 + 1, 1);
+    uint8_t *chosen = zeros(size / 8 + 1);
     chosen[own >> 3] |= (uint8_t)(1 << (own & 7));
     random_bits(thresholds, chosen, size, grow((size + 7) / 8));
     free(chosen);
@@ -74,10 +84,11 @@ static void thresholds_of(const char *more, const char *less, u64 *to) {
 
 /* A set of `omega` values, with its own one if that is held: Floyd's algorithm, Lemire's draws. */
 static void subset(u64 size, u64 omega, u64 own, int held) {
-    uint8_t *set = calloc(size / 8 + 1, 1), *draws = take(4 * omega);
+    uint8_t *set = zeros(size / 8 + 1), *draws = take(4 * omega);
     for (u64 step = 0; step < omega; step++) {
         u64 last = size - 1 - omega + step, product = little(draws + 4 * step, 4) * (last + 1), place;
-        while ((product & 0xFFFFFFFF) < ((u64)1 << 32) % (last + 1)) product = little(take(4), 4) * (last + 1);
+        u64 uneven = ((u64)1 << 32) % (last + 1);
+        while ((product & 0xFFFFFFFF) < uneven) product = little(take(4), 4) * (last + 1);
         if (step == 0 && held) continue;
         place = product >> 32;
         place += place >= own;
@@ -108,13 +119,15 @@ static void window(void) {
     char *stand = text("stand");
     int slide = stand && !strcmp(stand, "slide"), wrap = stand && !strcmp(stand, "wrap");
     int sector = stand && !strcmp(stand, "sector"), clamp = stand && !strcmp(stand, "clamp");
-    u64 grid = grid_of(sector), width = number("width", 1, (u64)1 << 32), margin = slide ? number("margin", 0, LARGEST_GRID) : 0;
+    u64 grid = grid_of(sector), width = number("width", 1, (u64)1 << 32);
+    u64 margin = slide ? number("margin", 0, LARGEST_GRID) : 0;
     u64 inside = word("inside"), outside = word("outside"), kept[2] = {0, 0}, outputs, place, found, start;
     u128 cells = slide ? (u128)grid + width + 2 * margin : (u128)grid * (sector ? width : 2);
     int has_kept = slide && text("kept");
     require(slide || wrap || clamp || sector);
     require(width < cells && cells <= (u64)1 << 32 && (slide || sector || width % 2 == 0));
-    require(outside >= 1 && inside >= outside && (u128)width * inside + (cells - width) * (u128)outside == WORD);
+    require(outside >= 1 && inside >= outside);
+    require((u128)width * inside + (cells - width) * (u128)outside == WORD);
     if (has_kept) require(pair("kept", kept) == 2 && kept[1] >= 1 && (u128)kept[0] + kept[1] <= cells);
     place = number("input", 0, grid - (wrap || sector));
     if (!is_allowed()) return;
@@ -124,76 +137,101 @@ static void window(void) {
     if (clamp && start > cells - width) start = (u64)cells - width;
     found = cell(little(take(8), 8), wrap ? 0 : start, width, inside, outside);
     if (wrap) found = (found + start + (u64)cells - width / 2) % (u64)cells;
-    if (has_kept) found = found < kept[0] ? kept[1] : found - kept[0] < kept[1] ? found - kept[0] : kept[1] + 1;
+    if (has_kept && found < kept[0]) found = kept[1];
+    else if (has_kept) found = found - kept[0] < kept[1] ? found - kept[0] : kept[1] + 1;
     put(found, index_bytes(outputs));
 }
 
 static void coin(int hybrid) {
-    u64 grid = grid_of(0), base = word("base"), slope = word("slope"), place, drawn, width = 0, inside = 0, outside = 0;
+    u64 grid = grid_of(0), base = word("base"), slope = word("slope"), width = 0, inside = 0, outside = 0;
+    u64 place = number("input", 0, grid), drawn, cells;
     u128 coins = 2 * (u128)base + (u128)grid * slope;
     if (hybrid) {
         width = number("width", 1, LARGEST_GRID); inside = word("inside"); outside = word("outside");
         require(outside >= 1 && inside >= outside);
     }
     require(base >= 1 && coins + (u128)width * inside + (u128)grid * outside == WORD);
-    place = number("input", 0, grid);
     if (!is_allowed()) return;
     drawn = little(take(8), 8);
-    if (drawn < coins) put((hybrid ? grid + width : 0) + (drawn < base + slope * place), hybrid ? index_bytes(grid + width + 2) : 1);
-    else put(cell(drawn - (u64)coins, place, width, inside, outside), index_bytes(grid + width + 2));
+    cells = hybrid ? grid + width : 0;
+    if (drawn < coins) drawn = cells + (drawn < base + slope * place);
+    else drawn = cell(drawn - (u64)coins, place, width, inside, outside);
+    put(drawn, index_bytes(cells + 2));
+}
+
+static void subsets(void) {
+    u64 size = number("size", 2, LARGEST_DOMAIN), omega = number("omega", 1, size - 1), threshold = word("threshold");
+    u64 own = number("input", 0, size - 1);
+    require(threshold >= 1 && (u128)threshold * (size - omega) >= (WORD - threshold) * omega);
+    if (is_allowed()) subset(size, omega, own, little(take(8), 8) < threshold);
+}
+
+static void bits_of_values(int chained, int again) {
+    u64 size = number("size", 2, LARGEST_DOMAIN), length = (size + 7) / 8, first[2], second[2] = {0, 0}, value = 0;
+    uint8_t *kept = NULL;
+    thresholds_of(chained ? "first.own" : "own", chained ? "first.other" : "other", first);
+    if (chained) thresholds_of("second.one", "second.zero", second);
+    if (chained) kept = kept_bytes(again ? "permanent" : "coins", length);
+    if (!again) value = number("input", 0, size - 1);
+    if (!is_allowed()) return;
+    if (again) random_bits(second, kept, size, grow(length));
+    else unary(first, size, value);
+    free(kept);
+}
+
+/* Randomised response to a value or its bucket; chained: to the state, and to the permanent answer again. */
+static void responses(int hashing, int chained, const char *stage) {
+    int again = !strcmp(stage, "instant"), coins = !strcmp(stage, "coins");
+    u64 size = number("size", 2, LARGEST_DOMAIN), buckets = hashing ? number("buckets", 2, (u64)1 << 32) : size;
+    int bits = hashing ? (int)number("word", 32, 64) : 0, front = bits / 4;
+    Round first = round_of(chained ? "first." : "", buckets), second = {0, 0};
+    uint8_t *kept = NULL;
+    u64 value = 0;
+    require(!hashing || bits == (size <= 1 << 17 && buckets <= 256 ? 32 : 64));
+    if (chained) second = round_of("second.", buckets);
+    if (chained && !coins) kept = kept_bytes(again ? "permanent" : "coins", front + index_bytes(buckets));
+    if (!again && !coins) value = number("input", 0, (chained ? buckets : size) - 1);
+    if (again && !refused) value = little(kept + front, index_bytes(buckets));
+    require(value < (hashing && !chained ? size : buckets));
+    if (!is_allowed()) return;
+    if (hashing) {
+        const uint8_t *function = chained && !coins ? kept : take(front);
+        memcpy(grow(front), function, front);
+        if (!chained) value = bucket(function, bits, buckets, value);
+    }
+    if (!coins) value = respond(again ? second : first, value);
+    put(value, index_bytes(buckets));
+    free(kept);
+}
+
+static void sites(void) {
+    u64 shape[2] = {0, 1}, at[2] = {0, 0}, size, larger, value;
+    int count = pair("shape", shape);
+    require(pair("input", at) == count && at[0] < shape[0] && at[1] < shape[1]);
+    require(shape[0] <= LARGEST_DOMAIN && shape[1] <= LARGEST_DOMAIN && !refused);
+    size = refused ? 2 : shape[0] * shape[1];
+    require(size >= 2 && size <= LARGEST_DOMAIN);
+    Round response = round_of("", size);
+    if (!is_allowed()) return;
+    value = respond(response, at[0] * shape[1] + at[1]);
+    larger = shape[0] > shape[1] ? shape[0] : shape[1];
+    put(value / shape[1], index_bytes(larger));
+    if (count == 2) put(value % shape[1], index_bytes(larger));
 }
 
 /* Forms of one report, and the stages of those with a memory; returns 0 for a form that is not here. */
 int draw(const char *form, const char *stage) {
-    int hashing = !!strstr(form, "hashing"), chained = !strncmp(form, "chained_", 8), again = !strcmp(stage, "instant");
-    if (!strcmp(form, "window")) window();
-    else if (!strcmp(form, "coin") || !strcmp(form, "hybrid")) coin(*form == 'h');
-    else if (!strcmp(form, "subset")) {
-        u64 size = number("size", 2, LARGEST_DOMAIN), omega = number("omega", 1, size - 1), threshold = word("threshold");
-        u64 own = number("input", 0, size - 1);
-        require(threshold >= 1 && (u128)threshold * (size - omega) >= (WORD - threshold) * omega);
-        if (is_allowed()) { int held = little(take(8), 8) < threshold; subset(size, omega, own, held); }
-    } else if (!strcmp(form, "unary") || !strcmp(form, "chained_unary")) {
-        u64 size = number("size", 2, LARGEST_DOMAIN), own[2], second[2], value = 0;
-        uint8_t *kept = NULL;
-        thresholds_of(chained ? "first.own" : "own", chained ? "first.other" : "other", own);
-        if (chained) thresholds_of("second.one", "second.zero", second);
-        if (again) kept = kept_bytes("permanent", (size + 7) / 8); else value = number("input", 0, size - 1);
-        if (chained && !again) free(kept_bytes("coins", (size + 7) / 8));
-        if (is_allowed()) { if (again) random_bits(second, kept, size, grow((size + 7) / 8)); else unary(own, size, value); }
-        free(kept);
-    } else if (!strcmp(form, "response") || !strcmp(form, "sites") || hashing || !strcmp(form, "chained_response")) {
-        u64 shape[2] = {0, 0}, size, buckets, value = 0;
-        int flat = 1, bits = 0, coins = !strcmp(stage, "coins"), kept_length;
-        uint8_t *kept = NULL; const uint8_t *function = NULL; Round first, second = {0, 0};
-        if (!strcmp(form, "sites")) {
-            flat = pair("shape", shape);
-            require(shape[0] >= 1 && shape[0] <= LARGEST_DOMAIN && (flat == 1 || (shape[1] >= 1 && shape[1] <= LARGEST_DOMAIN)));
-            size = flat == 2 ? shape[0] * shape[1] : shape[0];
-            require(size >= 2 && size <= LARGEST_DOMAIN);
-        } else size = number("size", 2, LARGEST_DOMAIN);
-        buckets = hashing ? number("buckets", 2, (u64)1 << 32) : size;
-        if (hashing) { bits = (int)number("word", 32, 64); require(bits == (size <= 1 << 17 && buckets <= 256 ? 32 : 64)); }
-        first = round_of(chained ? "first." : "", buckets);
-        if (chained) second = round_of("second.", buckets);
-        kept_length = bits / 4 + index_bytes(buckets);
-        if (again || (chained && !coins)) kept = kept_bytes(again ? "permanent" : "coins", kept_length);
-        if (again) value = little(kept + (refused ? 0 : bits / 4), refused ? 0 : index_bytes(buckets));
-        else if (flat == 2) {
-            u64 at[2] = {0, 0};
-            require(pair("input", at) == 2 && at[0] < shape[0] && at[1] < shape[1]);
-            value = at[0] * shape[1] + at[1];
-        } else if (!coins) value = number("input", 0, (chained ? buckets : size) - 1);
-        require(!again || value < buckets);
-        if (is_allowed()) {
-            if (hashing) function = kept ? kept : take(bits / 4);
-            if (hashing && !chained) value = bucket(function, bits, buckets, value);
-            if (!coins) value = respond(again ? second : first, value);
-            for (int i = 0; i < bits / 4; i++) put(function[i], 1);
-            if (flat == 2) { int each = index_bytes(shape[0] > shape[1] ? shape[0] : shape[1]); put(value / shape[1], each); put(value % shape[1], each); }
-            else put(value, index_bytes(buckets));
-        }
-        free(kept);
-    } else return 0;
+    if (!strcmp(form, "response")) responses(0, 0, stage);
+    else if (!strcmp(form, "hashing")) responses(1, 0, stage);
+    else if (!strcmp(form, "unary")) bits_of_values(0, 0);
+    else if (!strcmp(form, "subset")) subsets();
+    else if (!strcmp(form, "sites")) sites();
+    else if (!strcmp(form, "window")) window();
+    else if (!strcmp(form, "coin")) coin(0);
+    else if (!strcmp(form, "hybrid")) coin(1);
+    else if (!strcmp(form, "chained_response")) responses(0, 1, stage);
+    else if (!strcmp(form, "chained_hashing")) responses(1, 1, stage);
+    else if (!strcmp(form, "chained_unary")) bits_of_values(1, !strcmp(stage, "instant"));
+    else return 0;
     return 1;
 }

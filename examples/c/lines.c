@@ -86,7 +86,7 @@ uint8_t *kept_bytes(const char *name, size_t size) {
     char *hex = text(name);
     uint8_t *made = calloc(size + 1, 1);
     require(hex && strlen(hex) == 2 * size);
-    for (size_t i = 0; !refused && i < size; i++) { unsigned each = 0; require(sscanf(hex + 2 * i, "%2x", &each) == 1); made[i] = (uint8_t)each; }
+    for (size_t i = 0; !refused && i < size; i++) require(sscanf(hex + 2 * i, "%2hhx", made + i) == 1);
     return made;
 }
 
@@ -106,10 +106,14 @@ int main(void) {
         hex = text("bytes"); stage = text("stage");
         left = hex ? strlen(hex) / 2 : 0;
         uint8_t *bytes = noise = malloc(left + 1);
-        for (size_t i = 0; i < left; i++) { unsigned each = 0; sscanf(hex + 2 * i, "%2x", &each); bytes[i] = (uint8_t)each; }
+        for (size_t i = 0; i < left; i++) require(sscanf(hex + 2 * i, "%2hhx", bytes + i) == 1);
         if (!draw(form, stage ? stage : "draw")) printf("%s -\n", id);
         else if (refused) printf("%s refused\n", id);
-        else { printf("%s ", id); for (size_t i = 0; i < length; i++) printf("%02x", report[i]); printf("\n"); }
+        else {
+            printf("%s ", id);
+            for (size_t i = 0; i < length; i++) printf("%02x", report[i]);
+            printf("\n");
+        }
         free(bytes);
     }
     free(line); free(report);

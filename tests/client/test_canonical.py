@@ -101,7 +101,9 @@ def test_the_form_is_read_back_and_is_its_own_form(value):
         (b"[NaN]", "NaN, which is no number"),
         (b"[-Infinity]", "-Infinity, which is no number"),
         (b"[1e400]", "1e400, which no double holds"),
-        (b"[9007199254740992]", "9007199254740992, which parsers round"),
+        (b"[9007199254740993]", "9007199254740993, which parsers round"),
+        (b"[18446744073709551557]", "18446744073709551557, which parsers round"),
+        (b"[10000000000000000000000]", "10000000000000000000000, which parsers round"),
         (b"[" + b"9" * 5000 + b"]", "parsers round"),
         (b"[" * 100_000, "nested more than 32 deep"),
         (b'{"a":' * 40 + b"1" + b"}" * 40, "nested more than 32 deep"),
@@ -119,6 +121,12 @@ def test_the_form_is_read_back_and_is_its_own_form(value):
 def test_what_the_reader_refuses(data, said):
     with pytest.raises(FileFormatError, match=said):
         read_json(data)
+
+
+def test_large_doubles_are_read_back_as_they_are_written():
+    for number in (1e20, -1e20, 2.0**53, 2.0**69, 123456789012345680000.0, 999999999999999900000.0):
+        found = read_json(canonical([number]))[0]
+        assert (found, type(found)) == (number, float)
 
 
 def test_brackets_in_text_are_no_nesting():

@@ -30,7 +30,7 @@ _UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, w
 
 COMMANDS = (
     *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
-    *("privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
+    *("collection", "privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
     *("serve", "collector"),
     *("bench", "datasets", "reproduce", "spec"),
 )

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit spec check ./client
+  ldpkit spec vectors --lines --only grr | head -3
+"""
 _CHECK_EXAMPLES = """
 \b
 Examples:
@@ -52,7 +58,12 @@ FolderOption = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    spec = typer.Typer(cls=Group, help="Golden vectors for clients in any language.", rich_markup_mode=None)
+    spec = typer.Typer(
+        cls=Group,
+        help="Golden vectors for clients in any language.",
+        epilog=_EXAMPLES,
+        rich_markup_mode=None,
+    )
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
     spec.command("check", epilog=_CHECK_EXAMPLES, context_settings=settings)(check)
     spec.command("vectors", epilog=_VECTORS_EXAMPLES)(vectors)

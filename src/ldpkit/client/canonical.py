@@ -127,10 +127,12 @@ def read_json(data: bytes, what: str = "the document") -> Any:
             found[key] = value
         return found
 
-    def whole(digits: str) -> int:
-        if len(digits) > 17 or abs(int(digits)) > LARGEST_INTEGER:
-            refuse(f"has the number {digits[:24]}, which parsers round: write it as a decimal string")
-        return int(digits)
+    def whole(digits: str) -> int | float:
+        if len(digits) <= 17 and abs(int(digits)) <= LARGEST_INTEGER:
+            return int(digits)
+        if len(digits) <= _PLAIN + 1 and _number(float(digits)) == digits:
+            return float(digits)  # as a large double is written, such as 1e20; nobody rounds it
+        refuse(f"has the number {digits[:24]}, which parsers round: write it as a decimal string")
 
     def double(digits: str) -> float:
         if not math.isfinite(number := float(digits)):

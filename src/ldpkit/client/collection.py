@@ -21,7 +21,7 @@ from ldpkit.client.questions import Question, read_question
 from ldpkit.client.signing import ALGORITHM, PublicKey, from_base64url
 from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError, UnknownNameError
 
-__all__ = ["FORMAT", "MOST_QUESTIONS", "Collection", "Schedule", "signed_message"]
+__all__ = ["FORMAT", "MOST_QUESTIONS", "Collection", "Question", "Schedule", "signed_message"]
 
 FORMAT = "ldpkit-collection-1"
 """The name of this form of collection file."""
@@ -67,6 +67,8 @@ class Schedule:
             raise FileFormatError(
                 f"rounds.count is {self.count}, but once is one round: make it 1, daily or weekly"
             )
+        if self.start.year + self.count * (_DAYS[self.every] or 1) // 365 >= datetime.MAXYEAR:
+            raise FileFormatError(f"rounds.start is {self.start}: {self.count} rounds from there have no end")
 
     @classmethod
     def from_json(cls, form: Any) -> Schedule:
@@ -135,8 +137,9 @@ class Collection:
     form : mapping
         The document itself.
     key : PublicKey or None
-        Whose signature was found good. It says nothing about whose key that is: give the
-        public key to `read` to know.
+        Whose signature was found good.
+    is_expected : bool
+        Whether that is the key that `read` was given. Otherwise anybody can have made it.
     """
 
     id: str
@@ -150,6 +153,7 @@ class Collection:
     randomness: str
     form: Mapping[str, Any]
     key: PublicKey | None = None
+    is_expected: bool = False
 
     @classmethod
     def read(cls, data: bytes, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
@@ -175,10 +179,10 @@ class Collection:
             raise MismatchError("the collection is not signed, and this device takes signed ones only")
         form = envelope["collection"]
         key = _check_signature(form, envelope["signature"], wanted) if has_signature else None
-        return cls.from_form(form, key=key)
+        return cls.from_form(form, key=key, is_expected=wanted is not None)
 
     @classmethod
-    def from_form(cls, form: Any, *, key: PublicKey | None = None) -> Collection:
+    def from_form(cls, form: Any, *, key: PublicKey | None = None, is_expected: bool = False) -> Collection:
         """Return the collection of a document that is no file, with every check but that of a signature."""
         if isinstance(form, dict) and "format" in form and form["format"] != FORMAT:
             raise FileFormatError(
@@ -208,6 +212,7 @@ class Collection:
             randomness=choice_of(fields["randomness"], "randomness", _RANDOMNESS),
             form=form,
             key=key,
+            is_expected=is_expected,
         )
 
     @property
@@ -246,7 +251,9 @@ class Collection:
         """What was checked, in words."""
         if self.key is None:
             return "only the epsilon arithmetic was checked: the file is not signed"
-        return f"signed by {self.key}; the epsilon arithmetic was checked"
+        if self.is_expected:
+            return "signed by the expected key; the epsilon arithmetic was checked"
+        return f"signed by {self.key}, of whom nothing is known; the epsilon arithmetic was checked"
 
     def __repr__(self) -> str:
         asked = f"{len(self.questions)} questions"

@@ -207,7 +207,7 @@ def _map(estimate: Any) -> str:
     ]
     return (
         f'<svg viewBox="0 0 {columns} {rows}" style="max-width:24rem;border:1px solid var(--line)" '
-        f'role="img" aria-label="Map; the table has the fullest cells">{"".join(squares)}</svg>'
+        f'role="img" aria-label="Map of estimates; the table has the fullest cells">{"".join(squares)}</svg>'
     )
 
 

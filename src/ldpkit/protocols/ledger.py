@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ldpkit.client.epsilon import MICRO
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import total_up
 from ldpkit.core.parameters import check_epsilon, check_whole
@@ -42,9 +43,6 @@ __all__ = [
     "floor_epsilon",
     "micro_epsilon",
 ]
-
-MICRO = 1_000_000
-"""How many units of the integer ledger an epsilon of one has."""
 
 
 class Record:

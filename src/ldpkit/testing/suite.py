@@ -37,7 +37,7 @@ __all__ = ["ContractCheck", "ContractReport", "check_mechanism", "checks_for"]
 
 Run = Callable[[Any], None]
 
-_EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS, *device.CHECKS)
+_EVERY = (*identity.CHECKS, *inputs.CHECKS, *randomness.CHECKS, *wire.CHECKS, *tallies.CHECKS)
 _FREQUENCY = (*inputs.FREQUENCY, *epsilon.FREQUENCY, *sampler.FREQUENCY, *moments.FREQUENCY)
 _PURE = (*epsilon.PURE, *sampler.PURE, *moments.PURE)
 _CIRCULAR = (*epsilon.NUMERIC, *sampler.NUMERIC, *circular.CIRCULAR)
@@ -130,6 +130,8 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
         runs += _CIRCULAR
     elif is_spatial(kind):
         runs += spatial.SPATIAL
+    if kind.can("client"):
+        runs += device.CHECKS
     return tuple(ContractCheck(run.__name__.removeprefix("check_"), run) for run in runs)
 
 

@@ -129,8 +129,8 @@ class MemorySampler(Sampler):
         """Return the answer in a permanent report, or refuse one that there is not."""
         if answer >= self.states:
             raise OutOfDomainError(
-                f"a permanent report of the sampler {self.form!r} answers 0..{self.states - 1}, got {answer}"
-                ": the store is damaged or of another question"
+                f"a permanent report of the sampler {self.form!r} answers 0..{self.states - 1}, got "
+                f"{answer}: the store is damaged or of another question"
             )
         return answer
 

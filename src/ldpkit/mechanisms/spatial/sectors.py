@@ -15,7 +15,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, two_levels
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.spatial.parts import Coordinate
@@ -100,6 +100,11 @@ class SectorCoordinate(Coordinate):
         with np.errstate(invalid="ignore"):
             found = np.floor((shares % 1.0) * self.places).astype(np.int32).view(np.uint32)
         return np.minimum(found, np.uint32(self.places - 1))
+
+    def bends(self, low: float, high: float, edges: Any) -> Counts | None:
+        """Return the sectors from one direction to another: the law does not move within them."""
+        first, last = (int(np.floor(each * self.places)) for each in (low, high))
+        return np.unique(np.arange(first, min(last, first + self.places) + 1) % self.places)
 
     def shares(self, places: Indices) -> Floats:
         """Return the middle of each sector."""

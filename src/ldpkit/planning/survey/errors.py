@@ -45,7 +45,7 @@ def expected_error(mechanism: Mechanism, reports: float, people: float) -> float
     >>> import ldpkit
     >>> oracle = ldpkit.GRR(4, epsilon=1.0)
     >>> round(expected_error(oracle, 10_000, 10_000), 4), round(expected_error(oracle, 10_000, 60_000), 4)
-    (0.0304, 0.0313)
+    (0.0269, 0.028)
     """
     if is_frequency(mechanism):
         variance = _share_variance(mechanism, reports, people)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from ldpkit.mechanisms.kinds import CIRCULAR, FREQUENCY, NUMERIC, select
 from ldpkit.planning.searches.roots import find_root
 from ldpkit.planning.survey.errors import expected_error
 
-__all__ = ["Choice", "PlannedQuestion", "choose", "least_epsilon"]
+__all__ = ["Choice", "PlannedQuestion", "choose", "least_epsilon", "ranked", "shortlisted"]
 
 _SHARE = (
     0.01  # of all people, of an interval or of a circle: the error that is wanted unless somebody says so
@@ -26,6 +27,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     CIRCULAR: ("client",),
 }
 _TIE = 1.02  # errors that differ by less are alike: the shorter report wins
+_ANCHORS = 0.1, 1.0, 3.0, 8.0  # epsilons at which the mechanisms of a search are chosen
 _CLOSE = 1e-4  # of the logarithm of an epsilon
 
 
@@ -118,8 +120,10 @@ class Choice:
         }
 
 
-def choose(question: PlannedQuestion, epsilon: float, people: int, *, share: float = 1.0) -> Choice:
-    """Return the mechanism with the smallest expected error at an epsilon; of equals, the shortest report.
+def ranked(question: PlannedQuestion, epsilon: float, people: int, *, share: float = 1.0) -> list[Choice]:
+    """Return every mechanism that can ask a question at an epsilon, the best first.
+
+    Best is the smallest expected error; of those that are alike, the shortest report.
 
     Parameters
     ----------
@@ -131,13 +135,6 @@ def choose(question: PlannedQuestion, epsilon: float, people: int, *, share: flo
         How many take part.
     share : float
         Which part of them is drawn for this question.
-
-    Examples
-    --------
-    >>> import ldpkit
-    >>> few, many = (PlannedQuestion("q", ldpkit.CategoricalDomain(size)) for size in (3, 200))
-    >>> choose(few, 1.0, 10_000).mechanism.name, choose(many, 1.0, 10_000).mechanism.name
-    ('grr', 'olh')
     """
     reports = max(1, round(check_whole(people, "people") * share))
     found: list[Choice] = []
@@ -151,12 +148,46 @@ def choose(question: PlannedQuestion, epsilon: float, people: int, *, share: flo
             continue
         found.append(Choice(question, mechanism, reports, expected_error(mechanism, reports, people)))
     if not found:
-        raise InvalidParameterError(
-            f"nothing can ask {question.name!r} at epsilon {epsilon:g}: {'; '.join(refusals)}"
-        )
-    least = min(each.error for each in found)
-    alike = [each for each in found if each.error <= _TIE * least]
-    return min(alike, key=lambda each: (each.mechanism.report_bytes, each.error))
+        told = "; ".join(refusals)
+        raise InvalidParameterError(f"nothing can ask {question.name!r} at epsilon {epsilon:g}: {told}")
+    least = _TIE * min(each.error for each in found)
+    return sorted(
+        found,
+        key=lambda each: (
+            (0, each.mechanism.report_bytes, each.error) if each.error <= least else (1, each.error, 0)
+        ),
+    )
+
+
+def choose(question: PlannedQuestion, epsilon: float, people: int, *, share: float = 1.0) -> Choice:
+    """Return the first of `ranked`.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> few, many = (PlannedQuestion("q", ldpkit.CategoricalDomain(size)) for size in (3, 200))
+    >>> choose(few, 1.0, 10_000).mechanism.name, choose(many, 1.0, 10_000).mechanism.name
+    ('grr', 'olh')
+    """
+    return ranked(question, epsilon, people, share=share)[0]
+
+
+def shortlisted(
+    question: PlannedQuestion, people: int, tries: Iterable[tuple[float, float]]
+) -> PlannedQuestion:
+    """Return a question with those mechanisms alone that are best somewhere: some take long to make.
+
+    Parameters
+    ----------
+    question : PlannedQuestion
+        What is asked.
+    people : int
+        How many take part.
+    tries : iterable of (float, float)
+        The epsilons, and the parts of the people, that are tried.
+    """
+    best = [choose(question, epsilon, people, share=share).mechanism.name for epsilon, share in tries]
+    return replace(question, mechanisms=tuple(dict.fromkeys(best)))
 
 
 def least_epsilon(question: PlannedQuestion, people: int, *, share: float = 1.0) -> Choice:
@@ -169,6 +200,7 @@ def least_epsilon(question: PlannedQuestion, people: int, *, share: float = 1.0)
     >>> choice.mechanism.name, round(choice.mechanism.epsilon, 2)
     ('hm', 1.28)
     """
+    question = shortlisted(question, people, [(anchor, share) for anchor in _ANCHORS])
 
     def excess(log_epsilon: float) -> float:
         return math.log(choose(question, math.exp(log_epsilon), people, share=share).ratio)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ldpkit.core.parameters import SMALLEST_EPSILON
-from ldpkit.planning.survey.question import Choice, PlannedQuestion, choose
+from ldpkit.planning.survey.question import Choice, PlannedQuestion, choose, shortlisted
 from ldpkit.protocols.survey import Survey, split_budget
 
 __all__ = ["Way", "all_ways"]
@@ -54,7 +54,9 @@ class Way:
 def all_ways(questions: Sequence[PlannedQuestion], epsilon: float, people: int) -> Iterator[Way]:
     """Yield every way: a split into equal parts, one for the errors, and every number of questions."""
     count = len(questions)
-    questions = [_shortlisted(question, epsilon, people, count) for question in questions]
+    parts = np.geomspace(epsilon / count, epsilon, 3).tolist()
+    tries = list(zip(parts, (1.0, 1.0, 1 / count), strict=True))
+    questions = [shortlisted(question, people, tries) for question in questions]
     equal = split_budget(epsilon, [1] * count)
     yield _way("split equally", questions, equal, people)
     if count == 1:
@@ -63,15 +65,6 @@ def all_ways(questions: Sequence[PlannedQuestion], epsilon: float, people: int) 
     for ask in range(1, count):
         part = split_budget(epsilon, [1] * ask)[:1] * count
         yield _way(f"{ask} of {count} questions", questions, part, people, ask)
-
-
-def _shortlisted(question: PlannedQuestion, epsilon: float, people: int, count: int) -> PlannedQuestion:
-    """Return a question with those mechanisms alone that are best somewhere: some take long to make."""
-    tried = [
-        choose(question, float(part), people, share=share).mechanism.name
-        for part, share in zip(np.geomspace(epsilon / count, epsilon, 3), (1, 1, 1 / count), strict=True)
-    ]
-    return replace(question, mechanisms=tuple(dict.fromkeys(tried)))
 
 
 def _way(

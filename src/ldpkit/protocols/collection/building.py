@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from ldpkit.client.canonical import canonical, read_json
@@ -16,7 +18,7 @@ from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.protocols.collection.charges import as_written, charges_of, series_of, totals_of
 from ldpkit.protocols.collection.domains import DOMAIN_KEYS, read_domain, written_domain
 from ldpkit.protocols.collection.written import Written, read_toml
-from ldpkit.protocols.ledger import Series, micro_epsilon
+from ldpkit.protocols.ledger import MICRO, Series
 
 __all__ = ["PLANNING_KEYS", "build", "check_collection", "compile_toml", "mechanism_of"]
 
@@ -140,10 +142,7 @@ def _question(written: Written, number: int) -> tuple[dict[str, Any], Series]:
     path = ("questions", number)
     table = written.data["questions"][number]
     name = table.get("mechanism") if isinstance(table, dict) else None
-    is_known = isinstance(name, str) and name in MECHANISMS
-    declared = [each.name for each in MECHANISMS.get(str(name)).declared] if is_known else []
-    table = written.table(path, (*_QUESTION, *declared), ("id", "text"))
-    if name is None:
+    if isinstance(table, dict) and name is None:
         written.refuse(path, "the question has no mechanism: name one, or let 'ldpkit plan survey' choose")
     with written.at(*path, "mechanism"):
         kind = MECHANISMS.get(str(name))
@@ -151,6 +150,8 @@ def _question(written: Written, number: int) -> tuple[dict[str, Any], Series]:
             raise InvalidParameterError(
                 f"{name} does not run on devices: see 'ldpkit mechanisms' for those that do"
             )
+    declared = [each.name for each in kind.declared]
+    table = written.table(path, (*_QUESTION, *declared), ("id", "text"))
     with written.at(*path, next((key for key in DOMAIN_KEYS if key in table), "id")):
         domain, domain_form = written_domain(table)
         if not isinstance(domain, kind.domain_type):
@@ -202,14 +203,15 @@ def _promise(written: Written, totals: Totals) -> Totals:
         stated = told[name]
         if stated == INFINITE:
             continue
-        if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not stated >= 0:
+        if isinstance(stated, bool) or not isinstance(stated, (int, float)) or not 0 <= stated < math.inf:
             written.refuse(
                 ("promise", name), f'a promise is an epsilon or "infinite", got {str(stated)[:50]!r}'
             )
-        if exceeds(cost, micro_epsilon(float(stated))):
+        if exceeds(cost, math.ceil(Fraction(stated) * MICRO)):
             written.refuse(
                 ("promise", name),
-                f"the promise for a {name} is epsilon {stated:g}, but the answers cost {micro_text(cost)}: "
+                f"the promise for a {name} is epsilon {str(stated)[:20]}, but the answers cost "
+                f"{micro_text(cost)}: "
                 "ask less, or promise less",
             )
     return totals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -35,7 +36,7 @@ def as_written(parameters: dict[str, Any]) -> dict[str, Any]:
     """
     return {
         name: floor_epsilon(Fraction(Decimal(repr(value))) * MICRO)
-        if name.startswith("epsilon") and isinstance(value, float)
+        if name.startswith("epsilon") and isinstance(value, float) and math.isfinite(value)
         else value
         for name, value in parameters.items()
     }

@@ -9,8 +9,9 @@ from ldpkit.client.collection import Collection, signed_message
 from ldpkit.client.signing import ALGORITHM, PublicKey, SigningKey, to_base64url
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.protocols.collection.building import check_collection, compile_toml
+from ldpkit.protocols.collection.written import read_toml
 
-__all__ = ["load_collection", "seal"]
+__all__ = ["expected_people", "load_collection", "seal"]
 
 _MOST_BYTES = 1 << 22
 
@@ -61,3 +62,12 @@ def seal(collection: Collection, key: SigningKey | None = None) -> bytes:
         value = to_base64url(key.sign(signed_message(collection.form)))
         envelope["signature"] = {"algorithm": ALGORITHM, "key": str(key.public), "value": value}
     return canonical(envelope) + b"\n"
+
+
+def expected_people(path: str | Path) -> int | None:
+    """Return how many people a TOML file expects, if it says so."""
+    file = Path(path)
+    if file.suffix.lower() != ".toml":
+        return None
+    people = read_toml(file.read_bytes(), str(path)).data.get("people")
+    return people if isinstance(people, int) and people > 0 else None

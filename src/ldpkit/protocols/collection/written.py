@@ -58,7 +58,9 @@ class Written:
         value: Any = self.data
         for part in path:
             value = value[part]
-        what = ".".join(map(str, path)) or "the file"
+        what = (
+            "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)[1:] or "the file"
+        )
         if not isinstance(value, dict):
             self.refuse(path, f"{what} is a table with {', '.join(known)}, got {str(value)[:50]!r}")
         for key in value:
