@@ -139,9 +139,8 @@ def _analyst(service: Service, name: str) -> Iterator[Analyst]:
 def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
     shown: dict[str, tuple[float, str]] = {}
 
-    @app.api_route(
-        "/v1/collections/{name}", methods=["GET", "HEAD"], summary="What is asked, as devices fetch it"
-    )
+    @app.head("/v1/collections/{name}", include_in_schema=False)
+    @app.get("/v1/collections/{name}", summary="What is asked, as devices fetch it")
     def collection(name: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
         entry = service.shelf.get(name)
         tag = f'"{entry.newest.digest}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,6 +12,9 @@ from collector.attacks.power import cut_power
 from collector.attacks.requests import from_openapi, mutate_uploads
 
 __all__ = ["ATTACKS"]
+
+
+logging.getLogger("ldpkit.collector").setLevel(logging.CRITICAL)  # failures are what is wanted here
 
 
 class Attack(NamedTuple):
