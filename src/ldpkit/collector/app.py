@@ -38,6 +38,7 @@ _LARGEST_BODY = 1 << 23
 _PAGE_SECONDS = 2.0  # for which a page is shown again as it was
 _LAST_ROUND = (1 << 32) - 1
 _OPEN = {"access-control-allow-origin": "*"}
+_CLIENTS = {"/client.js": "ldpkit.js", "/client-all.js": "ldpkit-all.js"}
 _STATUSES = {404: "not-found", 405: "wrong-method"}
 
 
@@ -166,11 +167,12 @@ def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
         policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy, "cache-control": "no-store"})
 
+    @app.get("/client-all.js", summary="The client that also knows locations and tables")
     @app.get("/client.js", summary="The client for web pages")
-    def client() -> Response:
+    def client(request: Request) -> Response:
         import importlib.resources
 
-        file = importlib.resources.files("ldpkit") / "client" / "web" / "ldpkit.js"
+        file = importlib.resources.files("ldpkit") / "client" / "web" / _CLIENTS[request.url.path]
         if not file.is_file():
             raise HttpProblem("not-found", "this installation has no client for web pages")
         return Response(

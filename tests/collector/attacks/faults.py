@@ -136,7 +136,8 @@ def fill_disk(count: int, seed: int) -> Found:
     found.problems += problems
     if acknowledged - ids:
         found.problems.append(f"{len(acknowledged - ids)} acknowledged answers are lost")
-    found.told = f"{refused} times full, {len(acknowledged):,} acknowledged, {len(acknowledged - ids)} lost, none twice"
+    lost = len(acknowledged - ids)
+    found.told = f"{refused} times full, {len(acknowledged):,} acknowledged, {lost} lost, none twice"
     return found
 
 
