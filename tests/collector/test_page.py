@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html.parser
 
 import numpy as np
@@ -251,3 +252,30 @@ def test_no_fakes_move_a_mean_further_than_is_said():
             moved.append(abs(mean - value))
     said = influence(mechanism, share)
     assert said == f"{100 * max(moved):.2g} ({100 * max(moved):.1f}% of the range)"
+
+
+def test_a_body_that_does_not_arrive_is_cut(site):
+    """One that arrives in pieces is taken, and one that hangs is told so after the time that it has."""
+    uploads = Uploads(Limits(seconds=0.5))
+    uploads.attach(site.service)
+    scope = {"type": "http", "method": "POST", "path": "/v1/collections/kinds/reports", "client": None}
+
+    async def send_slowly(pieces):
+        sent = []
+
+        async def receive():
+            if not pieces:
+                await asyncio.sleep(3600)
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
+
+        async def send(message):
+            sent.append(message)
+
+        await uploads(scope, receive, send)
+        return sent[0]["status"]
+
+    async def both():
+        return await asyncio.gather(send_slowly([]), send_slowly([b"LD", b"PU"]))
+
+    assert asyncio.run(both()) == [408, 400]
+    assert uploads.problems == {"too-slow": 1, "malformed-upload": 1}

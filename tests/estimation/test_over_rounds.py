@@ -3,65 +3,90 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.estimation.over_rounds import change, together
 
-PEOPLE, ROUNDS, RUNS = 2000, 4, 1000
+PEOPLE, ROUNDS = 2000, 4
+ORACLE = ldpkit.GRR(["no", "yes"], epsilon=1.0)
 
 
-@pytest.fixture(scope="module")
-def collections():
-    """Estimates of the share 0.3 in several rounds whose noise is the very same: permanent reports."""
-    oracle = ldpkit.GRR(["no", "yes"], epsilon=1.0)
-    p, q = map(float, oracle.support_probabilities)
-    source = np.random.default_rng(7)
-    ones = source.binomial(600, p, RUNS) + source.binomial(1400, q, RUNS)
-    return [oracle.tally([1] * n + [0] * (PEOPLE - n)).estimate() for n in ones.tolist()]
+def _estimate(ones: int):
+    return ORACLE.tally([1] * ones + [0] * (PEOPLE - ones)).estimate()
 
 
-def test_rounds_together_cover_where_errors_are_the_same(collections):
-    """Coverage is at least 0.95 less three of its deviations; the control adds variances, and falls short."""
-    least = 0.95 - 3 * math.sqrt(0.95 * 0.05 / RUNS)  # false alarm 0.0014
-    covered = control = 0
-    for each in collections:
-        row = together([each] * ROUNDS, range(ROUNDS)).rows()[1]
-        covered += row["low"] <= 0.3 <= row["high"]
-        half = 1.96 * each.stderr[1] * math.sqrt(ROUNDS) / ROUNDS  # as if the rounds were independent
-        control += abs(row["estimate"] - 0.3) <= half
-    assert covered / RUNS >= least
-    assert control / RUNS < 0.75
+def _law(share: float):
+    """The chance of each number of reported ones, if a share of the people say yes."""
+    p, q = map(float, ORACLE.support_probabilities)
+    ones = round(share * PEOPLE)
+    counts = np.arange(PEOPLE + 1)
+    return np.convolve(stats.binom.pmf(counts, ones, p), stats.binom.pmf(counts, PEOPLE - ones, q))[
+        : PEOPLE + 1
+    ]
+
+
+def _coverage(law, is_covered: Callable[[int], bool]) -> float:
+    """Return the chance that an interval covers, exactly: the counts for which it does follow each other."""
+    middle = int(np.argmax(law))
+    assert is_covered(middle)
+    ends = []
+    for step in (-1, 1):
+        inside, outside = 0, 400
+        while outside - inside > 1:
+            tried = (inside + outside) // 2
+            if is_covered(middle + step * tried):
+                inside = tried
+            else:
+                outside = tried
+        ends.append(middle + step * inside)
+    return float(law[ends[0] : ends[1] + 1].sum())
+
+
+def test_rounds_together_cover_where_errors_are_the_same():
+    """Permanent reports: the noise of every round is the very same. The control adds variances."""
+
+    def is_covered(ones):
+        row = together([_estimate(ones)] * ROUNDS, range(ROUNDS)).rows()[1]
+        return row["low"] <= 0.3 <= row["high"]
+
+    def is_covered_if_independent(ones):
+        found = _estimate(ones)
+        return abs(found.values[1] - 0.3) <= 1.96 * found.stderr[1] / math.sqrt(ROUNDS)
+
+    law = _law(0.3)
+    assert 0.95 <= _coverage(law, is_covered) < 0.97
+    assert _coverage(law, is_covered_if_independent) < 0.75
 
 
 def test_changes_cover_where_errors_are_opposed():
-    """The worst case of a difference: what one round gains the other loses."""
-    oracle = ldpkit.GRR(["no", "yes"], epsilon=1.0)
-    p, q = map(float, oracle.support_probabilities)
-    expected = 1000 * (p + q)
-    source = np.random.default_rng(8)
-    ones = source.binomial(1000, p, RUNS) + source.binomial(1000, q, RUNS)
-    covered = control = 0
-    for n in ones.tolist():
-        first, second = (
-            oracle.tally([1] * count + [0] * (PEOPLE - count)).estimate()
-            for count in (n, round(2 * expected) - n)
-        )
-        row = change(first, second, [0, 1]).rows()[1]
-        covered += row["low"] <= 0 <= row["high"]
-        control += abs(row["estimate"]) <= 1.96 * math.hypot(first.stderr[1], second.stderr[1])
-    assert covered / RUNS >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / RUNS)
-    assert control / RUNS < 0.9
+    """The worst case of a difference: what one round gains the other loses. The control adds variances."""
+    law = _law(0.5)
+    opposite = 2 * int(np.argmax(law))
+
+    def is_covered(ones):
+        row = change(_estimate(ones), _estimate(opposite - ones), [0, 1]).rows()[1]
+        return row["low"] <= 0 <= row["high"]
+
+    def is_covered_if_independent(ones):
+        first, second = _estimate(ones), _estimate(opposite - ones)
+        moved = abs(second.values[1] - first.values[1])
+        return moved <= 1.96 * math.hypot(first.stderr[1], second.stderr[1])
+
+    assert 0.95 <= _coverage(law, is_covered) < 0.97
+    assert _coverage(law, is_covered_if_independent) < 0.9
 
 
-def test_a_round_counts_by_its_answers_and_means_work_too(collections):
-    oracle = ldpkit.GRR(["no", "yes"], epsilon=1.0)
-    small = oracle.tally([1] * 90 + [0] * 10).estimate()
-    both = together([collections[0], small], [0, 1])
-    wanted = (PEOPLE * collections[0].values[1] + 100 * small.values[1]) / (PEOPLE + 100)
+def test_a_round_counts_by_its_answers_and_means_work_too():
+    large = _estimate(800)
+    small = ORACLE.tally([1] * 90 + [0] * 10).estimate()
+    both = together([large, small], [0, 1])
+    wanted = (PEOPLE * large.values[1] + 100 * small.values[1]) / (PEOPLE + 100)
     assert both.rows()[1]["estimate"] == pytest.approx(wanted)
     mechanism = ldpkit.PM((0, 100), epsilon=1)
     means = [mechanism.tally(mechanism.privatize([each] * 500)).estimate() for each in (20.0, 60.0)]
