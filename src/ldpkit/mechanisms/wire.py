@@ -45,9 +45,7 @@ class WireForm(abc.ABC):
                 f"{len(data)} bytes are not a whole number of {self.name} reports of {size} bytes",
                 offset=len(data) - len(data) % size,
             )
-        layout = self.report_dtype
-        base, shape = layout.subdtype or (layout, ())
-        reports = np.frombuffer(data, base).reshape((-1, *shape))
+        reports = self._laid_out(data)
         position = self._first_invalid(reports)
         if position is not None:
             raise FileFormatError(
@@ -55,6 +53,19 @@ class WireForm(abc.ABC):
                 offset=position * size,
             )
         return reports
+
+    def sift(self, data: bytes) -> tuple[Reports, np.ndarray[Any, np.dtype[np.bool_]]]:
+        """Return all records of a wire form, and for each whether the mechanism can have made it.
+
+        It is for who counts damaged records and sets them aside; `decode` refuses them.
+        """
+        reports = self._laid_out(data)
+        return reports, self._is_valid(reports) if len(reports) else np.empty(0, bool)
+
+    def _laid_out(self, data: bytes) -> Reports:
+        """Return the records of a whole number of reports, not yet checked."""
+        base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
+        return np.frombuffer(data, base).reshape((-1, *shape))
 
     def check_reports(self, reports: Reports) -> Reports:
         """Return a copy of the reports in the mechanism's own layout, or refuse them."""
