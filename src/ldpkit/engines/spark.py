@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,15 @@ from ldpkit.files.arrow import REPORT, Bad
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["check_java", "partial_tallies", "simulate", "start_session", "tally"]
+__all__ = [
+    "batch_writer",
+    "check_java",
+    "partial_tallies",
+    "read_batches",
+    "simulate",
+    "start_session",
+    "tally",
+]
 
 _SCHEMA = (
     "keys string, n bigint, counts binary, bad bigint, spec string, told string, batches string, error string"
@@ -239,3 +247,49 @@ def check_java() -> None:
             f"Spark needs Java 17 or newer, and {place} has none: install a Java runtime (on Debian "
             "openjdk-17-jre-headless), or give the address of a cluster such as sc://host"
         )
+
+
+def batch_writer(
+    folder: str,
+    mechanism: Mechanism | Mapping[Any, Mechanism],
+    by: Iterable[str] = (),
+    *,
+    question: str = "question",
+    column: str = REPORT,
+    bad: Bad = "refuse",
+) -> Callable[[Any, int], None]:
+    """Return what `foreachBatch` of a stream calls: it writes the partial tallies of a batch to its folder.
+
+    Spark numbers the batches in its checkpoint, and gives a batch that was not finished again with
+    the same number and the same rows. Each has one folder, which is overwritten, so a batch that
+    runs twice counts once. Late rows are just another partial tally of their group.
+
+    Parameters
+    ----------
+    folder : str
+        Where the folders of batches go; every worker must be able to write there.
+    mechanism, by, question, column, bad
+        As of `tally`.
+    """
+    job = check_job(mechanism, by, question=question, column=column, bad=bad, told=False)
+
+    def write(frame: Any, batch: int) -> None:
+        made = partial_tallies(frame, job)
+        made.write.mode("overwrite").parquet(f"{folder}/batch={batch}")
+
+    return write
+
+
+def read_batches(
+    folder: str,
+    mechanism: Mechanism | Mapping[Any, Mechanism],
+    by: Iterable[str] = (),
+    *,
+    question: str = "question",
+    session: Any = None,
+) -> Tallies:
+    """Return the sum of what `batch_writer` has written so far, given the same mechanism and keys."""
+    job = check_job(mechanism, by, question=question)
+    spark = session or start_session()
+    frame = spark.read.schema(_SCHEMA).parquet(f"{folder}/batch=*")
+    return merge(job, _collected(frame.select(*Partial._fields)))
