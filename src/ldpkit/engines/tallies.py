@@ -84,6 +84,7 @@ class Tallies(Mapping[Key, Tally]):
         *,
         consistency: str | None = None,
         level: float = 0.95,
+        simultaneous: bool = False,
         **options: Any,
     ) -> GroupEstimates:
         """Return what each group's reports tell, as `Tally.estimate` does.
@@ -94,12 +95,15 @@ class Tallies(Mapping[Key, Tally]):
             As `Tally.estimate` takes them.
         level : float
             The coverage of the intervals.
+        simultaneous : bool
+            Whether all intervals of a group together have that coverage; for frequencies.
         """
+        together = {"simultaneous": True} if simultaneous else {}
         made: dict[Key, Any] = {}
         for keys, tally in self.groups.items():
             if tally.n:
                 found: Any = tally.estimate(method, consistency=consistency, **options)
-                made[keys] = found.with_level(level) if hasattr(found, "with_level") else found
+                made[keys] = found.with_level(level, **together) if hasattr(found, "with_level") else found
         if not made:
             raise InvalidInputError("no group has a report: there is nothing to estimate from")
         return GroupEstimates(self.by, made, self.bad)
