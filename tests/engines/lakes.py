@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 
 import ldpkit
 from ldpkit.engines.partial import Job, Partial
-from ldpkit.files.arrow import described, report_column
+from ldpkit.files.arrow import report_column
+from ldpkit.files.description import described
 
 OLH = ldpkit.OLH(64, epsilon=1)
 GRR = ldpkit.GRR(["good", "fair", "bad"], epsilon=2)

@@ -71,7 +71,7 @@ def test_estimates_of_groups_are_one_frame(lake):
     first = found["app", DAYS[0]].estimate(consistency="norm_sub").with_level(0.9).rows()[5]
     assert rows[5] == {"question": "app", "day": DAYS[0], **first, "value": "5"}
     assert found.to_frame("pandas")["question"].unique().tolist() == ["app", "mood"]
-    assert "n=24000 in 4 groups" in str(estimates)
+    assert "n=24000 reports in 4 groups" in str(estimates)
 
 
 @pytest.mark.parametrize(

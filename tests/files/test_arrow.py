@@ -11,14 +11,8 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, MismatchError
-from ldpkit.files.arrow import (
-    Description,
-    decode_column,
-    described,
-    open_parquet,
-    report_column,
-    write_parquet,
-)
+from ldpkit.files.arrow import decode_column, open_parquet, report_column, write_parquet
+from ldpkit.files.description import Description, described
 
 ORACLE = ldpkit.OLH(64, epsilon=1)
 REPORTS = ORACLE.privatize(list(range(64)), rng=ldpkit.random.seeded(1))
@@ -92,7 +86,7 @@ def test_blocks_hold_any_number_of_reports():
     found = decode_column(blocks, ORACLE, bad="count", blocks=True)
     assert (found.reports == REPORTS).all()
     assert found.bad.tolist() == [3, 4]
-    with pytest.raises(FileFormatError, match="row 4: 3 bytes, .* a multiple of"):
+    with pytest.raises(FileFormatError, match=r"row 4: 3 bytes, .* a multiple of"):
         decode_column(blocks, ORACLE, blocks=True)
 
 
@@ -111,7 +105,7 @@ def test_a_file_says_what_made_it_and_a_foreign_mechanism_is_refused(tmp_path):
     assert told.of_rows(opened.rows).known == 64
     assert told.provenance.randomness == "secure"
     other = ldpkit.OLH(64, epsilon=2)
-    with pytest.raises(MismatchError, match="holds reports of OLH.64, epsilon=1"):
+    with pytest.raises(MismatchError, match=r"holds reports of OLH.64, epsilon=1"):
         told.check(other, "'a.parquet'")
 
 

@@ -31,7 +31,7 @@ class BadRows(enum.StrEnum):
     """What to do with rows that hold no report."""
 
     refuse = "refuse"
-    count = "count"
+    set_aside = "count"
 
 
 EngineOption = Annotated[

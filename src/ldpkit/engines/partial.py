@@ -12,7 +12,7 @@ error in the data is there each time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,14 +21,12 @@ import numpy as np
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, LdpkitError
 from ldpkit.core.provenance import UNKNOWN, Provenance, Span
 from ldpkit.core.typing import Counts
+from ldpkit.engines.grouping import Key, grouped
 from ldpkit.engines.lake import folder_keys
 from ldpkit.files.arrow import REPORT, Bad, ParquetReports, check_bad, decode_column, open_parquet
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
-__all__ = ["Job", "Key", "Partial", "PartialCounts", "check_job"]
-
-Key = tuple[str | None, ...]
-"""The values of a group's keys, as text; None where a row has none."""
+__all__ = ["Job", "Partial", "PartialCounts", "check_job"]
 
 _BATCH = 1 << 18  # rows that are decoded at once
 
@@ -77,6 +75,11 @@ class Job:
     blocks: bool = False
     bad: Bad = "refuse"
 
+    @property
+    def only(self) -> Mechanism | None:
+        """The mechanism, where the user gave one for all reports."""
+        return None if isinstance(self.mechanism, Mapping) else self.mechanism
+
     def count_paths(self, paths: Iterable[str], kept: Any = None) -> list[Partial]:
         """Return the partial tallies of some files; `kept` says which rows of a single one count."""
         counts = PartialCounts(self)
@@ -104,7 +107,7 @@ class Job:
         if isinstance(self.mechanism, Mapping):
             asked = keys[self.by.index(self.question)]
             return None if asked is None else self.mechanism.get(asked)
-        return self.mechanism or told
+        return self.only or told
 
 
 def check_job(
@@ -149,7 +152,7 @@ def refusal(error: LdpkitError) -> Partial:
     return Partial("[]", 0, b"", 0, "", "", "[]", str(error))
 
 
-class _Group:
+class _Counted:
     """What is known of one group so far."""
 
     def __init__(self, mechanism: Mechanism | None) -> None:
@@ -169,14 +172,14 @@ class PartialCounts:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._groups: dict[Key, _Group] = {}
+        self._groups: dict[Key, _Counted] = {}
         self._batches: list[tuple[str, int, int]] = []
 
     def add_file(self, file: ParquetReports, folders: Mapping[str, str | None], kept: Any = None) -> None:
         """Add a Parquet file, or the rows that are kept; folders may give keys that no column has."""
         told = file.description
-        if isinstance(self.job.mechanism, Mechanism) and told is not None:
-            told.check(self.job.mechanism, file.title)
+        if self.job.only is not None and told is not None:
+            told.check(self.job.only, file.title)
         elif self.job.mechanism is None and told is None:
             raise InvalidInputError(f"{file.title} does not say what made its reports: give the mechanism")
         given = {name: folders[name] for name in self.job.by if name in folders and name not in file.names}
@@ -214,11 +217,11 @@ class PartialCounts:
                 raise InvalidInputError(f"{title} has no column {name!r}: it has {', '.join(names)[:200]}")
         column = batch.column(names.index(job.column))
         where = f"{title}, column {job.column!r}"
-        for keys, rows in _grouped(batch, job.by, given, title):
+        for keys, rows in grouped(batch, job.by, given, title):
             mechanism = job.mechanism_of(keys, told)
             if mechanism is not None and told is not None and told != mechanism:
                 raise InvalidInputError(f"{title} holds reports of {told!r}, not of {mechanism!r}")
-            group = self._groups.setdefault(keys, _Group(mechanism))
+            group = self._groups.setdefault(keys, _Counted(mechanism))
             touched.add(keys)
             if mechanism is None:
                 self._count_unknown(group, keys, len(column) if rows is None else len(rows), title)
@@ -234,7 +237,7 @@ class PartialCounts:
         return touched
 
     def _count(
-        self, group: _Group, mechanism: Mechanism, column: Any, where: str, first: int, places: Any
+        self, group: _Counted, mechanism: Mechanism, column: Any, where: str, first: int, places: Any
     ) -> None:
         job = self.job
         try:
@@ -251,7 +254,7 @@ class PartialCounts:
         group.add(mechanism, found.reports)
         group.bad += len(found.bad)
 
-    def _count_unknown(self, group: _Group, keys: Key, rows: int, title: str) -> None:
+    def _count_unknown(self, group: _Counted, keys: Key, rows: int, title: str) -> None:
         asked = keys[self.job.by.index(self.job.question)]
         if self.job.bad == "refuse":
             raise InvalidInputError(
@@ -262,7 +265,7 @@ class PartialCounts:
 
     def add_reports(self, mechanism: Mechanism, reports: Any, made: Provenance) -> None:
         """Add reports that are here already, to the one group that there is then."""
-        group = self._groups.setdefault((), _Group(mechanism))
+        group = self._groups.setdefault((), _Counted(mechanism))
         group.add(mechanism, reports)
         group.made.append(made)
 
@@ -278,61 +281,6 @@ class PartialCounts:
             made.append(Partial(json.dumps(keys), group.n, counts, group.bad, spec, told, batches, ""))
             batches = "[]"  # once for a task
         return made
-
-
-def _grouped(
-    batch: Any, by: tuple[str, ...], given: Mapping[str, str | None], title: str
-) -> Iterator[tuple[Key, Any]]:
-    """Yield the groups of a batch with the rows of each; None stands for all rows."""
-    n = len(batch)
-    if n == 0:
-        return
-    codes, values = np.zeros(n, np.int64), list[list[str | None]]()
-    for name in by:
-        if name in given:
-            values.append([given[name]])
-            codes *= 1
-            continue
-        column = batch.column(batch.schema.names.index(name))
-        own, texts = _key_column(column, name, title)
-        values.append(texts)
-        codes = codes * len(texts) + own
-    different, inverse = np.unique(codes, return_inverse=True)
-    if len(different) == 1:
-        yield _key_of(int(different[0]), values), None
-        return
-    order = np.argsort(inverse, kind="stable")
-    starts = np.searchsorted(inverse[order], np.arange(len(different) + 1))
-    for place, code in enumerate(different.tolist()):
-        yield _key_of(code, values), order[starts[place] : starts[place + 1]]
-
-
-def _key_column(column: Any, name: str, title: str) -> tuple[Counts, list[str | None]]:
-    """Return a column of keys as codes, and the text that each code stands for."""
-    import pyarrow as pa
-
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    kinds = pa.types
-    if kinds.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    is_text = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
-    if not (is_text or kinds.is_integer(kind) or kinds.is_date(kind) or kinds.is_boolean(kind)):
-        raise InvalidInputError(
-            f"{title}: the column {name!r} holds {kind}: group by text, whole numbers, dates or booleans"
-        )
-    coded = column.dictionary_encode(null_encoding="encode")
-    texts: list[str | None] = coded.dictionary.cast(pa.string()).to_pylist()
-    return np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64), texts
-
-
-def _key_of(code: int, values: list[list[str | None]]) -> Key:
-    found: list[str | None] = []
-    for texts in reversed(values):
-        code, place = divmod(code, len(texts))
-        found.append(texts[place])
-    return tuple(reversed(found))
 
 
 def read_counts(partial: Partial) -> Counts:

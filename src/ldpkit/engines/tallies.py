@@ -12,9 +12,9 @@ from ldpkit.core.errors import InvalidInputError, MismatchError
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Counts
+from ldpkit.engines.grouping import Key
 from ldpkit.engines.partial import (
     Job,
-    Key,
     Partial,
     read_batches,
     read_counts,
@@ -130,15 +130,15 @@ class GroupEstimates(Result):
     @property
     def title(self) -> str:
         """What stands above the table."""
-        first = next(iter(self.groups.values()))
-        return f"{first.title} by {', '.join(self.by)}" if self.by else str(first.title)
+        n = sum(each.n for each in self.groups.values())
+        return f"Estimates by {', '.join(self.by)} from n={n} reports in {len(self.groups)} groups"
 
     @property
     def caption(self) -> str:
-        """What stands below the table: what made the reports of each group."""
-        told = dict.fromkeys(each.caption.split("\n")[0].split(", ", 1)[-1] for each in self.groups.values())
-        n = sum(each.n for each in self.groups.values())
-        return f"n={n} in {len(self.groups)} groups\n" + "\n".join(told)
+        """What stands below the table: what made the reports, and what the intervals are of."""
+        made = dict.fromkeys(maker for each in self.groups.values() for maker in each.mechanisms)
+        told = [f"{maker!r}, {maker.promise()}" for maker in made]
+        return "\n".join([*told, "standard errors and intervals are of each group by itself"])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return the rows of each group's estimate, the keys in front; `top` of each group."""
@@ -218,9 +218,9 @@ def merge(job: Job, partials: Iterable[Partial]) -> Tallies:
         if partial.n:
             group.made.append(read_provenance(partial))
     Provenance.merge(read)  # refuses a batch that is there twice
-    if not sums and not job.by and isinstance(job.mechanism, Mechanism):
+    if not sums and not job.by and job.only is not None:
         sums[()] = _Sum()
-        sums[()].mechanism = job.mechanism
+        sums[()].mechanism = job.only
     ordered = sorted(sums.items(), key=lambda item: [(text is None, text or "") for text in item[0]])
     return Tallies(
         job.by,

@@ -2,11 +2,7 @@
 
 A report is one binary value of a column, best of fixed length (`fixed_size_binary`), or
 many reports stand one behind the other in a value, a block. What made the reports stands
-in the metadata of the schema under the key `ldpkit`, as a JSON object: `mechanism`,
-`parameters` and `domain` as in a report file, `record_length`, `fingerprint` (the first 16
-hexadecimal digits of the SHA-256 of the first three), how they were made (`randomness` and
-the like) and `batch`, by which a copy is recognised. Files of others may lack it; then who
-reads them says what made them.
+in the metadata of the schema (`ldpkit.files.description`).
 
 Rows that hold no report of the mechanism are refused, or counted and set aside: they are
 never dropped without a word.
@@ -14,10 +10,8 @@ never dropped without a word.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -27,15 +21,14 @@ from ldpkit.core.errors import (
     FileFormatError,
     InvalidInputError,
     InvalidParameterError,
-    LdpkitError,
-    MismatchError,
     MissingDependencyError,
 )
-from ldpkit.core.provenance import UNKNOWN, Provenance, Span, new_batch
 from ldpkit.core.wholefile import whole_file
-from ldpkit.mechanisms.base import from_spec
+from ldpkit.files.description import Description, described
+from ldpkit.files.tables import first_line
 
 if TYPE_CHECKING:
+    from ldpkit.core.provenance import Provenance
     from ldpkit.core.typing import Reports
     from ldpkit.mechanisms.base import Mechanism
 
@@ -43,11 +36,9 @@ __all__ = [
     "REPORT",
     "Bad",
     "Decoded",
-    "Description",
+    "ParquetReports",
     "check_bad",
     "decode_column",
-    "described",
-    "fingerprint",
     "open_parquet",
     "report_column",
     "write_parquet",
@@ -58,66 +49,7 @@ REPORT = "report"
 
 Bad: TypeAlias = Literal["refuse", "count"]
 
-_KEY = b"ldpkit"  # of the description in the metadata of a file
 _SHOWN = 40  # characters of a value or a name in a message
-
-
-def fingerprint(mechanism: Mechanism) -> str:
-    """Return 16 hexadecimal digits that tell a mechanism from any other.
-
-    Examples
-    --------
-    >>> import ldpkit
-    >>> fingerprint(ldpkit.GRR(4, epsilon=1)) == fingerprint(ldpkit.GRR(4, epsilon=1.0))
-    True
-    """
-    text = json.dumps(mechanism.spec(), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Description:
-    """What the metadata of a file say of its reports."""
-
-    mechanism: Mechanism
-    provenance: Provenance
-    batch: str | None
-
-    @classmethod
-    def read(cls, metadata: Mapping[bytes, bytes] | None, title: str) -> Description | None:
-        """Return the description in the metadata of a schema; None where there is none."""
-        if not metadata or _KEY not in metadata:
-            return None
-        try:
-            told: Any = json.loads(metadata[_KEY])
-            mechanism = from_spec(told)
-            provenance = Provenance.from_json(told)
-            batch = told.get("batch")
-            if batch is not None:
-                Span(batch, 0, 0)  # refuses what is no id
-        except (ValueError, TypeError, KeyError, RecursionError, ArithmeticError, LdpkitError) as error:
-            raise FileFormatError(f"{title} has a description that cannot be used: {error}") from None
-        length, mark = told.get("record_length"), told.get("fingerprint")
-        if length != mechanism.report_bytes or mark not in (None, fingerprint(mechanism)):
-            raise FileFormatError(
-                f"{title} has a description that does not fit {mechanism!r}: it is damaged, or written with "
-                "another version of the mechanism"
-            )
-        return cls(mechanism, provenance, batch)
-
-    def of_rows(self, rows: int) -> Provenance:
-        """Return the provenance of all reports of a file with so many rows."""
-        if self.batch is None:
-            return self.provenance
-        return replace(self.provenance, spans=(Span(self.batch, 0, rows),))
-
-    def check(self, mechanism: Mechanism, title: str) -> None:
-        """Refuse another mechanism than the one that made the reports."""
-        if self.mechanism != mechanism:
-            raise MismatchError(
-                f"{title} holds reports of {self.mechanism!r} on {self.mechanism.domain}, not of "
-                f"{mechanism!r} on {mechanism.domain}: leave the file out, or name its mechanism"
-            )
 
 
 @dataclass(frozen=True)
@@ -295,19 +227,6 @@ def report_column(mechanism: Mechanism, reports: Reports) -> Any:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(length), data.size // length, [None, data])
 
 
-def described(schema: Any, mechanism: Mechanism, provenance: Provenance = UNKNOWN) -> Any:
-    """Return a schema whose metadata say what made the reports, with a batch of their own."""
-    told = {
-        **mechanism.spec(),
-        "record_length": mechanism.report_bytes,
-        "fingerprint": fingerprint(mechanism),
-        **provenance.to_json(),
-    }
-    if not provenance.spans:
-        told["batch"] = new_batch()
-    return schema.with_metadata({**(schema.metadata or {}), _KEY: json.dumps(told).encode()})
-
-
 def write_parquet(path: Path, mechanism: Mechanism, parts: Iterable[Reports], provenance: Provenance) -> None:
     """Write reports to a Parquet file whose metadata says what made them."""
     pa = _arrow("a Parquet file")
@@ -342,7 +261,7 @@ class ParquetReports:
         try:
             yield from self._file.iter_batches(size, columns=chosen)
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise FileFormatError(f"{self.title} is damaged: {_first_line(error)}") from None
+            raise FileFormatError(f"{self.title} is damaged: {first_line(error)}") from None
 
 
 def open_parquet(path: str | Path) -> ParquetReports:
@@ -363,13 +282,9 @@ def open_parquet(path: str | Path) -> ParquetReports:
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {title}: check the path") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{title} is no Parquet file: {_first_line(error)}") from None
+        raise FileFormatError(f"{title} is no Parquet file: {first_line(error)}") from None
     told = Description.read(schema.metadata, title)
     return ParquetReports(title, file.metadata.num_rows, tuple(schema.names), told, file)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n", 1)[0]
 
 
 def _arrow(purpose: str) -> Any:

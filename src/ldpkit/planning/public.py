@@ -7,6 +7,7 @@
 
 from ldpkit.planning.capacity.plans import capacity
 from ldpkit.planning.classifier.plans import classifier
+from ldpkit.planning.cluster import cluster
 from ldpkit.planning.frequencies.plans import budget
 from ldpkit.planning.mean.plans import mean
 from ldpkit.planning.optimal.errors import compare_errors as errors
@@ -14,4 +15,15 @@ from ldpkit.planning.optimal.gpm import gpm
 from ldpkit.planning.optimal.minimax import circle_optimum, minimax
 from ldpkit.planning.pairs.plans import pairs
 
-__all__ = ["budget", "capacity", "classifier", "circle_optimum", "errors", "gpm", "mean", "minimax", "pairs"]
+__all__ = [
+    "budget",
+    "capacity",
+    "classifier",
+    "circle_optimum",
+    "cluster",
+    "errors",
+    "gpm",
+    "mean",
+    "minimax",
+    "pairs",
+]
