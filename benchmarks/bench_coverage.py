@@ -26,12 +26,13 @@ from coverage_frequencies import FREQUENCIES
 from coverage_joint import JOINT
 from coverage_maps import MAPS
 from coverage_numbers import NUMBERS
+from coverage_surveys import SURVEYS
 from timing import print_table
 
 __all__ = ["main", "measure", "worst"]
 
 QUICK_RUNS = 200
-ESTIMATORS = {**FREQUENCIES, **JOINT, **NUMBERS, **CIRCLES, **MAPS}
+ESTIMATORS = {**FREQUENCIES, **JOINT, **NUMBERS, **CIRCLES, **MAPS, **SURVEYS}
 COLOURS = {0.1: "#0072B2", 1.0: "#E69F00", 4.0: "#009E73", 10.0: "#CC79A7"}  # Okabe and Ito
 MARKERS = {50: "o", 1_000: "s", 100_000: "^"}
 

@@ -28,7 +28,7 @@ from ldpkit.cli.app import make_app
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.planning.constraint import Constraint, Direction
-from ldpkit.planning.frequencies.question import Question
+from ldpkit.planning.frequencies.question import FrequencyQuestion
 from ldpkit.planning.searches import TrialRunner
 from ldpkit.simulation.datasets import load
 from timing import print_table
@@ -158,7 +158,7 @@ def _collections(k: int, metric: str) -> Callable[[], object]:
     counts = load(_data(k)).counts
 
     def draw() -> object:
-        question = Question(counts, "oue", Constraint(metric, direction, 0.01))
+        question = FrequencyQuestion(counts, "oue", Constraint(metric, direction, 0.01))
         return TrialRunner(question, seeded(0)).draw(1.0, 4)
 
     return draw

@@ -81,7 +81,7 @@ class Cell:
         by nobody (absent) or by everybody. Numbers: all at a point, half at each `ends`,
         one of a hundred at the high end (`rare`), or `skewed`. Circles: all at a `point`,
         `around` the end of the turn, or nearly without a direction (`faint`). Maps: three of
-        ten people in the `middle` of a cell or near its `corner`, or all beside it (`absent`).
+        ten people in the `middle` of a cell, near its `corner` or in `between`, or all beside it (`absent`).
     about : {"people", "population"}
         Whose truth the interval has to hold.
     """
@@ -166,10 +166,13 @@ def cells(*, every: bool = False) -> Iterator[Cell]:
     yield from _numeric("quantile", "sw", ("skewed",), people=(1_000,))
     for name in ("pm", "laplace"):
         yield from _numeric("quantile", name, ("skewed",), people=PEOPLE[2:])
+    corners = {"epsilons": (1.0, 10.0), "people": (50, 100_000), "cases": ("held", "absent")}
+    yield from _frequency("survey", ("grr", "oue"), **corners, sizes=(16,))
+    yield from _numeric("survey", "circular_ogpm", ("around",))
     yield from _joint()
     yield from _circles()
     for name in (*PLANES, *(SAME_BOUNDS if every else ())):
-        yield from _numeric("map", name, ("middle", "corner", "absent"))
+        yield from _numeric("map", name, ("middle", "corner", "between", "absent"))
 
 
 def control_cells() -> Iterator[Cell]:

@@ -21,8 +21,18 @@ __all__ = ["MAPS"]
 _CELL = 5  # the second of the second row, whose corners are at 1/4 and 1/2
 _PLACES = [(x / 8, y / 8) for x in (1, 3, 5, 7) for y in (1, 3, 5, 7)]
 _FAR = [(0.1, 0.9), (0.9, 0.1), (0.7, 0.7), (0.95, 0.95)]
-_WITHIN = {"middle": [(0.375, 0.375)], "corner": [(0.251, 0.251), (0.34, 0.499)], "absent": []}
-_BESIDE = {"middle": _FAR, "corner": [(0.249, 0.249), *_FAR], "absent": [(0.249, 0.3), (0.501, 0.4)]}
+_WITHIN = {
+    "middle": [(0.375, 0.375)],
+    "corner": [(0.251, 0.251), (0.34, 0.499)],
+    "between": [(0.31, 0.44)],  # far from the corners and middles of the cell and of its edges
+    "absent": [],
+}
+_BESIDE = {
+    "middle": _FAR,
+    "between": [(0.19, 0.31), *_FAR],
+    "corner": [(0.249, 0.249), *_FAR],
+    "absent": [(0.249, 0.3), (0.501, 0.4)],
+}
 _HELD = 0.3  # of the people are in the cell, unless nobody is
 
 

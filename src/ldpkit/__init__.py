@@ -29,13 +29,18 @@ if TYPE_CHECKING:
     from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
     from ldpkit.assurance.classifier.blackbox import RobustBox, robust_box
+    from ldpkit.assurance.classifier.certified import CertifiedBox, certified_box
     from ldpkit.assurance.classifier.columns import Clipped, NearestPoint, Withheld
     from ldpkit.assurance.classifier.corrected import Corrected, label_response
     from ldpkit.assurance.classifier.mixture import mixture_utility
+    from ldpkit.assurance.classifier.prior import prior_from_reports
     from ldpkit.assurance.classifier.utility import Utilities, utility
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
+    from ldpkit.client.client import Client
+    from ldpkit.client.collection import Collection
     from ldpkit.client.store import DeviceStore
+    from ldpkit.collector.remote import Collector
     from ldpkit.core import errors, random
     from ldpkit.core.domains.categorical import CategoricalDomain
     from ldpkit.core.domains.cellgrid import CellGrid
@@ -116,6 +121,8 @@ if TYPE_CHECKING:
     from ldpkit.protocols.attributes import SampledAttributes
     from ldpkit.protocols.device import Device
     from ldpkit.protocols.history import PrivacyLoss, device_loss, sequence_epsilon
+    from ldpkit.protocols.survey import Survey
+    from ldpkit.protocols.survey_estimate import SurveyEstimate
     from ldpkit.protocols.trajectories import PrivateTrajectories, privatize_trajectories
     from ldpkit.simulation.trajectories import TrajectoryEvaluation, evaluate_trajectories
 
@@ -166,8 +173,11 @@ __all__ = [
     "CircularMechanism",
     "CircularOGPM",
     "CircularSW",
+    "Client",
     "Clipped",
     "ClippedWarning",
+    "Collection",
+    "Collector",
     "CompressedDuchi",
     "CompressedPM",
     "CompressedSW",
@@ -228,6 +238,8 @@ __all__ = [
     "SampledAttributes",
     "SpatialMechanism",
     "Staircase",
+    "Survey",
+    "SurveyEstimate",
     "Tally",
     "TracsC",
     "TracsD",
@@ -258,6 +270,9 @@ __all__ = [
     "register",
     "risk",
     "robust_box",
+    "CertifiedBox",
+    "certified_box",
+    "prior_from_reports",
     "sequence_epsilon",
     "tally_file",
     "testing",
@@ -309,9 +324,11 @@ _HOMES = {
     "mechanisms.base": ("Mechanism", "register"),
     "mechanisms.lookup": ("get", "list_mechanisms"),
     "assurance.classifier.blackbox": ("RobustBox", "robust_box"),
+    "assurance.classifier.certified": ("CertifiedBox", "certified_box"),
     "assurance.classifier.columns": ("Clipped", "NearestPoint", "Withheld"),
     "assurance.classifier.corrected": ("Corrected", "label_response"),
     "assurance.classifier.mixture": ("mixture_utility",),
+    "assurance.classifier.prior": ("prior_from_reports",),
     "assurance.classifier.utility": ("Utilities", "utility"),
     "mechanisms.categorical.exponential": ("Exponential",),
     "mechanisms.categorical.grr": ("GRR",),
@@ -356,7 +373,12 @@ _HOMES = {
     "mechanisms.spatial.tracs_c": ("TracsC",),
     "mechanisms.spatial.tracs_d": ("TracsD",),
     "files.reportfile": ("ReportFile", "ReportWriter", "tally_file"),
+    "client.client": ("Client",),
+    "client.collection": ("Collection",),
     "client.store": ("DeviceStore",),
+    "protocols.survey": ("Survey",),
+    "protocols.survey_estimate": ("SurveyEstimate",),
+    "collector.remote": ("Collector",),
     "protocols.trajectories": ("PrivateTrajectories", "privatize_trajectories"),
     "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),

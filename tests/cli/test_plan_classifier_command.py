@@ -61,3 +61,29 @@ def test_refusals(run, files):
     (files / "other.csv").write_text("age,x\n0.1,2\n")
     lacking = run(*asked, model, files / "other.csv", "--sensitive", "age", code=2).error_line
     assert "lacks the columns bmi that the model was trained with" in lacking
+
+
+def test_output_files_true_labels_and_models_without_names(run, files):
+    asked = ("plan", "classifier", files / "model.skops", files / "people.csv", "--sensitive", "age")
+    result = run(*asked, "--keep", 0.8, "-p", "ogpm", "grr", "--target", "stroke", "-o", files / "plan.csv")
+    assert "a constant answer keeps" in result.err
+    assert (files / "plan.csv").read_text().startswith("mechanism,split,epsilon")
+    assert "exists" in run(*asked, "-p", "ogpm", "-o", files / "plan.csv", code=2).error_line
+    assert "--output is written as" in run(*asked, "-o", files / "plan.xlsx", code=2).error_line
+    assert "unknown column 'strok'" in run(*asked, "--target", "strok", code=2).error_line
+    mixed = ("plan", "classifier", files / "model.skops", files / "coded.csv", "--sensitive", "age,bmi=0/1")
+    (files / "coded.csv").write_text("age,bmi\n0.2,0\n0.7,1\n0.9,0\n")
+    told = json.loads(run(*mixed, "-p", "ogpm", "--keep", 0.7, "--format", "json").out)
+    assert told["about"]["method"] == "half-space"
+    assert (
+        "outside the 2 points of the grid"
+        in run(*mixed[:3], files / "people.csv", *mixed[4:], code=2).error_line
+    )
+    xgboost = pytest.importorskip("xgboost")
+    rows = np.random.default_rng(1).random((60, 2))
+    model = xgboost.XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1).fit(rows, rows[:, 0] > 0.5)
+    model.save_model(files / "boosted.json")
+    asked = ("plan", "classifier", files / "boosted.json", files / "people.csv", "--sensitive", "age")
+    assert "name its columns with --columns" in run(*asked, code=2).error_line
+    told = run(*asked, "--columns", "age,bmi", "-p", "ogpm", "--keep", 0.8, "--format", "json").out
+    assert json.loads(told)["about"]["method"] == "boxes"

@@ -19,7 +19,7 @@ def benchmark():
     """Return the modules of the benchmark, without leaving its folder on the path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path, str(FOLDER)])
-        parts = ("cells", "frequencies", "joint", "numbers", "circles", "maps")
+        parts = ("cells", "frequencies", "joint", "numbers", "circles", "maps", "surveys")
         return SimpleNamespace(**{part: importlib.import_module(f"coverage_{part}") for part in parts})
 
 
@@ -43,6 +43,14 @@ def test_a_consistency_method_only_extends_the_interval(benchmark):
     for row in rows:
         # Of 200 runs, false with a chance below 1e-6 where the coverage is 0.95.
         assert row.coverage > min(raw.coverage, 0.95) - 0.075, row
+
+
+def test_intervals_of_a_survey_have_room_for_who_was_drawn(benchmark):
+    """At a large epsilon chance in who answers is all there is; 40 runs, false in 1 of 10,000."""
+    cell = benchmark.cells.Cell("survey", "oue", 10.0, 50, 16, "held")
+    [row] = benchmark.surveys.SURVEYS["survey"](cell, 40, False)
+    assert row.covers, row
+    assert row.width > 0.1
 
 
 def test_the_upper_limit_is_that_of_clopper_and_pearson(benchmark):

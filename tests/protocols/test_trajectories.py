@@ -138,3 +138,19 @@ def test_senseless_requests_are_refused_before_randomness():
     outside = ldpkit.Trajectories.from_list([[(0.5, 0.5), (2, 2)]])
     with pytest.raises(OutOfDomainError, match="at position 1 is not in"):
         ldpkit.privatize_trajectories(outside, SQUARE, epsilon=1, rng=UntouchedSource())
+
+
+def test_first_references_and_budgets_are_checked_before_anything_is_drawn():
+    there = walks(1)
+    for more, told in (
+        ({"starts": [[0.5, 0.5]]}, "give reference='previous' with them"),
+        ({"starts": [[np.nan, 0]], "reference": "previous"}, "is not in"),
+        ({"starts": [[5, 0.5]], "reference": "previous"}, "is not in"),
+        ({"starts": [[0.5, 0.5]] * 2, "reference": "previous"}, "one start for each of 1"),
+        ({"epsilon": -1, "per": "trajectory"}, "positive and finite, got -1"),
+        ({"epsilon": "4"}, "must be a number"),
+        ({"epsilon": "4", "per": "trajectory"}, "positive and finite, got '4'"),
+    ):
+        options = {"epsilon": 4, "rng": UntouchedSource(), **more}
+        with pytest.raises(InvalidParameterError, match=told):
+            ldpkit.privatize_trajectories(there, SQUARE, "tracs_d", **options)

@@ -30,8 +30,9 @@ _UsageError: Any = typer.BadParameter.__base__  # of every refusal of Typer's, w
 
 COMMANDS = (
     *("recommend", "plan", "error", "optimal", "risk", "audit", "mechanisms"),
-    *("privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
-    *("bench", "datasets", "reproduce"),
+    *("collection", "privatize", "estimate", "inspect", "longitudinal", "mean", "density", "trajectory"),
+    *("serve", "collector"),
+    *("bench", "datasets", "reproduce", "spec"),
 )
 """The commands in the order of --help; each is a module of this room."""
 

@@ -11,9 +11,9 @@ import typer
 from ldpkit.cli.lake import BadOption, BadRows, ByOption, EngineOption, Lake, MasterOption, is_lake
 from ldpkit.cli.likelihood import estimate_likelihood
 from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, OutputOption, PopulationOption
-from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output
+from ldpkit.cli.outputs import check_ending, check_outputs
 from ldpkit.cli.parsing import refuse_options, split
-from ldpkit.cli.printing import note, present
+from ldpkit.cli.printing import ENDINGS, deliver, note
 from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidParameterError
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_to"]
 
-_ENDINGS = {".csv": Format.csv, ".json": Format.json, ".txt": Format.table}
 _FOR_A_VALUE = 256  # bytes that counting, estimating and sorting take; as many again that consistency does
 _ROWS = 20  # of a table, unless --top says otherwise
 _EXAMPLES = """
@@ -108,7 +107,7 @@ def estimate(
     what made the reports; --by estimates each group of their rows apart.
     """
     from ldpkit.core.parameters import check_fraction
-    from ldpkit.core.wholefile import whole_file, whole_text_stream
+    from ldpkit.core.wholefile import whole_file
     from ldpkit.estimation.consistency import CONSISTENCY
     from ldpkit.mechanisms.tally import ESTIMATORS
 
@@ -117,7 +116,7 @@ def estimate(
         ESTIMATORS.get(estimator)
     if consistency is not None:
         CONSISTENCY.get(consistency)
-    check_ending(output, "--output", _ENDINGS)
+    check_ending(output, "--output", ENDINGS)
     files, keys = [Path(name) for name in names], split(by or [])
     lake = Lake(names, engine, master, keys, bad) if is_lake(names, engine, keys) else None
     check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
@@ -160,12 +159,7 @@ def estimate(
     chosen: dict[str, Any] = {
         name: given for name, given in (("top", top), ("sort", sort and sort.value)) if given is not None
     }
-    style = style or _style_of(output)
-    if output is None or is_standard_output(output):
-        present(made, style, **chosen)
-    else:
-        with whole_text_stream(output) as text:
-            present(made, style, file=text, **chosen)
+    deliver(made, style, output, **chosen)
     if save_tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
@@ -201,8 +195,3 @@ def _estimated(
     if not isinstance(made, (NumericEstimate, DirectionEstimate)):
         raise InvalidParameterError(f"{estimator} does not estimate what these reports tell: leave it out")
     return made.with_level(level)
-
-
-def _style_of(output: Path | None) -> Format:
-    ending = ".txt" if output is None or is_standard_output(output) else output.suffix.lower()
-    return _ENDINGS[ending]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_cluster, plan_pairs
+from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_cluster, plan_pairs, plan_survey
 from ldpkit.cli.app import Group
 from ldpkit.cli.parsing import ManyValuesCommand
 
@@ -17,6 +17,7 @@ def add_to(app: typer.Typer) -> None:
     plan.command(cls=ManyValuesCommand, epilog=plan_budget.EXAMPLES)(plan_budget.budget)
     plan.command(cls=ManyValuesCommand, epilog=plan_capacity.EXAMPLES)(plan_capacity.capacity)
     plan.command(epilog=plan_pairs.EXAMPLES)(plan_pairs.pairs)
-    plan.command(epilog=plan_classifier.EXAMPLES)(plan_classifier.classifier)
+    plan.command(cls=ManyValuesCommand, epilog=plan_classifier.EXAMPLES)(plan_classifier.classifier)
+    plan.command(epilog=plan_survey.EXAMPLES)(plan_survey.survey)
     plan.command(epilog=plan_cluster.EXAMPLES)(plan_cluster.cluster)
     app.add_typer(plan, name="plan")

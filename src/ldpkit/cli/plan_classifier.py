@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldpkit.cli.options import (
     ClipOption,
+    EpsilonMaxOption,
+    EpsilonMinOption,
     FigureOption,
     ForceOption,
     Format,
-    FormatOption,
     HighOption,
     LowOption,
     MechanismsOption,
+    OutputOption,
     RepeatableSeedOption,
 )
-from ldpkit.cli.outputs import check_extra, check_figure, save_drawn
-from ldpkit.cli.printing import note, present, watched
+from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_outputs, save_drawn
+from ldpkit.cli.parsing import split
+from ldpkit.cli.printing import ENDINGS, deliver, note, watched
 from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.domains.categorical import CategoricalDomain
 
 __all__ = ["EXAMPLES", "classifier"]
 
@@ -31,9 +37,14 @@ Examples:
   ldpkit plan classifier model.skops people.csv --sensitive age,bmi
   ldpkit plan classifier model.skops people.csv --sensitive age=0:100 \\
       --criterion worst --figure kept.png
+  ldpkit plan classifier model.onnx people.csv --sensitive age,bmi \\
+      --columns age,bmi,smoker -p ogpm grr -o plan.json
+  ldpkit plan classifier xgboost.json people.csv --sensitive age \\
+      --target stroke
 
-A model is saved with skops.io.dump(model, "model.skops"). The table needs the columns that the model
-was trained with; others are ignored.
+A model is saved with skops.io.dump(model, "model.skops"); dense networks are read from ONNX, boosted
+trees from the JSON of XGBoost or LightGBM. The table needs the columns that the model was trained
+with; others are ignored. The exit code is 1 if no mechanism keeps enough.
 """
 
 
@@ -45,13 +56,13 @@ class Criterion(enum.StrEnum):
 
 
 def classifier(
-    model: Annotated[Path, typer.Argument(help="The model, a .skops file.")],
+    model: Annotated[Path, typer.Argument(help="The model: .skops, .onnx, .json or .txt.")],
     table: Annotated[Path, typer.Argument(help="A table with the records, and a header.")],
     sensitive: Annotated[
         str,
         typer.Option(
             help="The columns that are privatized, with commas between; each with its range, as age=0:100, "
-            "or that of --low and --high."
+            "or that of --low and --high, or with its categories, as smoker=0/1."
         ),
     ],
     keep: Annotated[float, typer.Option(help="How likely a prediction is to stay the same.")] = 0.9,
@@ -59,6 +70,21 @@ def classifier(
         Criterion, typer.Option(help="On average over the records, or for the worst of them.")
     ] = Criterion.average,
     mechanism: MechanismsOption = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of true labels: what predictions are worth is told too.", show_default=False
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="The columns that the model takes, in its order, where its file does not name them.",
+            show_default=False,
+        ),
+    ] = None,
+    eps_min: EpsilonMinOption = 0.1,
+    eps_max: EpsilonMaxOption = 20.0,
     low: LowOption = None,
     high: HighOption = None,
     clip: ClipOption = False,
@@ -72,21 +98,31 @@ def classifier(
     ] = False,
     seed: RepeatableSeedOption = 0,
     figure: FigureOption = None,
+    output: OutputOption = None,
     force: ForceOption = False,
-    output: FormatOption = Format.table,
+    style: Annotated[
+        Format | None,
+        typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
+    ] = None,
 ) -> None:
     """Find the mechanism, split and least epsilon that keep a classifier's predictions."""
+    check_ending(output, "--output", ENDINGS)
     check_figure(figure, force=force, inputs=[model, table])
+    check_outputs({"--output": output, "--figure": figure}, force=force, inputs=[model, table])
     check_extra("sklearn")
     from ldpkit.assurance.classifier.loading import load_model
-    from ldpkit.assurance.classifier.records import read_records
+    from ldpkit.assurance.classifier.records import read_records, read_target
     from ldpkit.core.random import seeded
     from ldpkit.planning.classifier.choices import USUAL
     from ldpkit.planning.classifier.plans import classifier as plan_classifier
 
     ranges = _ranges(sensitive, low, high)
+    wanted = split(mechanism or [])
+    chosen = USUAL if not wanted or wanted == ["all"] else tuple(wanted)
     loaded = load_model(model, unsafe_pickle=unsafe_pickle)
-    names, rows, moved = read_records(loaded, table, ranges, clip=clip)
+    given = None if columns is None else [name.strip() for name in columns.split(",")]
+    names, rows, moved = read_records(loaded, table, ranges, clip=clip, columns=given)
+    truth = None if target is None else read_target(loaded, table, target)
     for column, count in moved.items():
         note(f"{count} values of {column!r} were outside its range and moved to its ends")
     found = plan_classifier(
@@ -95,32 +131,44 @@ def classifier(
         ranges,
         keep,
         criterion=criterion.value,
-        mechanisms=tuple(mechanism) if mechanism else USUAL,
+        mechanisms=chosen,
         columns=names,
+        epsilon_min=eps_min,
+        epsilon_max=eps_max,
+        target=truth,
         rng=seeded(seed),
         watch=watched,
     )
-    present(found, output)
+    deliver(found, style, output)
     save_drawn(figure, found)
     if not found.feasible:
         raise typer.Exit(1)
 
 
-def _ranges(text: str, low: float | None, high: float | None) -> dict[str, tuple[float, float]]:
-    """Return the sensitive columns with their ranges."""
+def _ranges(
+    text: str, low: float | None, high: float | None
+) -> dict[str, tuple[float, float] | CategoricalDomain]:
+    """Return the sensitive columns with their ranges, or the numbers that stand for their categories."""
+    from ldpkit.core.domains.categorical import CategoricalDomain
+
     usual = (0.0 if low is None else low, 1.0 if high is None else high)
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, tuple[float, float] | CategoricalDomain] = {}
     for part in text.split(","):
-        name, given, ends = (each.strip() for each in part.partition("="))
+        name, given, told = (each.strip() for each in part.partition("="))
         if not name or name in found:
             raise InvalidParameterError(f"--sensitive is a list of different columns, got {text!r}")
         found[name] = usual
-        if given:
-            try:
-                first, last = (float(each) for each in ends.split(":"))
-            except ValueError:
-                raise InvalidParameterError(
-                    f"the range of {name!r} is two numbers, as in {name}=0:100, got {ends!r}"
-                ) from None
-            found[name] = (first, last)
+        if not given:
+            continue
+        try:
+            if "/" in told:
+                found[name] = CategoricalDomain([float(each) for each in told.split("/")])
+            else:
+                first, last = (float(each) for each in told.split(":"))
+                found[name] = (first, last)
+        except ValueError:
+            raise InvalidParameterError(
+                f"the range of {name!r} is two numbers, as in {name}=0:100, or categories, as in "
+                f"{name}=0/1/2, got {told!r}"
+            ) from None
     return found

@@ -18,9 +18,11 @@ from ldpkit.core.tables import Table
 from ldpkit.core.text import text_table, visible, wrapped
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ldpkit.core.results import Result
 
-__all__ = ["note", "present", "say", "show", "show_table", "track", "watched"]
+__all__ = ["ENDINGS", "deliver", "note", "present", "say", "show", "show_table", "track", "watched"]
 
 Item = TypeVar("Item")
 
@@ -98,6 +100,21 @@ def present(result: Result, output: Format, *, file: TextIO | None = None, **cho
         note(each)
     for warning in result.warnings:
         note(f"warning: {warning}")
+
+
+ENDINGS = {".csv": Format.csv, ".json": Format.json, ".txt": Format.table}
+"""How a result is written to a file of some ending."""
+
+
+def deliver(result: Result, style: Format | None, output: Path | None, **chosen: Any) -> None:
+    """Print a result, or write it to a file, whole or not at all; by default as the file ends."""
+    from ldpkit.core.wholefile import whole_text_stream
+
+    if output is None or str(output) == "-":
+        present(result, style or Format.table, **chosen)
+        return
+    with whole_text_stream(output) as text:
+        present(result, style or ENDINGS[output.suffix.lower()], file=text, **chosen)
 
 
 def show_table(table: Table, *, file: TextIO | None = None) -> None:

@@ -32,15 +32,18 @@ Examples:
   ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -o private.csv
   ldpkit trajectory privatize tracks.gpx -p grid_response -e 4 \\
     --space degrees:-87.9,41.6,-87.5,42 -o private.geojson
-  ldpkit trajectory privatize today.csv --space 0,0,10,10 -e 4 --memo places.db -o today-private.csv
-  ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -p ngram --places stops.csv -o private.csv
+  ldpkit trajectory privatize today.csv --space 0,0,10,10 -e 4 \\
+      --memo places.db -o today-private.csv
+  ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -p ngram \\
+      --places stops.csv -o private.csv
   ldpkit trajectory privatize walks.csv --space 0,0,10,10 -e 4 -o reports.ldp
 """
 EVALUATE = """
 \b
 Examples:
   ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4
-  ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4 --places stops.csv
+  ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 4 \\
+      --places stops.csv
   ldpkit trajectory evaluate walks.csv --space 0,0,10,10 -e 40 \\
     --per trajectory -p tracs_d,planar_window --figure points.png
 """

@@ -65,6 +65,9 @@ class Records(Protocol):
     def charges(self, owner: bytes) -> dict[bytes, int]:
         """Return how often each place of an owner was charged."""
 
+    def contents(self, owner: bytes) -> dict[bytes, bytes]:
+        """Return what stands in each place of an owner."""
+
 
 class VolatileStore:
     """Charges that are counted in memory and end with the object, where permanent reports are derived."""
@@ -88,6 +91,10 @@ class VolatileStore:
         """Return the charges of an owner by place."""
         with _turn:
             return {place: times for (each, place), times in self._times.items() if each == owner}
+
+    def contents(self, owner: bytes) -> dict[bytes, bytes]:
+        """Return nothing: what is made here is never kept."""
+        return {}
 
 
 class DeviceStore:
@@ -261,11 +268,17 @@ class _StoredRecords:
         return content
 
     def charges(self, owner: bytes) -> dict[bytes, int]:
+        return {place: times for place, (_, times) in self._of(owner).items()}
+
+    def contents(self, owner: bytes) -> dict[bytes, bytes]:
+        return {place: content for place, (content, _) in self._of(owner).items()}
+
+    def _of(self, owner: bytes) -> dict[bytes, tuple[bytes, int]]:
         self._verify()
         rows = self._connection.execute(
             "SELECT owner, place, content, times, checksum FROM kept WHERE owner=?", (owner,)
         )
-        return {row[1]: self._checked(row)[1] for row in rows}
+        return {row[1]: self._checked(row) for row in rows}
 
     def _checked(self, row: tuple[Any, ...]) -> tuple[bytes, int]:
         owner, place, content, times, checksum = row

@@ -6,8 +6,9 @@ least a m + b (1 - m) for a share of m, which bounds m from above; the largest c
 from below. The chance itself is bounded by the exact binomial law of its count. Which bins they
 are depends on the mechanism and the number of reports, never on the reports.
 
-The least and largest chances are those at nine points of each cell, not proven to be the extremes
-between them; `benchmarks/coverage_maps.py` measures that intervals cover for people off these points.
+The least and largest chances are those over all locations of a cell, where the mechanism knows which of
+its places bound the others: all but disc windows, smooth laws and round regions seen from a reference. For
+these they are the ones at nine points of each cell, and the map says so.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.cell_bounds import share_bounds
-from ldpkit.estimation.cell_law import cell_law
+from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.from_reports import FromReports, made_by, reported
@@ -61,6 +61,8 @@ class HeatMap(FromReports):
         The coverage of the intervals, at least.
     redraw : callable or None
         From a random source and a number to so many maps of collections like this one.
+    is_proven : bool
+        Whether the intervals hold wherever in the cells people are, or rest on nine points of each cell.
 
     Examples
     --------
@@ -82,6 +84,7 @@ class HeatMap(FromReports):
     provenance: Provenance = UNKNOWN
     level: float = 0.95
     redraw: Redraw | None = field(default=None, repr=False)
+    is_proven: bool = True
 
     kind: ClassVar[str] = "heat map"
 
@@ -178,7 +181,11 @@ class HeatMap(FromReports):
             f"share: of people in the cell around (x, y); low, high: a {100 * self.level:g}% interval for "
             "each cell by itself, wide where the mechanism cannot tell neighbouring cells apart"
         )
-        return self.captioned(*how, lines=[columns])
+        rest = (
+            "the intervals rest on the chances at nine points of each cell: for this mechanism and region it "
+            "is not proven that they bound those in between"
+        )
+        return self.captioned(*how, lines=[columns] if self.is_proven else [columns, rest])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each cell: column, row, x, y, share, low, high; the fullest first, if few."""
@@ -204,7 +211,10 @@ class HeatMap(FromReports):
     def about(self) -> dict[str, Any]:
         """Return the cells, what made the reports, and how they were read."""
         return self.about_reports(
-            grid=self.grid.to_json(), method=self.made_by.get("method"), level=self.level
+            grid=self.grid.to_json(),
+            method=self.made_by.get("method"),
+            level=self.level,
+            is_proven=self.is_proven,
         )
 
 
@@ -243,6 +253,7 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
         tally.provenance,
         level,
         redraw,
+        detectors(mechanism, grid).is_proven,
     )
 
 

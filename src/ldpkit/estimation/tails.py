@@ -35,6 +35,9 @@ _WINDOW = 12  # deviations to each side of the mean that an exact law is compute
 _MARGIN = 20  # and steps, where a deviation is less than one
 _FEW = 16  # outcomes, beyond which their characteristic function is a transform
 _CELLS = 1 << 21  # of exact laws at a time
+_FINEST_GAP = (
+    1 << 11
+)  # steps between two outcomes: finer ones fill the memory and change no digit that is shown
 _NEWTON = 60  # steps at most
 _SETTLED = 1e-10
 _MIDDLE = 0.05  # standard scores so near to zero are not worth a formula
@@ -93,6 +96,14 @@ class CountLaw:
     def _gap(self) -> int:
         """The largest distance between neighbouring outcomes of a report, in lattice steps."""
         return max(law.widest_gap for law, _ in self._parts)
+
+    @cached_property
+    def _coarser(self) -> tuple[CountLaw, int] | None:
+        """The law with every report rounded up to whole units, and the unit; None if it is fine as it is."""
+        if self._gap < 2 * _FINEST_GAP:
+            return None
+        unit = self._units[1] * (self._gap // _FINEST_GAP)
+        return CountLaw([law.rounded_up(unit) for law in self.laws], self.people, self.population), unit
 
     def mirrored(self) -> CountLaw:
         """Return the law of the negative count, given the share who do not hold the value."""
@@ -154,8 +165,12 @@ class CountLaw:
     def upper_tails(self, shares: Floats, counts: Counts) -> Floats:
         """Return the probabilities that the count is at least so much, summed exactly.
 
-        Shares must be whole multiples of 1/`shares`.
+        Shares must be whole multiples of 1/`shares`. Where a report adds numbers of many digits, each is
+        rounded up to a coarser lattice first: then a probability is a little too high and never too low.
         """
+        if self._coarser is not None:
+            law, unit = self._coarser
+            return law.upper_tails(shares, -(-counts // unit))
         keys, places = np.unique(np.rint(shares * self.shares), return_inverse=True)
         points = self.steps(counts)
         tails = np.empty(len(points))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ldpkit.assurance.classifier.utility import Utilities
-    from ldpkit.planning.classifier.plans import ClassifierPlans
+    from ldpkit.planning.classifier.results import ClassifierPlans
 
 __all__ = ["classifier_figure", "draw_classifier", "draw_utilities"]
 
@@ -35,9 +35,32 @@ def draw_classifier(ax: Axes, found: ClassifierPlans, what: str = "average") -> 
         label = f"{plan.mechanism} ({plan.split})" if plan.shares[1:] else plan.mechanism
         if not plan.shares:
             axes.plot(epsilons, values, "k--", linewidth=1.0, label=label)
+        elif plan.how == "corrected":
+            if what == "average":
+                axes.plot(epsilons, values, "k:", marker="x", markersize=4, linewidth=1.2, label=label)
         else:
-            axes.plot(epsilons, values, marker=next(marks), markersize=4, linewidth=1.2, label=label)
+            (line,) = axes.plot(epsilons, values, linewidth=1.2, label=label)
+            mark = next(marks)
+            if what == "average" and plan.drawn:
+                at, means, lows, highs = (np.array(each) for each in zip(*plan.drawn, strict=True))
+                axes.errorbar(
+                    at,
+                    means,
+                    yerr=[means - lows, highs - means],
+                    fmt=mark,
+                    markersize=4,
+                    markerfacecolor="white",
+                    color=line.get_color(),
+                    capsize=2,
+                )
+            else:
+                line.set_marker(mark)
+                line.set_markersize(4)
     axes.axhline(found.keep, color="grey", linewidth=0.8, linestyle=":")
+    if what == "average":
+        axes.axhline(
+            found.constant, color="grey", linewidth=0.8, linestyle="--", label="always the commonest label"
+        )
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_ylim(0, 1.02)
@@ -51,9 +74,10 @@ def classifier_figure(found: ClassifierPlans) -> Figure:
     figure = new_figure(12.0, 5.2)
     left, right = figure.subplots(1, 2)
     draw_classifier(left, found, "average")
-    left.set_title(f"On average over {found.records:,} records")
+    how = "lines exact, marks drawn with 95% intervals" if found.method != "drawn" else "drawn"
+    left.set_title(f"On average over {found.records:,} records: {how}", fontsize=10)
     draw_classifier(right, found, "worst")
-    right.set_title("For the worst record")
+    right.set_title("For the worst record", fontsize=10)
     legend = right.get_legend()
     if legend is not None:
         legend.remove()

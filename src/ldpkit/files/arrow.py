@@ -164,8 +164,10 @@ def _checked(
                 f"{title}, row {first + int(rows[at]) + 1}: no report of {mechanism!r}: it is of another "
                 'mechanism or damaged: repair the row, or count such rows and set them aside with bad="count"'
             ) from None
-    reports, valid = mechanism.sift(data)
-    return Decoded(reports[valid], rows[valid], np.sort(np.concatenate([lost, rows[~valid]])))
+    valid = mechanism.valid_mask(data)
+    records = np.frombuffer(data, np.uint8).reshape(-1, mechanism.report_bytes)
+    reports = mechanism.decode(records[valid].tobytes())
+    return Decoded(reports, rows[valid], np.sort(np.concatenate([lost, rows[~valid]])))
 
 
 def _refuse_row(

@@ -165,7 +165,8 @@ def row_count(path: str | Path) -> int | None:
     if file.suffix.lower() == ".parquet":
         import pyarrow.parquet
 
-        return int(pyarrow.parquet.read_metadata(file).num_rows)
+        rows = int(pyarrow.parquet.read_metadata(file).num_rows)
+        return rows if rows >= 0 else None  # a footer may say anything
     with file.open("rb") as stream:
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
 

@@ -36,6 +36,7 @@ CAPABILITIES = {
     "chained": "it reports locations from a reference, which may be the report before",
     "spherical": "it takes longitudes and latitudes of the whole globe",
     "hashed": "a report names a hash function, which closed formulas take as ideal",
+    "client": "a device can make its report from the integers of a collection file, in any language",
 }
 """What a mechanism may declare that it can do, and what each word means."""
 
@@ -75,6 +76,8 @@ class Mechanism(WireForm):
     """What it can do, in words of `CAPABILITIES`."""
     domain_type: ClassVar[type[Domain]]
     """What its values are elements of."""
+    not_for_devices: ClassVar[str] = "it does not say how its reports are made from a few integers"
+    """Why it has not the capability "client", where it has not."""
     default_estimator: ClassVar[str] = "mi"
     """What a tally is estimated with unless the user says otherwise."""
 
@@ -190,6 +193,28 @@ class Mechanism(WireForm):
     @abc.abstractmethod
     def exact_epsilon(self) -> float:
         """Return the realised epsilon, computed from the sampler's own integers and rounded up."""
+
+    def sampler(self) -> dict[str, Any]:
+        """Return the form of its sampler and the integers from which a device makes a report, ready for JSON.
+
+        `ldpkit.client.samplers.read_sampler` makes reports from it, without this mechanism and
+        without numerical libraries.
+
+        Examples
+        --------
+        >>> MECHANISMS.get("duchi").make((0, 1), epsilon=1.0, grid=2).sampler()
+        {'form': 'coin', 'grid': 2, 'base': '4961093570831980854', 'slope': '4262278466022794954'}
+        """
+        if not self.can("client"):
+            raise InvalidParameterError(
+                f"{self!r} cannot be run on a device: {self.not_for_devices}: take one with the capability "
+                "client"
+            )
+        return self._form()
+
+    def _form(self) -> dict[str, Any]:
+        """Return what `sampler` does, for a mechanism that declares "client"."""
+        raise NotImplementedError(f"{type(self).__name__} declares the capability client: give it a _form")
 
     def epsilons(self) -> dict[str, float]:
         """Return every epsilon that the mechanism promises, by name; those with memory have two."""

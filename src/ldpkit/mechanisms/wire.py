@@ -45,7 +45,9 @@ class WireForm(abc.ABC):
                 f"{len(data)} bytes are not a whole number of {self.name} reports of {size} bytes",
                 offset=len(data) - len(data) % size,
             )
-        reports = self._laid_out(data)
+        layout = self.report_dtype
+        base, shape = layout.subdtype or (layout, ())
+        reports = np.frombuffer(data, base).reshape((-1, *shape))
         position = self._first_invalid(reports)
         if position is not None:
             raise FileFormatError(
@@ -54,18 +56,15 @@ class WireForm(abc.ABC):
             )
         return reports
 
-    def sift(self, data: bytes) -> tuple[Reports, np.ndarray[Any, np.dtype[np.bool_]]]:
-        """Return all records of a wire form, and for each whether the mechanism can have made it.
+    def valid_mask(self, data: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each report of a wire form whether the mechanism can have made it.
 
-        It is for who counts damaged records and sets them aside; `decode` refuses them.
+        Where `decode` refuses all for one, this says which: reports of many devices stand in one
+        array, and one bad device must not cost the others their answer.
         """
-        reports = self._laid_out(data)
-        return reports, self._is_valid(reports) if len(reports) else np.empty(0, bool)
-
-    def _laid_out(self, data: bytes) -> Reports:
-        """Return the records of a whole number of reports, not yet checked."""
         base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
-        return np.frombuffer(data, base).reshape((-1, *shape))
+        reports = np.frombuffer(data, base).reshape((-1, *shape))
+        return self._is_valid(reports) if len(reports) else np.zeros(0, np.bool_)
 
     def check_reports(self, reports: Reports) -> Reports:
         """Return a copy of the reports in the mechanism's own layout, or refuse them."""

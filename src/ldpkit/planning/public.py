@@ -14,6 +14,7 @@ from ldpkit.planning.optimal.errors import compare_errors as errors
 from ldpkit.planning.optimal.gpm import gpm
 from ldpkit.planning.optimal.minimax import circle_optimum, minimax
 from ldpkit.planning.pairs.plans import pairs
+from ldpkit.planning.survey.plans import survey
 
 __all__ = [
     "budget",
@@ -26,4 +27,5 @@ __all__ = [
     "mean",
     "minimax",
     "pairs",
+    "survey",
 ]

@@ -22,6 +22,7 @@ from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import NumericTally
 from ldpkit.protocols.ledger import Ledger, Questions, Report, allot
+from ldpkit.protocols.sampling import draw_questions
 
 __all__ = ["SampledAttributes", "best_sample_size"]
 
@@ -124,7 +125,7 @@ class SampledAttributes:
         for column, mechanism in zip(table.T, self.mechanisms, strict=True):
             mechanism.domain.check(column)  # before any randomness is drawn
         source = resolve(rng)
-        drawn = self._draw(len(table), source)
+        drawn = draw_questions(len(table), len(self.mechanisms), self.sample, source)
         streams = source.spawn(len(self.mechanisms))
         return [
             mechanism.privatize(column[chosen], rng=stream)
@@ -134,14 +135,6 @@ class SampledAttributes:
                 self.mechanisms, table.T, drawn.T, streams, strict=True
             )
         ]
-
-    def _draw(self, n: int, source: RandomSource) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return for each person which attributes are reported: a uniform set of `sample`."""
-        count = len(self.mechanisms)
-        order = np.argsort(source.words(n * count).reshape(n, count), axis=1)
-        drawn = np.zeros((n, count), bool)
-        np.put_along_axis(drawn, order[:, : self.sample], True, axis=1)
-        return drawn
 
     def tally(self, reports: Sequence[Reports]) -> list[NumericTally]:
         """Return a tally for each attribute. Tallies of an attribute add; `estimate` takes them."""

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ldpkit.client.epsilon import MICRO
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import total_up
 from ldpkit.core.parameters import check_epsilon, check_whole
@@ -36,13 +37,12 @@ __all__ = [
     "Record",
     "Report",
     "Rounds",
+    "Series",
     "Shares",
     "allot",
+    "floor_epsilon",
     "micro_epsilon",
 ]
-
-MICRO = 1_000_000
-"""How many units of the integer ledger an epsilon of one has."""
 
 
 class Record:
@@ -97,6 +97,29 @@ class Rounds(Record):
 
     def __post_init__(self) -> None:
         check_whole(self.count, "count", least=0)
+
+
+@dataclass(frozen=True)
+class Series(Record):
+    """Reports of a device about one question: what the first costs, and what each further one adds.
+
+    Parameters
+    ----------
+    first, further : float
+        Epsilons; that of a further report holds whatever the reports before it were.
+    count : int
+        How many reports.
+    """
+
+    first: float
+    further: float
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        for each in (self.first, self.further):
+            if not each >= 0:
+                raise InvalidParameterError(f"what a report costs is not negative, got {each}")
+        check_whole(self.count, "count")
 
 
 @dataclass(frozen=True)
@@ -208,6 +231,18 @@ def allot(epsilon: float, parts: int) -> float:
     return math.nextafter(part, 0) if Fraction(part) * parts > Fraction(epsilon) else part
 
 
+def floor_epsilon(micro: Fraction | int) -> float:
+    """Return the largest double that costs at most so many millionths: 0.1 is a little more than a tenth.
+
+    Examples
+    --------
+    >>> micro_epsilon(0.1), micro_epsilon(floor_epsilon(100_000)), floor_epsilon(500_000)
+    (100001, 100000, 0.5)
+    """
+    nearest = float(Fraction(micro, MICRO))
+    return math.nextafter(nearest, 0) if Fraction(nearest) * MICRO > micro else nearest
+
+
 def micro_epsilon(epsilon: float) -> int | None:
     """Return an epsilon in millionths, rounded up; None stands for infinite.
 
@@ -226,7 +261,7 @@ def _is_known(record: Record) -> bool:
         return bool(record.records) and all(map(_is_known, record.records))
     if isinstance(record, History):
         return is_memoized(record.mechanism)
-    return isinstance(record, (Report, Promise))
+    return isinstance(record, (Report, Promise, Series))
 
 
 def _cost(record: Record) -> Cost:
@@ -240,6 +275,9 @@ def _cost(record: Record) -> Cost:
             return _single(loss.epsilon, loss.is_exact)
         case Rounds(repeated, count):
             return _times(_cost(repeated), count)
+        case Series(first, further, count):
+            costs = [_single(first, False), _times(_single(further, False), count - 1)]
+            return _sum(costs if count > 1 else costs[:1])
         case Questions(records, sample):
             return _sum(sorted(map(_cost, records), key=_order, reverse=True)[:sample])
         case Shares(records):

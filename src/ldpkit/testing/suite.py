@@ -18,6 +18,7 @@ from ldpkit.mechanisms.kinds import (
 )
 from ldpkit.testing import (
     circular,
+    device,
     epsilon,
     identity,
     inputs,
@@ -129,6 +130,8 @@ def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:
         runs += _CIRCULAR
     elif is_spatial(kind):
         runs += spatial.SPATIAL
+    if kind.can("client"):
+        runs += device.CHECKS
     return tuple(ContractCheck(run.__name__.removeprefix("check_"), run) for run in runs)
 
 

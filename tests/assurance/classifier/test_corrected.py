@@ -12,7 +12,7 @@ import pytest
 import ldpkit
 from ldpkit.assurance.classifier.corrected import privatized
 from ldpkit.assurance.classifier.loading import load_model
-from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, MismatchError
 
 pytest.importorskip("sklearn")
 
@@ -60,6 +60,28 @@ def test_it_scores_better_than_the_model_on_reports() -> None:
     sure = corrected.predict(reports, abstain_below=0.6)
     assert set(sure) == {0, 1, None}
     assert (reports[:, 1:] == rows[:, 1:]).all()
+
+
+def test_a_prior_from_reports_alone_is_as_good() -> None:
+    model, rows, labels = fitted(2000)
+    chosen = {0: ldpkit.get("ogpm", (0, 1), epsilon=1), 1: ldpkit.get("ogpm", (0, 1), epsilon=2)}
+    reports = privatized(model, rows, chosen, rng=ldpkit.random.seeded(1))
+    prior = ldpkit.prior_from_reports(reports, chosen, points=144)
+    assert float(prior.shares.sum()) == pytest.approx(1)
+    mean = float(prior.points[:, 1] @ prior.shares)
+    assert mean == pytest.approx(float(rows[:, 1].mean()), abs=0.05)
+
+    def loss(chances: Any) -> float:
+        return float(-np.log(np.clip(chances[np.arange(len(labels)), labels], 1e-6, 1)).mean())
+
+    from_reports = loss(ldpkit.Corrected(model, chosen, prior).predict_proba(reports))
+    from_records = loss(ldpkit.Corrected(model, chosen, rows, points=144).predict_proba(reports))
+    assert from_reports < loss(model.predict_proba(reports)) - 0.05
+    assert from_reports == pytest.approx(from_records, abs=0.03)
+    with pytest.raises(MismatchError, match="give them in order"):
+        ldpkit.Corrected(model, {0: chosen[0]}, prior)
+    with pytest.raises(InvalidInputError, match="row 0 cannot come from these mechanisms"):
+        ldpkit.prior_from_reports([[2.0, 0.1, 0.1]], {0: chosen[0]})
 
 
 def test_what_no_mechanism_reports_and_models_without_chances_are_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 from fuzz.targets.models import MODELS, forged
 from ldpkit.assurance.classifier.loading import load_model
 from ldpkit.assurance.classifier.reading import Unread, regions
-from ldpkit.assurance.classifier.soundness import check_trees
+from ldpkit.assurance.classifier.soundness import TREES, check_trees
 from ldpkit.assurance.classifier.table import record_table
 from ldpkit.core.errors import FileFormatError, InvalidInputError
 
@@ -21,7 +21,9 @@ ROWS = np.array([[0.2, 0.4], [0.9, 0.9]])
 def test_sound_models_are_loaded_and_asked(tmp_path):
     for data in MODELS.seeds():
         (tmp_path / "a.skops").write_bytes(data)
-        assert record_table(load_model(tmp_path / "a.skops"), ROWS).predict(ROWS).tolist() == [0, 1]
+        assert record_table(load_model(tmp_path / "a.skops", trusted=[*TREES]), ROWS).predict(
+            ROWS
+        ).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,12 @@ def test_sound_models_are_loaded_and_asked(tmp_path):
 def test_forged_models_are_refused(tmp_path, name, message):
     (tmp_path / "a.skops").write_bytes(forged()[name])
     with pytest.raises((FileFormatError, InvalidInputError), match=message):
+        load_model(tmp_path / "a.skops", trusted=[*TREES])
+
+
+def test_trees_are_refused_unless_they_are_trusted(tmp_path):
+    (tmp_path / "a.skops").write_bytes(MODELS.seeds()[2])
+    with pytest.raises(InvalidInputError, match="Tree, which skops does not know"):
         load_model(tmp_path / "a.skops")
 
 

@@ -105,7 +105,7 @@ def test_only_the_sensitive_columns_are_perturbed_and_a_withheld_one_is_constant
     both = ldpkit.utility(model, rows[:20], {0: ogpm, 2: ldpkit.Withheld(0.5)})
     same = model.predict(moved) == model.predict(rows[:20])
     alone = ldpkit.utility(model, moved, {0: ogpm})
-    assert np.allclose(both.values, np.where(same, alone.values, 1 - alone.values))
+    assert np.allclose(both.values, np.where(same, alone.values, 1 - alone.values), atol=2e-6)  # a cell
     assert both.epsilon == pytest.approx(one.epsilon)
 
 
@@ -157,11 +157,11 @@ def test_the_circle_of_example_14() -> None:
     assert abs(radius - np.hypot(1.5, 1.5)) == pytest.approx(0.4811, abs=5e-5)
     assert float(circle.at(np.array(0.5), np.array(0.5))) > 0
     even = Outputs(np.array([[0.0, 1.0]]), np.ones((1, 1)), np.zeros(0), np.zeros((1, 0)))
-    value, error = section_probability([circle], [even, even], 0)
+    value, low, high = section_probability([circle], [even, even], 0)
     points = (np.arange(1000) + 0.5) / 1000
     x, y = np.meshgrid(points, points)
     assert value == pytest.approx(float((np.hypot(x + 1, y + 1) < radius).mean()), abs=1e-4)
-    assert error < 1e-6
+    assert high - low < 1e-5
 
 
 def test_categories_and_numbers_together() -> None:
@@ -217,3 +217,69 @@ def test_a_result_is_a_record_like_all_others() -> None:
 def test_as_private_column_takes_what_it_made() -> None:
     column = as_private_column(ldpkit.Withheld(0.2))
     assert as_private_column(column) is column
+
+
+def test_reports_are_the_middles_of_cells() -> None:
+    # With 16 places a report is one of 32 numbers: spreading them evenly is far off, counting them is not.
+    coarse = ldpkit.OGPM((0, 1), epsilon=2, grid=16)
+    reports, chances = np.arange(coarse.cells), coarse.law(coarse.grid // 2).row(coarse.cells)
+    numbers = coarse.values_of(reports.astype(coarse.report_dtype))
+    for limit in (0.3, float(numbers[9]), float(np.nextafter(numbers[9], 1)), 0.77):
+        truth = float(sum(chance for number, chance in zip(numbers, chances, strict=True) if number <= limit))
+        line = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+        line.coef_, line.intercept_ = np.array([[1.0]]), np.array([-limit])
+        exact = ldpkit.utility(line, [[0.5]], {0: coarse})
+        kept = truth if line.predict([[0.5]])[0] == 0 else 1 - truth
+        assert exact[0].low - 1e-12 <= kept <= exact[0].high + 1e-12
+        near = np.isclose(numbers, limit, rtol=1e-15).any()  # rounding of the score may decide
+        assert near or exact[0].high - exact[0].low < 1e-9
+    both = {0: coarse, 1: coarse}
+    flat = LogisticRegression().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
+    flat.coef_, flat.intercept_ = np.array([[1.0, 0.7]]), np.array([-0.9])
+    found = ldpkit.utility(flat, [[0.5, 0.5]], both)
+    grid = np.add.outer(numbers, 0.7 * numbers) - 0.9 > 0
+    weights = np.array([float(chance) for chance in chances])
+    above = float(weights @ grid @ weights)
+    truth = above if flat.predict([[0.5, 0.5]])[0] == 1 else 1 - above
+    assert found[0].low <= truth <= found[0].high
+    assert abs(found[0].value - truth) > 1e-4  # what would be claimed without the cells' own allowance
+
+
+def test_a_point_on_the_boundary_may_fall_on_either_side() -> None:
+    model = LogisticRegression().fit([[0.0, 0.0], [1.0, 1.0]], [0, 1])
+    model.coef_, model.intercept_ = np.array([[1.0, 1.0]]), np.array([-1.0])
+    grid = [step / 100 for step in range(101)]
+    records = np.array([[0.1, 0.9], [0.29, 0.71], [0.57, 0.43]])
+    found = ldpkit.utility(model, records, {0: ldpkit.GRR(grid, epsilon=1), 1: ldpkit.GRR(grid, epsilon=1)})
+    channel = np.array(
+        [[float(p) for p in row] for row in ldpkit.GRR(101, epsilon=1).channel().probabilities]
+    )
+    points = np.array([(x, y) for x in grid for y in grid])
+    told = model.predict(points).reshape(101, 101)
+    for row, record in enumerate(records):
+        first, second = (channel[round(100 * value)] for value in record)
+        truth = float(first @ (told == model.predict([record])[0]) @ second)
+        assert found.lows[row] <= truth <= found.highs[row]
+
+
+def test_degenerate_models_are_read_or_asked() -> None:
+    rows, labels = data()
+    one = DecisionTreeClassifier().fit(rows, np.zeros(len(rows)))
+    assert (
+        ldpkit.utility(one, rows[:3], {0: WAYS["ogpm"](1.0), 1: WAYS["ogpm"](1.0)}).values.tolist() == [1] * 3
+    )
+    stump = DecisionTreeClassifier(max_depth=1).fit(rows, rows[:, 3] > 0.5)
+    assert ldpkit.utility(stump, rows[:3], {0: WAYS["ogpm"](1.0), 3: WAYS["ogpm"](1.0)}).exact
+    model = LogisticRegression().fit(rows, labels)
+    model.coef_, model.intercept_ = np.zeros((1, 4)), np.zeros(1)
+    found = ldpkit.utility(model, rows[:3], {0: WAYS["ogpm"](1.0)})
+    assert (found.lows.tolist(), found.highs.tolist()) == ([1] * 3, [1] * 3)
+    model.coef_ = np.array([[5e-324, 0, 0, 0]])  # products that vanish
+    found = ldpkit.utility(model, rows[:3], {0: WAYS["ogpm"](1.0)})
+    assert found.lows.max() < 0.5 < found.highs.min()
+    model.coef_ = np.array([[np.nan, 0, 0, 0]])
+    found = ldpkit.utility(model, rows[:3], {0: WAYS["ogpm"](1.0)}, draws=20)
+    assert not found.exact
+    assert "not finite numbers" in found.reason
+    with pytest.raises(InvalidInputError, match="gave no label"):
+        ldpkit.utility(lambda x: np.full(len(x), np.nan), rows[:3], {0: WAYS["ogpm"](1.0)})

@@ -216,3 +216,16 @@ def test_places_are_given_as_locations_and_kept_on_the_map():
     with pytest.raises(ValueError, match="read-only"):
         plane.places[0] = 0
     assert as_points([(1, 2)]).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("box", "told"),
+    [
+        ((170, -10, -170, 10), "across the antimeridian"),
+        ((-180, -80, 180, 80), "too wide for a flat map"),
+        ((0, 89, 1, 90), "a latitude of -80 to 80"),
+    ],
+)
+def test_boxes_of_degrees_that_no_flat_map_holds_are_refused(box, told):
+    with pytest.raises(InvalidParameterError, match=told):
+        ldpkit.PlaneDomain.degrees(*box)

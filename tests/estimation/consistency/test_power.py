@@ -7,7 +7,7 @@ import pytest
 
 import ldpkit
 from estimation.batches import NOISE, apply
-from ldpkit.estimation.consistency.power import LEAST_COUNT, _groups, _prior_mass
+from ldpkit.estimation.consistency.power import LEAST_COUNT, _groups, _prior_mass, power
 from ldpkit.estimation.from_reports import Noise
 
 
@@ -113,3 +113,10 @@ def test_power_in_chunks_is_power() -> None:
     batch = ldpkit.random.seeded(2).generator().normal(0.01, 0.02, (40, 700))
     whole = apply("power", batch)  # some thirty rows fit a chunk
     np.testing.assert_allclose(whole[-2:], apply("power", batch[-2:]), atol=1e-13)
+
+
+def test_a_wide_row_in_pieces_is_the_row_as_a_whole(monkeypatch):
+    batch = np.random.default_rng(3).normal(0.01, 0.02, (2, 300))
+    whole = power(batch, Noise(10_000, 0.02))
+    monkeypatch.setattr("ldpkit.estimation.consistency.power._NODES_AT_ONCE", 256 * 70)
+    np.testing.assert_allclose(power(batch, Noise(10_000, 0.02)), whole, rtol=1e-10)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import ldpkit
-from fuzz.targets import models, reports, runlogs, stores, tables, tallies, walks
+from fuzz.targets import collections, models, reports, runlogs, stores, tables, tallies, walks
 from fuzz.targets.examples import specs
 
 __all__ = ["Finding", "findings"]
@@ -41,6 +41,7 @@ def findings() -> Iterator[Finding]:
     yield from _stores()
     yield from _logs()
     yield from _options()
+    yield from _collections()
     for file in sorted(Path(__file__).parent.glob("*/*")):
         if file.is_file() and file.parent.name != "__pycache__":
             yield Finding(file.name, file.parent.name.replace("-", " "), file.read_bytes(), False)
@@ -225,3 +226,12 @@ def _options() -> Iterator[Finding]:
     ):
         name = f"{option} {text[:25]!r}"
         yield Finding(name, "options", f"{option}\n{text}".encode("utf-8", "surrogatepass"))
+
+
+def _collections() -> Iterator[Finding]:
+    for name, old, new in (
+        ("an epsilon that is no number", "epsilon = 0.5", "epsilon = nan"),
+        ("an epsilon that is infinite", "epsilon = 0.5", "epsilon = inf"),
+        ("a promise that is infinite without a word", "lifetime = 9.5", "lifetime = inf"),
+    ):
+        yield Finding(name, "collection texts", collections.TEXT.replace(old, new).encode())

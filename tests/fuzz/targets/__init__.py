@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fuzz.target import Target
 from fuzz.targets import (
+    collections,
     commands,
     contracts,
     decoded,
@@ -45,6 +46,8 @@ TARGETS: dict[str, Target] = {
         runlogs.RUNLOGS,
         options.OPTIONS,
         commands.COMMANDS,
+        collections.COLLECTION_FILES,
+        collections.COLLECTION_TEXTS,
     )
 }
 """Every target by its name."""

@@ -40,6 +40,32 @@ def test_the_answer_is_the_least_epsilon_that_is_enough() -> None:
     )
 
 
+def test_draws_stand_beside_the_curves_and_predictions_have_a_worth() -> None:
+    # 8,000 reports a point: an interval of 95% misses its curve in 1 of 20, more than 3 of 5 never.
+    model, rows = fitted()
+    target = rows[:, 0] + 0.1 * rows[:, 1] > 0.55
+    found = ldpkit.plan.classifier(
+        model, rows, {0: (0, 1), 1: (0, 1)}, 0.8, mechanisms=["ogpm"], target=target
+    )
+    best = found.best
+    assert best is not None
+    curve = {point[0]: point[1] for point in best.curve}
+    inside = [low <= curve[epsilon] <= high for epsilon, _, low, high in best.drawn]
+    assert len(inside) == 5
+    assert sum(inside) >= 3
+    better = next(each for each in found.plans if each.how == "corrected")
+    assert better.mechanism == "corrected ogpm"
+    assert 0.5 <= found.constant < 0.7
+    worth = {each.way: each for each in found.worth}
+    assert worth["raw records, no privacy"].kept == 1
+    assert worth["raw records, no privacy"].accuracy > worth["the model on reports"].accuracy
+    assert "trained on reports" in worth
+    assert 0.6 < worth["label response on the device"].kept < 1
+    assert len(found.tables()) == 2
+    plain = ldpkit.plan.classifier(model, rows, {0: (0, 1)}, 0.8, mechanisms=["ogpm"], drawn=False)
+    assert not any(each.drawn or each.how == "corrected" for each in plain.plans)
+
+
 def test_the_worst_record_may_never_be_kept() -> None:
     model, rows = fitted()
     found = ldpkit.plan.classifier(

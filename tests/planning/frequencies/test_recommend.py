@@ -13,7 +13,7 @@ from ldpkit.mechanisms.kinds import Selection
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies import recommend as recommend_module
 from ldpkit.planning.frequencies.nothing import learn_nothing
-from ldpkit.planning.frequencies.question import Question, plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
 from ldpkit.planning.frequencies.recommend import recommend
 from ldpkit.planning.frequencies.study import BUDGETS, OracleStudy, _first_good
 from ldpkit.planning.mean.mechanisms import mean_options, smallest_epsilon
@@ -69,7 +69,7 @@ def test_the_epsilon_between_two_budgets_is_that_of_the_law(protocol):
     wanted = Constraint("mae", "at most", 0.004, probability=0.9)
     make, rng = partial(ldpkit.get, protocol, 32), ldpkit.random.seeded(5)
     plain = next(OracleStudy(make, people, wanted.measure, 1000, rng).smallest(wanted))
-    computed = plan_budget(Question(people, protocol, wanted), "analytic").epsilon
+    computed = plan_budget(FrequencyQuestion(people, protocol, wanted), "analytic").epsilon
     assert plain.epsilon == pytest.approx(computed, rel=0.015), "1000 runs: false alarm rate below 0.001"
     assert plain.epsilon != pytest.approx(BUDGETS[np.searchsorted(BUDGETS, computed)], rel=0.015)
     assert wanted.quantile(plain.values) == pytest.approx(0.004)

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import Question, plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
 from ldpkit.planning.laws.errors import absolutes_score, largest_error_score, squares_score
 from ldpkit.planning.laws.noise import NoiseLaw
 from ldpkit.planning.laws.order import TauLaw, discordant_mean, discordant_moments
@@ -173,7 +173,7 @@ def test_moments_of_discordance_are_those_of_simulation(name: str) -> None:
 @pytest.mark.parametrize("protocol", ["grr", "oue", "blh"])
 def test_the_selected_epsilon_is_right(metric: str, omega: float, protocol: str) -> None:
     for wanted in (0.5, 0.9):
-        question = Question(zipf(10, 20_000), protocol, Constraint(metric, "at most", omega, wanted))
+        question = FrequencyQuestion(zipf(10, 20_000), protocol, Constraint(metric, "at most", omega, wanted))
         plan = plan_budget(question, "analytic")
         assert plan.epsilon is not None
         assert plan.probability == pytest.approx(wanted, abs=0.003)
@@ -187,7 +187,7 @@ def test_the_selected_epsilon_is_right(metric: str, omega: float, protocol: str)
 @pytest.mark.parametrize("tau", [0.3, 0.8])
 @pytest.mark.parametrize("protocol", ["grr", "sue", "olh"])
 def test_the_selected_epsilon_keeps_the_order(tau: float, protocol: str) -> None:
-    question = Question(zipf(12, 20_000), protocol, Constraint("tau", "at least", tau, 0.9))
+    question = FrequencyQuestion(zipf(12, 20_000), protocol, Constraint("tau", "at least", tau, 0.9))
     plan = plan_budget(question, "analytic")
     assert plan.epsilon is not None
     good = question.constraint.holds(TrialRunner(question, ldpkit.random.seeded(4)).draw(plan.epsilon, 4000))
@@ -199,7 +199,7 @@ def test_the_selected_epsilon_keeps_the_order(tau: float, protocol: str) -> None
 
 
 def test_two_values_are_exact() -> None:
-    question = Question([520, 480], "grr", Constraint("tau", "at least", 0.5, 0.9))
+    question = FrequencyQuestion([520, 480], "grr", Constraint("tau", "at least", 0.5, 0.9))
     plan = plan_budget(question, "analytic", tolerance=1e-5)
     assert plan.epsilon is not None
     spread = NoiseLaw.of(ldpkit.GRR(2, epsilon=plan.epsilon), question.counts).spread
@@ -207,7 +207,7 @@ def test_two_values_are_exact() -> None:
 
 
 def test_small_counts_are_called_rough() -> None:
-    question = Question(zipf(20, 300), "grr", Constraint("mae", "at most", 0.004))
+    question = FrequencyQuestion(zipf(20, 300), "grr", Constraint("mae", "at most", 0.004))
     plan = plan_budget(question, "analytic")
     assert "rough" in plan.note
     assert plan.holds == "open"
@@ -226,12 +226,12 @@ def test_small_counts_are_called_rough() -> None:
 def test_where_no_law_is_known_it_says_so(
     metric: str, direction: Any, protocol: str, consistency: str | None, message: str
 ) -> None:
-    question = Question(zipf(6, 1000), protocol, Constraint(metric, direction, 0.5), consistency)
+    question = FrequencyQuestion(zipf(6, 1000), protocol, Constraint(metric, direction, 0.5), consistency)
     with pytest.raises(InvalidParameterError, match=message):
         plan_budget(question, "analytic")
 
 
 def test_a_shift_keeps_the_order() -> None:
     wanted = Constraint("kendall_tau", "at least", 0.5)
-    plain, shifted = (Question(zipf(6, 9000), "oue", wanted, method) for method in (None, "norm"))
+    plain, shifted = (FrequencyQuestion(zipf(6, 9000), "oue", wanted, method) for method in (None, "norm"))
     assert plan_budget(plain, "analytic").epsilon == plan_budget(shifted, "analytic").epsilon

@@ -11,7 +11,7 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import Question, make_search, plan_budget, verify
+from ldpkit.planning.frequencies.question import FrequencyQuestion, make_search, plan_budget, verify
 from ldpkit.planning.plan import Trial
 from ldpkit.planning.searches import SEARCHES, TrialRunner
 from ldpkit.planning.searches.isotonic import smallest_passing
@@ -30,7 +30,7 @@ METHODS = [pytest.param(name, marks=needs_library) if name == "bayes" else name 
 SIMULATED = [method for method in METHODS if method != "analytic"]
 
 
-def ask(method: str, question: Question, seed: int = 1, **parameters: Any) -> Any:
+def ask(method: str, question: FrequencyQuestion, seed: int = 1, **parameters: Any) -> Any:
     options = {**QUICK.get(method, {}), **parameters}
     return plan_budget(question, method, rng=ldpkit.random.seeded(seed), **options)
 
@@ -38,7 +38,7 @@ def ask(method: str, question: Question, seed: int = 1, **parameters: Any) -> An
 @pytest.mark.parametrize("protocol", ["oue", *slow("grr", "olh")])
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_agree(method: str, protocol: str) -> None:
-    question = Question(COUNTS, protocol, WANTED)
+    question = FrequencyQuestion(COUNTS, protocol, WANTED)
     centre = plan_budget(question, "analytic").epsilon
     plan = ask(method, question)
     assert abs(plan.epsilon - centre) < 0.1
@@ -48,14 +48,14 @@ def test_methods_agree(method: str, protocol: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_similarity_metrics_are_bounded_from_below(method: str) -> None:
-    question = Question(COUNTS, "oue", Constraint("kendall_tau", "at least", 0.6, 0.9))
-    strict = Question(COUNTS, "oue", Constraint("kendall_tau", "at least", 0.85, 0.9))
+    question = FrequencyQuestion(COUNTS, "oue", Constraint("kendall_tau", "at least", 0.6, 0.9))
+    strict = FrequencyQuestion(COUNTS, "oue", Constraint("kendall_tau", "at least", 0.85, 0.9))
     assert ask(method, question).epsilon < ask(method, strict).epsilon
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_cannot_be_done_is_infeasible(method: str) -> None:
-    plan = ask(method, Question(COUNTS, "oue", WANTED, epsilon_max=0.5))
+    plan = ask(method, FrequencyQuestion(COUNTS, "oue", WANTED, epsilon_max=0.5))
     assert plan.epsilon is None
     assert not plan.satisfied
     assert plan.probability < 0.9
@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_infeasible(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_what_always_holds_takes_the_smallest_epsilon(method: str) -> None:
     easy = Constraint("mae", "at most", 1e6, 0.9)
-    plan = ask(method, Question(COUNTS, "oue", easy, epsilon_min=0.1))
+    plan = ask(method, FrequencyQuestion(COUNTS, "oue", easy, epsilon_min=0.1))
     assert 0.1 <= plan.epsilon < 0.12
     assert all(0.1 <= trial.epsilon <= 20 for trial in plan.trace)
 
@@ -73,7 +73,7 @@ def test_what_always_holds_takes_the_smallest_epsilon(method: str) -> None:
 @pytest.mark.parametrize("method", SIMULATED)
 def test_a_larger_probability_takes_a_larger_epsilon(method: str) -> None:
     chosen = [
-        ask(method, Question(COUNTS, "oue", Constraint("mae", "at most", 0.01, chance))).epsilon
+        ask(method, FrequencyQuestion(COUNTS, "oue", Constraint("mae", "at most", 0.01, chance))).epsilon
         for chance in (0.2, 0.98)
     ]
     assert chosen[0] < chosen[1] - 0.1
@@ -81,7 +81,7 @@ def test_a_larger_probability_takes_a_larger_epsilon(method: str) -> None:
 
 @pytest.mark.parametrize("method", SIMULATED)
 def test_a_seed_repeats_the_answer(method: str) -> None:
-    question = Question(COUNTS, "grr", WANTED)
+    question = FrequencyQuestion(COUNTS, "grr", WANTED)
     first, second, other = (ask(method, question, seed) for seed in (5, 5, 6))
     assert (first.epsilon, first.trace) == (second.epsilon, second.trace)
     assert first.trace != other.trace
@@ -89,17 +89,19 @@ def test_a_seed_repeats_the_answer(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["bs", "sequential"])
 def test_post_processing_is_part_of_the_question(method: str) -> None:
-    plain, better = (Question(COUNTS, "oue", WANTED, consistency) for consistency in (None, "norm_sub"))
+    plain, better = (
+        FrequencyQuestion(COUNTS, "oue", WANTED, consistency) for consistency in (None, "norm_sub")
+    )
     assert ask(method, better).epsilon < ask(method, plain).epsilon
 
 
 def test_the_largest_epsilon_is_tested_first() -> None:
     for method in ("bs", "rbs", "dbs", "mpass", "sequential"):
-        assert ask(method, Question(COUNTS, "oue", WANTED)).trace[0].epsilon == 20
+        assert ask(method, FrequencyQuestion(COUNTS, "oue", WANTED)).trace[0].epsilon == 20
 
 
 def test_binary_search_returns_an_epsilon_that_passed() -> None:
-    plan = ask("bs", Question(COUNTS, "oue", WANTED), tolerance=0.05)
+    plan = ask("bs", FrequencyQuestion(COUNTS, "oue", WANTED), tolerance=0.05)
     assert any(trial.epsilon == plan.epsilon and trial.passed for trial in plan.trace)
     below = max(trial.epsilon for trial in plan.trace if not trial.passed)
     assert plan.epsilon - below < 0.05
@@ -107,7 +109,7 @@ def test_binary_search_returns_an_epsilon_that_passed() -> None:
 
 def test_relaxed_binary_search_returns_an_epsilon_that_passed() -> None:
     for seed in range(5):
-        plan = ask("rbs", Question(COUNTS, "oue", WANTED), seed, runs=20)
+        plan = ask("rbs", FrequencyQuestion(COUNTS, "oue", WANTED), seed, runs=20)
         assert plan.trace[-1] == next(
             trial for trial in reversed(plan.trace) if trial.epsilon == plan.epsilon
         )
@@ -124,7 +126,7 @@ class Table(TrialRunner):
     """A runner whose metric is always the same."""
 
     def __init__(self, value: float) -> None:
-        super().__init__(Question(COUNTS, "oue", WANTED), ldpkit.random.seeded(0))
+        super().__init__(FrequencyQuestion(COUNTS, "oue", WANTED), ldpkit.random.seeded(0))
         self.value = value
 
     def draw(self, epsilon: float, runs: int) -> Any:
@@ -158,7 +160,7 @@ def test_multipass_is_not_drawn_to_the_luckiest_trial() -> None:
 
 
 def test_the_average_can_be_asked_for_too() -> None:
-    rare = Question(COUNTS, "oue", Constraint("mae", "at most", 0.01, 0.05))
+    rare = FrequencyQuestion(COUNTS, "oue", Constraint("mae", "at most", 0.01, 0.05))
     assert ask("bs", rare, average=False).epsilon < ask("bs", rare, average=True).epsilon - 0.05
 
 
@@ -199,36 +201,36 @@ def test_parameters_are_checked(method: str, parameters: dict[str, Any]) -> None
 )
 def test_counts_are_checked(counts: list[float], message: str) -> None:
     with pytest.raises((InvalidInputError, InvalidParameterError), match=message):
-        Question(counts, "oue", WANTED)  # type: ignore[arg-type]
+        FrequencyQuestion(counts, "oue", WANTED)  # type: ignore[arg-type]
 
 
 def test_questions_are_checked_before_anything_is_simulated() -> None:
     with pytest.raises(UnknownNameError):
-        Question(COUNTS, "oeu", WANTED)
+        FrequencyQuestion(COUNTS, "oeu", WANTED)
     with pytest.raises(UnknownNameError):
-        Question(COUNTS, "oue", WANTED, consistency="norm_subb")
+        FrequencyQuestion(COUNTS, "oue", WANTED, consistency="norm_subb")
     with pytest.raises(InvalidParameterError, match="below the largest"):
-        Question(COUNTS, "oue", WANTED, epsilon_min=2, epsilon_max=1)
+        FrequencyQuestion(COUNTS, "oue", WANTED, epsilon_min=2, epsilon_max=1)
     with pytest.raises(InvalidParameterError, match="choose from"):
-        Question(COUNTS, "l_grr", WANTED)
+        FrequencyQuestion(COUNTS, "l_grr", WANTED)
     with pytest.raises(InvalidInputError, match="at least 10 values"):
-        Question(COUNTS, "oue", Constraint("topk_precision", "at least", 0.5))
+        FrequencyQuestion(COUNTS, "oue", Constraint("topk_precision", "at least", 0.5))
     with pytest.raises(UnknownNameError):
-        plan_budget(Question(COUNTS, "oue", WANTED), "magic")
+        plan_budget(FrequencyQuestion(COUNTS, "oue", WANTED), "magic")
 
 
 def test_a_data_set_is_as_good_as_its_counts() -> None:
     dataset = Dataset.from_counts(range(8), COUNTS, name="people")
-    assert Question(dataset, "oue", WANTED).counts.tolist() == COUNTS.tolist()  # type: ignore[arg-type]
+    assert FrequencyQuestion(dataset, "oue", WANTED).counts.tolist() == COUNTS.tolist()  # type: ignore[arg-type]
 
 
 def test_verification_is_independent_and_looks_below() -> None:
-    question = Question(COUNTS, "oue", WANTED)
+    question = FrequencyQuestion(COUNTS, "oue", WANTED)
     plan = ask("sequential", question)
     above, below = verify(question, plan, rng=ldpkit.random.seeded(99), runs=4000)
     assert above.epsilon == plan.epsilon
     assert above.holds == "yes", "false alarm 5% (error of the search) for some seed; the seed is fixed"
     assert below.epsilon == pytest.approx(0.9 * plan.epsilon)
     assert below.holds == "no"  # the negative control
-    infeasible = ask("bs", Question(COUNTS, "oue", WANTED, epsilon_max=0.5))
+    infeasible = ask("bs", FrequencyQuestion(COUNTS, "oue", WANTED, epsilon_max=0.5))
     assert list(verify(question, infeasible)) == []

@@ -9,7 +9,7 @@ import pytest
 
 import ldpkit
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import Question, plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
 from ldpkit.planning.plan import binomial_interval
 from ldpkit.planning.searches import TrialRunner
 from ldpkit.planning.searches.sequential import ConfidenceSequence, SequentialSearch
@@ -63,7 +63,7 @@ def test_the_interval_ends_where_the_evidence_does(successes: int, runs: int) ->
 @pytest.mark.parametrize("wanted", [0.3, 0.9, 0.99])
 def test_the_answer_is_shown_to_hold(wanted: float) -> None:
     constraint = Constraint("mae", "at most", 0.01, wanted)
-    plan = plan_budget(Question(COUNTS, "grr", constraint), rng=ldpkit.random.seeded(3))
+    plan = plan_budget(FrequencyQuestion(COUNTS, "grr", constraint), rng=ldpkit.random.seeded(3))
     assert plan.holds == "yes"
     assert plan.confidence == 0.95
     assert plan.interval is not None
@@ -75,21 +75,21 @@ def test_the_error_is_shared_among_all_comparisons(tolerance: float) -> None:
     search = SequentialSearch(tolerance=tolerance, most=50)
     for bound in (1e-9, 0.001, 0.01, 10.0):
         runner = TrialRunner(
-            Question(COUNTS, "oue", Constraint("mae", "at most", bound)), ldpkit.random.seeded(1)
+            FrequencyQuestion(COUNTS, "oue", Constraint("mae", "at most", bound)), ldpkit.random.seeded(1)
         )
         search.select(runner)
         assert len(runner.trace) <= 1 + search._most_comparisons(0.001, 20.0)
 
 
 def test_clear_cases_take_few_runs() -> None:
-    plan = plan_budget(Question(COUNTS, "oue", WANTED), rng=ldpkit.random.seeded(1))
+    plan = plan_budget(FrequencyQuestion(COUNTS, "oue", WANTED), rng=ldpkit.random.seeded(1))
     far = [trial for trial in plan.trace if plan.epsilon and not 0.5 < trial.epsilon / plan.epsilon < 2]
     assert far
     assert max(trial.runs for trial in far) < 150
 
 
 def test_more_runs_come_closer() -> None:
-    question = Question(COUNTS, "oue", WANTED)
+    question = FrequencyQuestion(COUNTS, "oue", WANTED)
     exact = plan_budget(question, "analytic").epsilon
     few, many = (plan_budget(question, rng=ldpkit.random.seeded(2), most=most) for most in (100, 4000))
     assert exact is not None
@@ -99,10 +99,10 @@ def test_more_runs_come_closer() -> None:
 
 
 def test_what_is_not_decided_is_not_promised() -> None:
-    question = Question(COUNTS, "oue", WANTED)
+    question = FrequencyQuestion(COUNTS, "oue", WANTED)
     edge = plan_budget(question, "analytic").epsilon
     assert edge is not None
-    at_edge = Question(COUNTS, "oue", WANTED, epsilon_max=edge)
+    at_edge = FrequencyQuestion(COUNTS, "oue", WANTED, epsilon_max=edge)
     plan = plan_budget(at_edge, rng=ldpkit.random.seeded(1), most=200)
     assert plan.epsilon is None
     assert "not decided" in plan.note

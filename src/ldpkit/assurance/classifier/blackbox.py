@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.columns import as_private_column
+from ldpkit.assurance.classifier.columns import UNMERGED, as_private_column
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive, private_columns, record_table
 from ldpkit.core.errors import InvalidInputError, MismatchError
@@ -31,7 +31,6 @@ from ldpkit.core.typing import Floats
 __all__ = ["RobustBox", "densest_mass", "robust_box", "zero_failure_tests"]
 
 _MOST_PARTS = 1 << 20
-_UNMERGED = 1 << 62  # pieces: merging would lower the highest densities
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,9 @@ class RobustBox:
                 f"the box is one of {self.names}, got mechanisms for {tuple(mechanisms)}: give them in order"
             )
         laws = [
-            as_private_column(mechanism).outputs(np.array([value]), _UNMERGED)
+            as_private_column(mechanism).outputs(
+                np.array([value]), UNMERGED
+            )  # merging would lower the highest densities
             for mechanism, value in zip(mechanisms.values(), self.record, strict=True)
         ]
         # Points with a chance of their own have no volume, so uniform points say nothing of them.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.outputs import Outputs, merged
+from ldpkit.assurance.classifier.outputs import Outputs, ReportCells, merged
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
 from ldpkit.core.random import RandomSource
@@ -22,11 +22,24 @@ from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency, is_numeric
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
+from ldpkit.mechanisms.numeric.noise import BlockNoise
 
-__all__ = ["PIECES", "Clipped", "NearestPoint", "PrivateColumn", "Withheld", "as_private_column"]
+__all__ = [
+    "PIECES",
+    "UNMERGED",
+    "Clipped",
+    "NearestPoint",
+    "PrivateColumn",
+    "Withheld",
+    "as_private_column",
+]
 
 PIECES = 1024
 """A law with more pieces than this is merged; the error of that is in the interval of a result."""
+
+
+UNMERGED = 1 << 62
+"""More pieces than any law has: where densities themselves are asked for."""
 
 
 class PrivateColumn(abc.ABC):
@@ -48,6 +61,10 @@ class PrivateColumn(abc.ABC):
     @abc.abstractmethod
     def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
         """Return one privatized number for each value."""
+
+    def candidates(self, most: int) -> Floats:
+        """Return values all over the range, not more than some number of them."""
+        return np.linspace(self.mechanism.domain.low, self.mechanism.domain.high, most)
 
     @property
     def range(self) -> str:
@@ -88,32 +105,49 @@ class _Numbers(PrivateColumn):
         domain = self.numeric.domain
         return (found.clipped(domain.low, domain.high) if self.clip else found).take(which.astype(np.int64))
 
+    @property
+    def _lattice(self) -> ReportCells:
+        origin, step = (float(part) for part in self.numeric.placement)
+        return ReportCells(self.numeric.domain.low, self.numeric.domain.width, origin, step)
+
     def _each(self, values: Floats, pieces: int) -> Outputs:
-        mechanism = self.numeric
-        origin, step = (float(part) for part in mechanism.placement)
-        low, width = mechanism.domain.low, mechanism.domain.width
-        laws, slack = list[tuple[Floats, Floats]](), 0.0
+        mechanism, lattice = self.numeric, self._lattice
+        places = mechanism.domain.encode(values, steps=mechanism.grid).tolist()
+        laws = [mechanism.law(place) for place in places]
+        width, slack = max(len(law.weights) for law in laws), 0.0
+        alike = all(len(law.weights) == width for law in laws)
+        edges = np.array([law.edges if alike else _padded(law.edges, width + 1) for law in laws])
+        heights = np.array([law.weights if alike else _padded(law.weights, width) for law in laws])
+        heights = (heights / np.array([law.total for law in laws], object)[:, None]).astype(np.float64)
+        masses, at = heights * np.diff(edges, axis=1), lattice.at(edges.astype(np.float64))
+        if width > pieces:
+            fewer = [merged(*each, pieces) for each in zip(at, masses, strict=True)]
+            width = max(len(each[1]) for each in fewer)
+            at = np.stack([_padded(each[0], width + 1) for each in fewer])
+            masses = np.stack([np.append(each[1], np.zeros(width - len(each[1]))) for each in fewer])
+            slack = max(each[2] for each in fewer)
         atoms = np.array([float(point) for point in mechanism.atom_points])
         chances = np.zeros((len(values), len(atoms)))
-        for row, place in enumerate(mechanism.domain.encode(values, steps=mechanism.grid).tolist()):
-            law = mechanism.law(place)
-            edges = low + width * (origin + step * law.edges.astype(np.float64))
-            edges, masses, off = merged(edges, law.masses, pieces)
-            laws.append((edges, masses))
-            slack = max(slack, off)
-            chances[row] = law.atom_masses
-        return Outputs.stacked(laws, low + width * atoms, chances, slack)
+        if len(atoms):
+            chances[:] = [law.atom_masses for law in laws]
+        order = np.argsort(atoms, kind="stable")
+        points = mechanism.domain.low + mechanism.domain.width * atoms[order]
+        grain = float(heights.max(initial=0.0)) / 2
+        return Outputs(at, masses, points, chances[:, order], slack, grain, lattice)
 
     def _shifted(self, values: Floats, pieces: int) -> Outputs:
         """Return the laws of value plus noise: one law of the noise, moved and cut to the output range."""
         mechanism = self.numeric
         domain = mechanism.domain
-        edges, masses, slack = _merged_noise(mechanism, pieces)
+        assert mechanism.noise is not None
+        reduce = _few_pieces if pieces <= PIECES else _merged_noise  # what is large is not kept
+        edges, masses, slack, grain = reduce(mechanism.noise, pieces)
         places = mechanism.domain.encode(values, steps=mechanism.grid).astype(np.float64)
         moved = domain.low + domain.width * (edges + places[:, None]) / mechanism.grid
         spread = np.broadcast_to(masses, (len(values), len(masses))).copy()
         none = np.zeros((len(values), 0))
-        return Outputs(moved, spread, np.zeros(0), none, slack).clipped(*mechanism.output_range)
+        whole = Outputs(moved, spread, np.zeros(0), none, slack, grain, self._lattice)
+        return whole.clipped(*mechanism.output_range)
 
     def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
         drawn = self.numeric.values_of(self.numeric.privatize(values, rng=rng))
@@ -121,12 +155,35 @@ class _Numbers(PrivateColumn):
         return np.clip(drawn, domain.low, domain.high) if self.clip else drawn
 
 
-@lru_cache(maxsize=4)
-def _merged_noise(mechanism: NumericMechanism, pieces: int) -> tuple[Floats, Floats, float]:
-    """Return the law of the noise in few pieces; columns and blocks of records ask for the same one."""
-    assert mechanism.noise is not None
-    law = mechanism.noise.law
-    return merged(law.edges.astype(np.float64), law.masses, pieces)
+def _padded(row: Any, width: int) -> Any:
+    """Return a row of one length: empty pieces at its end are repeated edges, or weights of none."""
+    missing = width - len(row)
+    return np.concatenate([row, np.repeat(row[-1:], missing)]) if missing else row
+
+
+@lru_cache(maxsize=128)
+def _few_pieces(noise: BlockNoise, pieces: int) -> tuple[Floats, Floats, float, float]:
+    """Return the law of the noise in few pieces; columns, blocks and mechanisms ask for the same one."""
+    return _merged_noise(noise, pieces)
+
+
+def _merged_noise(noise: BlockNoise, pieces: int) -> tuple[Floats, Floats, float, float]:
+    law = noise.law
+    # Each weight rounded by itself: dividing hundreds of thousands of large integers takes ten times longer.
+    heights = law.weights.astype(np.float64) / float(law.total)
+    grain = float(heights.max(initial=0.0)) / 2
+    return *merged(law.edges.astype(np.float64), heights * np.diff(law.edges), pieces), grain
+
+
+@lru_cache(maxsize=16)
+def _chances(oracle: FrequencyOracle) -> Floats:
+    """Return the probability of each point for each value; both columns of a grid ask for the same."""
+    if oracle.can("pure"):  # a report supports its own value alone
+        found = np.full((oracle.size, oracle.size), float(oracle.q))
+        np.fill_diagonal(found, float(oracle.p))
+        return found
+    exact = [chance.as_integer_ratio() for row in oracle.channel().probabilities for chance in row]
+    return np.array([above / below for above, below in exact]).reshape(oracle.size, -1)
 
 
 @dataclass(frozen=True)
@@ -158,12 +215,6 @@ class _Points(PrivateColumn):
             ) from None
         return points
 
-    @cached_property
-    def rows(self) -> Floats:
-        """The probability of each point for each value."""
-        channel = self.oracle.channel()
-        return np.array([[float(chance) for chance in row] for row in channel.probabilities])
-
     def _indices(self, values: Floats) -> Any:
         """Return the nearest point of each value, the lower one of two."""
         order = np.argsort(self.points)
@@ -181,9 +232,13 @@ class _Points(PrivateColumn):
         close = off <= 1e-9 * max(float(np.abs(self.points).max()), 1e-300)
         return np.asarray(~(inside & close))
 
+    def candidates(self, most: int) -> Floats:
+        places = np.unique(np.linspace(0, len(self.points) - 1, min(most, len(self.points))).round())
+        return np.asarray(np.sort(self.points)[places.astype(int)])
+
     def outputs(self, values: Floats, pieces: int = PIECES) -> Outputs:
         order = np.argsort(self.points)
-        chances = self.rows[self._indices(values)][:, order]
+        chances = _chances(self.oracle)[self._indices(values)][:, order]
         empty = np.zeros((len(values), 1))
         return Outputs(empty, empty[:, :0], self.points[order], chances)
 
@@ -262,6 +317,10 @@ class Withheld(PrivateColumn):
         """Return the law that has all its probability in one point."""
         empty = np.zeros((len(values), 1))
         return Outputs(empty, empty[:, :0], np.array([self.value]), empty + 1.0)
+
+    def candidates(self, most: int) -> Floats:
+        """Return the number, since nothing else can be told from it."""
+        return np.array([float(self.value)])
 
     def draw(self, values: Floats, rng: RandomSource | None = None) -> Floats:
         """Return the number, once for each value."""

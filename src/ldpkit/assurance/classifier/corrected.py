@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.outputs import Outputs
+from ldpkit.assurance.classifier.prior import Prior, likelihoods
 from ldpkit.assurance.classifier.table import BATCH, private_columns, record_table
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, resolve
@@ -34,8 +34,9 @@ class Corrected:
         The classifier for raw records.
     mechanisms : mapping
         For each sensitive column the mechanism that privatizes it.
-    prior : table of numbers
-        Records like those of the people who will report, never theirs: the training data.
+    prior : table of numbers or Prior
+        Records like those of the people who will report, never theirs: the training data. Or what
+        `prior_from_reports` finds, where there are no such records.
     columns : sequence of str, optional
         The names of the columns of an array.
     points : int
@@ -71,16 +72,27 @@ class Corrected:
             raise InvalidParameterError(
                 f"{type(model).__name__} gives no probabilities to be averaged: take one with predict_proba"
             )
-        table = record_table(model, prior, columns)
-        self._table, self.sensitive = table, private_columns(table, mechanisms)
-        self.classes_ = model.classes_
-        chosen = np.unique(
-            np.linspace(0, table.n - 1, min(check_whole(points, "points"), table.n)).astype(int)
-        )
-        positions = [each.position for each in self.sensitive]
-        self._points, counts = np.unique(table.values[chosen][:, positions], axis=0, return_counts=True)
-        self._logs = np.log(counts / counts.sum())
-        self._laws = [each.column.outputs(self._points[:, axis]) for axis, each in enumerate(self.sensitive)]
+        check_whole(points, "points")
+        if isinstance(prior, Prior):
+            given = prior
+            if tuple(mechanisms) != prior.names:
+                raise MismatchError(
+                    f"the prior is one of {prior.names}, got mechanisms for {tuple(mechanisms)}: give them "
+                    "in order"
+                )
+            known = getattr(model, "feature_names_in_", None)
+            self._names = columns if known is None else [str(name) for name in known]
+            width = max(getattr(model, "n_features_in_", 0), len(self._names or ()), 1 + max(prior.positions))
+            table = record_table(model, np.zeros((1, width)), self._names)
+            self.sensitive = private_columns(table, mechanisms, checked=False)
+        else:
+            table = record_table(model, prior, columns)
+            self._names = [str(name) for name in table.names]
+            self.sensitive = private_columns(table, mechanisms)
+            given = Prior.of_records(table.values, self.sensitive, points)
+        self._table, self.classes_ = table, model.classes_
+        self._points, self._logs = given.points, np.log(given.shares)
+        self._laws = given.laws(self.sensitive)
 
     def posterior(self, reports: Any) -> Floats:
         """Return how likely each point of the prior is, a row for each privatized record."""
@@ -88,7 +100,7 @@ class Corrected:
         logs = np.broadcast_to(self._logs, (len(rows), len(self._logs))).copy()
         with np.errstate(divide="ignore"):
             for each, law in zip(self.sensitive, self._laws, strict=True):
-                logs += np.log(_likelihoods(law, rows[:, each.position]))
+                logs += np.log(likelihoods(law, rows[:, each.position]))
         best = logs.max(axis=1, keepdims=True)
         lost = np.flatnonzero(~np.isfinite(best[:, 0]))
         if len(lost):
@@ -139,30 +151,7 @@ class Corrected:
         return labels
 
     def _rows(self, reports: Any) -> Floats:
-        return record_table(self._table.model, reports, [str(name) for name in self._table.names]).values
-
-
-def _likelihoods(law: Outputs, at: Floats) -> Floats:
-    """Return the density or chance of each report (row) under each point of the prior (column)."""
-    found = np.zeros((len(at), law.n))
-    on = np.zeros(len(at), bool)
-    if len(law.points):
-        place = np.clip(np.searchsorted(law.points, at), 0, len(law.points) - 1)
-        # A report that went through a file may differ from its point in the last digits.
-        nearer = np.where(
-            np.abs(law.points[np.maximum(place - 1, 0)] - at) < np.abs(law.points[place] - at),
-            place - 1,
-            place,
-        )
-        on = np.isclose(law.points[nearer], at, rtol=1e-12, atol=1e-12)
-        found[on] = law.chances[:, nearer[on]].T
-    if not law.discrete:
-        for column in range(law.n):
-            piece = np.searchsorted(law.edges[column], at, "right") - 1
-            piece = np.clip(piece, 0, law.masses.shape[1] - 1)
-            inside = (at >= law.edges[column, 0]) & (at <= law.edges[column, -1]) & ~on
-            found[inside, column] = law.densities[column, piece[inside]]
-    return found
+        return record_table(self._table.model, reports, self._names).values
 
 
 def privatized(

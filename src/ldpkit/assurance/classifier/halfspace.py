@@ -19,10 +19,11 @@ __all__ = ["half_space"]
 _LATTICE = 1 << 15  # steps of the lattice on which more than two columns are added up
 _TAIL = 1e-9  # of each column, left out of the lattice and counted against the bound
 _ROUNDING = 1e-12
+_TRANSFORM = 1e-9  # what the fast Fourier transforms of one convolution can be off by, over all its steps
 
 
 def half_space(
-    weights: Sequence[float], constants: Floats, laws: Sequence[Outputs]
+    weights: Sequence[float], constants: Floats, laws: Sequence[Outputs], rounding: Floats | float = 0.0
 ) -> tuple[Floats, Floats, Floats]:
     """Return the probability that weights @ outputs + constant is above zero, with its bounds.
 
@@ -34,6 +35,9 @@ def half_space(
         What the other columns and the intercept add, one for each record.
     laws : sequence of Outputs
         The law of each privatized column.
+    rounding : array or float
+        How far a score that a model computes may be off: points that close to the boundary may fall
+        on either side of it.
 
     Examples
     --------
@@ -44,28 +48,34 @@ def half_space(
     >>> bool(low[0] <= 0.5 <= high[0]), bool(high[0] - low[0] < 1e-3)
     (True, True)
     """
+    off = np.broadcast_to(np.asarray(rounding, np.float64), constants.shape)
     used = [(weight, law) for weight, law in zip(weights, laws, strict=True) if weight != 0]
-    slack = sum(law.slack for _, law in used) + _ROUNDING
     if not used:
         value = (constants > 0).astype(np.float64)
-        return value, value, value
+        return value, (constants > off).astype(np.float64), (constants > -off).astype(np.float64)
+    slack = sum(law.slack for _, law in used) + _ROUNDING
     if len(used) > 2:
-        low, high = _convolved(used, constants)
+        low, high = _convolved(used, constants, off)
         value = (low + high) / 2
-        return value, np.maximum(low - slack, 0.0), np.minimum(high + slack, 1.0)
-    if len(used) == 1:
+    elif len(used) == 1:
         ((weight, law),) = used
-        value = _beyond(law, weight, -constants[:, None])[:, 0]
+        value, low, high = (each[:, 0] for each in _beyond(law, weight, -constants[:, None], off[:, None]))
     else:
-        value = _two(used, constants)
+        value, low, high = _two(used, constants, off)
+        slack += sum(law.grain for _, law in used)
     value = np.clip(value, 0.0, 1.0)
-    return value, np.maximum(value - slack, 0.0), np.minimum(value + slack, 1.0)
+    return value, np.clip(low - slack, 0.0, 1.0), np.clip(high + slack, 0.0, 1.0)
 
 
-def _beyond(law: Outputs, weight: float, limit: Floats) -> Floats:
-    """Return P(weight Y > limit), a row of limits for each record."""
-    at = limit / weight
-    return 1.0 - law.below(at, inclusive=True) if weight > 0 else law.below(at)
+def _beyond(law: Outputs, weight: float, limit: Floats, off: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return P(weight Y > limit), a row of limits for each record, and its bounds if limits are off."""
+    found = []
+    for moved in (limit, limit + off, limit - off):
+        with np.errstate(over="ignore"):
+            at = moved / weight
+        found.append(1.0 - law.reached(at) if weight > 0 else law.reached(at, inclusive=False))
+    value, low, high = found
+    return value, low, high
 
 
 def _reach(weight: float, law: Outputs) -> float:
@@ -74,23 +84,26 @@ def _reach(weight: float, law: Outputs) -> float:
     return abs(weight) * float(max(ends) - min(ends))
 
 
-def _two(used: list[tuple[float, Outputs]], constants: Floats) -> Floats:
-    """Return P(a X + b Y + c > 0), X being the column that moves the score more."""
+def _two(used: list[tuple[float, Outputs]], constants: Floats, off: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return P(a X + b Y + c > 0) and its bounds, X being the column that moves the score more."""
     (a, outer), (b, inner) = sorted(used, key=lambda each: -_reach(*each))
     value = np.zeros(len(constants))
+    low, high = value, value
     if len(outer.points):
         limits = -(constants[:, None] + a * outer.points)
-        value += (outer.chances * _beyond(inner, b, limits)).sum(axis=1)
+        parts = _beyond(inner, b, limits, off[:, None])
+        value, low, high = ((outer.chances * part).sum(axis=1) for part in parts)
     if not outer.discrete:
         # P(Y <= t(x)) or P(Y < t(x)) integrated over x, where t is linear with slope -a/b.
         at = -(constants[:, None] + a * outer.edges) / b
         steps = np.diff(inner.integral(at), axis=1) / (-a / b)
         below = (outer.densities * steps).sum(axis=1)
-        value += outer.masses.sum(axis=1) - below if b > 0 else below
-    return value
+        above = outer.masses.sum(axis=1) - below if b > 0 else below
+        value, low, high = value + above, low + above, high + above
+    return value, low, high
 
 
-def _convolved(used: list[tuple[float, Outputs]], constants: Floats) -> tuple[Floats, Floats]:
+def _convolved(used: list[tuple[float, Outputs]], constants: Floats, off: Floats) -> tuple[Floats, Floats]:
     """Return bounds on P(sum > 0): each column is rounded down on a lattice for one, up for the other.
 
     Rounding every column down makes the sum smaller for certain, so the bounds are no estimates.
@@ -112,9 +125,9 @@ def _convolved(used: list[tuple[float, Outputs]], constants: Floats) -> tuple[Fl
             total = fftconvolve(total, each)
         total = np.maximum(total, 0.0)
         floors = constants[row] + start + step * np.arange(len(total))
-        lost = max(1.0 - float(total.sum()), 0.0) + _ROUNDING
-        low[row] = total[floors > 0].sum() - _ROUNDING
-        high[row] = total[floors + count * step > 0].sum() + lost
+        lost = max(1.0 - float(total.sum()), 0.0) + _TRANSFORM * (count - 1)
+        low[row] = total[floors > off[row]].sum() - _TRANSFORM * (count - 1)
+        high[row] = total[floors + count * step > -off[row]].sum() + lost
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
@@ -134,5 +147,5 @@ def _on_lattice(weight: float, law: Outputs, row: int, bounds: Floats) -> Floats
     """Return the probability that weight times the output lies in each [bound, next bound)."""
     one = law.take(np.array([row]))
     at = (bounds / weight)[None, :]
-    below = one.below(at)[0] if weight > 0 else 1.0 - one.below(at, inclusive=True)[0]
+    below = one.reached(at, inclusive=False)[0] if weight > 0 else 1.0 - one.reached(at)[0]
     return np.asarray(np.maximum(np.diff(below), 0.0))

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.assurance.classifier.columns import UNMERGED
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import private_columns, record_table
 from ldpkit.core.errors import InvalidInputError, MismatchError
@@ -93,7 +94,7 @@ def mixture_utility(
     densities = np.ones((len(chosen), draws))
     for index, sensitive in enumerate(chosen):
         for each in sensitive:
-            law = each.column.outputs(table.values[:, each.position])
+            law = each.column.outputs(table.values[:, each.position], UNMERGED)
             densities[index] *= _density(law, rows[:, each.position])
     share = np.bincount(owners, minlength=len(chosen)) / draws
     weights = densities / (share @ densities)

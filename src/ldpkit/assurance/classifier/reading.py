@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.boxes import BoxRegions, Trees, box_regions, read_trees
+from ldpkit.assurance.classifier.boosting import read_boosted
+from ldpkit.assurance.classifier.boxes import BoxRegions, box_regions
+from ldpkit.assurance.classifier.networks import Network, read_network
+from ldpkit.assurance.classifier.polygons import PolygonRegions
 from ldpkit.assurance.classifier.scores import MOST_CURVED, ScoreRegions, Scores, read_scores
-from ldpkit.assurance.classifier.table import RecordTable
-from ldpkit.core.errors import LdpkitError
+from ldpkit.assurance.classifier.table import RecordTable, Unread
+from ldpkit.assurance.classifier.trees import Trees, read_trees
+from ldpkit.core.errors import InvalidInputError, LdpkitError
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["Unread", "read_model", "regions"]
 
 
-class Unread(Exception):  # noqa: N818 (it is no error: another method takes over)
-    """Why a model cannot be read; the reason becomes a note of the result."""
-
-
-def read_model(model: Any) -> Scores | Trees:
-    """Return a model as scores or trees, scalers in front pulled back.
+def read_model(model: Any) -> Scores | Trees | Network:
+    """Return a model as scores, trees or a network, scalers in front pulled back.
 
     Raises
     ------
@@ -35,7 +35,12 @@ def read_model(model: Any) -> Scores | Trees:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     steps = [step for step in steps if step is not None and step != "passthrough"]
     last = steps[-1]
-    found: Scores | Trees | None = read_scores(last) or read_trees(last)
+    try:
+        found: Scores | Trees | Network | None = (
+            read_scores(last) or read_trees(last) or read_boosted(last) or read_network(last)
+        )
+    except InvalidInputError as why:  # a kind of tree that is not read; the model itself can still be asked
+        raise Unread(f"{why}, so it is only asked") from None
     if found is None:
         raise Unread(f"{type(last).__name__} cannot be read, so it is only asked")
     shift, scale = None, None
@@ -47,7 +52,11 @@ def read_model(model: Any) -> Scores | Trees:
             if shift is None or scale is None
             else (shift + scale * its_shift, scale * its_scale)
         )
-    return found if shift is None or scale is None else found.before(shift, scale)
+    if shift is not None and scale is not None:
+        found = found.before(shift, scale)
+    if not found.finite:
+        raise Unread(f"{type(last).__name__} has weights that are not finite numbers, so it is only asked")
+    return found
 
 
 def _affine(step: Any) -> tuple[Floats, Floats]:
@@ -70,7 +79,7 @@ def _affine(step: Any) -> tuple[Floats, Floats]:
 
 def regions(
     table: RecordTable, rows: Floats, labels: Any, sensitive: Sequence[int]
-) -> ScoreRegions | BoxRegions:
+) -> ScoreRegions | BoxRegions | PolygonRegions:
     """Return where a model keeps labels of rows, as a function of the sensitive columns.
 
     Raises
@@ -99,6 +108,18 @@ def regions(
     def ask(points: Floats) -> Counts:
         return np.asarray(np.searchsorted(read.classes, table.predict(points)))
 
+    if isinstance(read, Network):
+        if len(sensitive) > MOST_CURVED:
+            raise Unread(
+                f"the polygons of a network take {MOST_CURVED} sensitive columns at most, and there are "
+                f"{len(sensitive)}, so it is only asked; certified_box gives a bound that holds for certain"
+            )
+        if ((read.indices(rows) != indices) & (read.gap(rows) > read.rounding(np.abs(rows)))).any():
+            raise Unread("the model does not predict what its weights say, so it is only asked")
+        return PolygonRegions(read, rows, indices, sensitive, ask)
+    best, gap = read.decide(read.scores(rows))
+    if ((best != indices) & (gap > read.rounding)).any():
+        raise Unread("the model does not predict what its trees say, so it is only asked")
     found = box_regions(read, rows, indices, sensitive, ask)
     if found is None:
         raise Unread(

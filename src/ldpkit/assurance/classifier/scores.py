@@ -38,12 +38,20 @@ class Scores:
         One number for each score.
     classes : array
         The labels, two for a single score.
+    shifted : array, optional
+        What scalers that were pulled back add and take away again in each score: rounding grows with it.
     """
 
     quadratic: Floats
     linear: Floats
     constant: Floats
     classes: Any
+    shifted: Floats | float = 0.0
+
+    @property
+    def finite(self) -> bool:
+        """Whether all coefficients are numbers."""
+        return all(bool(np.isfinite(each).all()) for each in (self.quadratic, self.linear, self.constant))
 
     @property
     def is_half_space(self) -> bool:
@@ -67,7 +75,20 @@ class Scores:
         quadratic = self.quadratic * inverse[:, None] * inverse[None, :]
         linear = self.linear * inverse
         constant = self.constant - linear @ shift + np.einsum("i,kij,j->k", shift, quadratic, shift)
-        return Scores(quadratic, linear - 2 * quadratic @ shift, constant, self.classes)
+        shifted = np.abs(linear) @ np.abs(shift) + np.einsum(
+            "i,kij,j->k", np.abs(shift), np.abs(quadratic), np.abs(shift)
+        )
+        return Scores(quadratic, linear - 2 * quadratic @ shift, constant, self.classes, shifted)
+
+    def rounding(self, reach: Floats) -> Floats:
+        """Return how far scores computed in floating point may be off, where columns reach up to `reach`.
+
+        Every sum and product is off by one part in 2^53 at most, or by the least number there is; there
+        are a few for each column.
+        """
+        size = np.einsum("ni,kij,nj->nk", reach, np.abs(self.quadratic), reach, optimize=True)
+        size = size + reach @ np.abs(self.linear).T + np.abs(self.constant) + self.shifted
+        return np.asarray((size * 2.0**-53 + 2.0**-1074) * (8 * reach.shape[1] + 16))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +107,7 @@ class ScoreRegions:
             return "conic"
         return "half-space" if len(self.sensitive) <= 2 else "convolution"
 
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds are proven; those of a quadrature are estimates."""
-        return self.scores.is_half_space
+    exact = True
 
     def take(self, rows: Counts) -> ScoreRegions:
         """Return the regions of some records."""
@@ -104,7 +122,11 @@ class ScoreRegions:
         others[:, list(self.sensitive)] = 0.0
         constants = others @ self.scores.linear[0] + self.scores.constant[0]
         weights = self.scores.linear[0, list(self.sensitive)]
-        value, low, high = half_space([float(weight) for weight in weights], constants, laws)
+        if not weights.any():  # whatever is reported, the score is the same to the last digit
+            ones = np.ones(len(self.rows))
+            return ones, ones, ones
+        off = self.scores.rounding(self._reach(laws))[:, 0]
+        value, low, high = half_space([float(weight) for weight in weights], constants, laws, off)
         positive = self.labels == 1
         return (
             np.where(positive, value, 1 - value),
@@ -112,12 +134,21 @@ class ScoreRegions:
             np.where(positive, high, 1 - low),
         )
 
+    def _reach(self, laws: Sequence[Outputs]) -> Floats:
+        """Return how large each column of each record can become."""
+        reach = np.abs(self.rows)
+        for position, law in zip(self.sensitive, laws, strict=True):
+            reach[:, position] = law.reach
+        return reach
+
     def _curved(self, laws: Sequence[Outputs]) -> tuple[Floats, Floats, Floats]:
-        value, error = np.zeros(len(self.rows)), np.zeros(len(self.rows))
-        for row, label in enumerate(self.labels.tolist()):
-            conics = self._conics(self.rows[row], label)
-            value[row], error[row] = section_probability(conics, laws, row)
-        return value, np.maximum(value - error, 0.0), np.minimum(value + error, 1.0)
+        off = self.scores.rounding(self._reach(laws)).max(axis=1) * 2
+        found = [
+            section_probability(self._conics(self.rows[row], label), laws, row, float(off[row]))
+            for row, label in enumerate(self.labels.tolist())
+        ]
+        value, low, high = (np.array(each) for each in zip(*found, strict=True))
+        return value, low, high
 
     def _conics(self, record: Floats, label: int) -> list[Conic]:
         """Return the functions of the sensitive columns that are positive where the label is kept."""

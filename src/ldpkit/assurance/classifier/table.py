@@ -13,10 +13,14 @@ from ldpkit.assurance.classifier.columns import PrivateColumn, as_private_column
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, UnknownNameError
 from ldpkit.core.typing import Floats
 
-__all__ = ["BATCH", "RecordTable", "Sensitive", "private_columns", "record_table"]
+__all__ = ["BATCH", "RecordTable", "Sensitive", "Unread", "private_columns", "record_table"]
 
 BATCH = 1 << 16
 """So many rows a model is given at a time."""
+
+
+class Unread(Exception):  # noqa: N818 (it is no error: another method takes over)
+    """Why a model cannot be read; the reason becomes a note of the result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,9 @@ class RecordTable:
                 f"the model must give one label for each of {len(rows)} rows, got an array of shape "
                 f"{labels.shape}"
             )
+        if labels.dtype.kind == "f" and np.isnan(labels).any():
+            row = int(np.flatnonzero(np.isnan(labels))[0])
+            raise InvalidInputError(f"the model gave no label (nan) for the row {rows[row].tolist()}")
         return labels
 
     def position(self, column: str | int) -> int:
@@ -116,13 +123,16 @@ def record_table(model: Any, records: Any, columns: Sequence[str] | None = None)
     return RecordTable(values, tuple(names), model, wrap)
 
 
-def private_columns(table: RecordTable, mechanisms: Mapping[Any, Any]) -> list[Sensitive]:
-    """Return the sensitive columns, checked: each exists and all its values are in range."""
+def private_columns(
+    table: RecordTable, mechanisms: Mapping[Any, Any], *, checked: bool = True
+) -> list[Sensitive]:
+    """Return the sensitive columns: each exists and, but for reports, all its values are in range."""
     if not mechanisms:
         raise InvalidParameterError("name at least one sensitive column, such as {'age': ldpkit.OGPM(...)}")
     found = []
     for name, mechanism in mechanisms.items():
         position, column = table.position(name), as_private_column(mechanism)
-        column.check(table.values[:, position], name)
+        if checked:
+            column.check(table.values[:, position], name)
         found.append(Sensitive(name, position, column))
     return found

@@ -38,9 +38,8 @@ _AT_ONCE = 500  # records whose laws are held together
 class RecordUtility:
     """How likely one record keeps its prediction.
 
-    `exact` says that it was computed from the model and the law of the reports, with bounds on
-    the error of arithmetic. Curved regions (`method` "conic") are computed too, but their error
-    is estimated; anything else is a confidence interval of draws.
+    `exact` says that it was computed from the model and the law of the reports, with proven bounds;
+    anything else is a confidence interval of draws.
     """
 
     value: float
@@ -110,8 +109,6 @@ class Utilities(Result):
         how = "computed from the model and the law of the reports"
         if self.draws:
             how = f"from {self.draws:,} draws a record, with {self.confidence:.0%} intervals"
-        elif not self.exact:
-            how += ", with an estimated error"
         columns = "; ".join(f"{name}: {mechanism}" for name, mechanism in self.mechanisms.items())
         return (
             f"utility: the probability that the prediction stays the same, {how} ({self.method}); {columns}"
@@ -167,8 +164,8 @@ def utility(
 
     It is computed exactly where the model can be read: linear and logistic models and linear
     support vector machines with any number of sensitive columns, discriminant analysis, naive
-    Bayes and linear models of several classes with two, trees, forests and gradient boosting;
-    and for any model if all sensitive columns have few values. Else the model is asked.
+    Bayes, linear models of several classes and rectified networks with two, trees, forests and boosted
+    trees; and for any model if all sensitive columns have few values. Else the model is asked.
 
     Parameters
     ----------

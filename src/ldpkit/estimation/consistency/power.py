@@ -100,17 +100,29 @@ def power_ns(estimates: Floats, noise: Noise) -> Floats:
 
 
 def _shrink(counts: Floats, people: int, sigma: float) -> Floats:
-    groups = list(_groups(counts.ravel(), people, sigma))
     exponents = np.arange(0, LARGEST_EXPONENT + EXPONENT_STEP, EXPONENT_STEP)
-    evidence, means = np.empty((len(exponents), counts.size)), np.empty(counts.size)
-    for group in groups:
-        evidence[:, group.members] = group.evidence(exponents)
-    fit = np.log(evidence).reshape(-1, *counts.shape).sum(-1)
+    fit = np.zeros((len(exponents), len(counts)))
     fit -= counts.shape[1] * np.log(_prior_mass(exponents, people))[:, None]
-    best = np.repeat(_summit(exponents, fit), counts.shape[1])
-    for group in groups:
-        means[group.members] = group.posterior_mean(best[group.members])
-    return np.clip(means, LEAST_COUNT, people).reshape(counts.shape)
+    # A wide row is read twice, some thousand values at a time: their nodes would fill the memory.
+    width = max(1, _NODES_AT_ONCE // (_MOST_NODES * len(counts)))
+    pieces = [slice(start, start + width) for start in range(0, counts.shape[1], width)]
+    kept = list[list[_Group]]()
+    for piece in pieces:
+        part = counts[:, piece]
+        groups, evidence = list(_groups(part.ravel(), people, sigma)), np.empty((len(exponents), part.size))
+        for group in groups:
+            evidence[:, group.members] = group.evidence(exponents)
+        fit += np.log(evidence).reshape(-1, *part.shape).sum(-1)
+        if len(pieces) == 1:
+            kept.append(groups)
+    summits, means = _summit(exponents, fit), np.empty_like(counts)
+    for piece in pieces:
+        part = counts[:, piece]
+        best, found = np.repeat(summits, part.shape[1]), np.empty(part.size)
+        for group in kept.pop() if kept else _groups(part.ravel(), people, sigma):
+            found[group.members] = group.posterior_mean(best[group.members])
+        means[:, piece] = found.reshape(part.shape)
+    return np.clip(means, LEAST_COUNT, people)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ldpkit.core.typing import Bytes, Counts, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype, pack_indices
 from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.forms import response_words
 
 __all__ = ["GRR"]
 
@@ -43,7 +44,7 @@ class GRR(FrequencyOracle):
     name = "grr"
     aliases: ClassVar[tuple[str, ...]] = ("krr",)
     title = "Generalised randomised response"
-    capabilities = FrequencyOracle.capabilities | {"likelihood", "valued"}
+    capabilities = FrequencyOracle.capabilities | {"likelihood", "valued", "client"}
     citation = "Kairouz, Bonawitz, Ramage: Discrete distribution estimation under local privacy. ICML 2016"
 
     @cached_property
@@ -66,6 +67,9 @@ class GRR(FrequencyOracle):
 
     def exact_epsilon(self) -> float:
         return self.response.epsilon()
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "response", "size": self.size, **response_words(self.response)}
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         check_enumerable(self.size, repr(self))

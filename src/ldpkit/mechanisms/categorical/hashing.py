@@ -28,6 +28,7 @@ from ldpkit.core.typing import Bytes, Counts, DomainLike, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
 from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.forms import response_words
 
 __all__ = ["BLH", "BUCKETS", "OLH", "LocalHashing", "OptimisedHashing", "best_buckets", "nearest_buckets"]
 
@@ -43,7 +44,7 @@ class LocalHashing(FrequencyOracle):
     every value that the hash puts into that bucket.
     """
 
-    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood", "hashed"}
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood", "hashed", "client"}
 
     @property
     @abc.abstractmethod
@@ -90,6 +91,14 @@ class LocalHashing(FrequencyOracle):
 
     def exact_epsilon(self) -> float:
         return self.response.epsilon()
+
+    @property
+    def _family(self) -> dict[str, int]:
+        """The integers of the hash functions, as a form has them."""
+        return {"size": self.size, "buckets": self.buckets, "word": 8 * self.word.itemsize}
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "hashing", **self._family, **response_words(self.response)}
 
     def constants(self, indices: Indices) -> np.ndarray[Any, Any]:
         """Return c(v): the value in the low bits, scrambled bits above."""

@@ -112,6 +112,7 @@ class SHE(FrequencyOracle):
     title = "Summation with histogram encoding"
     citation = "Dwork, McSherry, Nissim, Smith: Calibrating noise to sensitivity. TCC 2006"
     capabilities = FrequencyOracle.capabilities - {"pure"}
+    not_for_devices = "its noise is a table of some 5,000 integers, more than a collection file holds"
 
     @cached_property
     def law(self) -> GridLaplace:

@@ -25,6 +25,7 @@ from ldpkit.core.typing import Counts, Floats, Indices, Reports, Words
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
 from ldpkit.mechanisms.categorical.report_law import ReportLaw
 from ldpkit.mechanisms.channel import Channel
+from ldpkit.mechanisms.forms import word_rows
 
 __all__ = ["MatrixMechanism"]
 
@@ -59,7 +60,7 @@ more than the 0.5 it is to keep: make its columns more even
 
     largest_domain: ClassVar[int | None] = 512
     tight: ClassVar[bool] = False
-    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities - {"pure"}
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities - {"pure"} | {"client"}
 
     @abc.abstractmethod
     def matrix(self) -> Sequence[Sequence[float | Fraction]] | Floats:
@@ -126,6 +127,9 @@ more than the 0.5 it is to keep: make its columns more even
 
     def exact_epsilon(self) -> float:
         return log_up(_worst(self.weights))
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "rows", "shape": [self.size], "rows": word_rows(self.weights, self)}
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         rows = [[Fraction(weight, WORD) for weight in row] for row in self.weights]

@@ -77,6 +77,18 @@ class ReportLaw:
         """Return the law in other units: of (added - offset) / unit."""
         return ReportLaw((self.outcomes - offset) // unit, self.own, self.other)
 
+    def rounded_up(self, unit: int) -> ReportLaw:
+        """Return the law of what is added in whole units, each report rounded up.
+
+        Examples
+        --------
+        >>> ReportLaw([-7, 1, 2], [0.2, 0.3, 0.5], [0.5, 0.3, 0.2]).rounded_up(5).outcomes.tolist()
+        [-1, 1]
+        """
+        outcomes, places = np.unique(-(-self.outcomes // unit), return_inverse=True)
+        own, other = (np.bincount(places, chances).astype(float) for chances in (self.own, self.other))
+        return ReportLaw(outcomes, own, other)
+
     def mirrored(self) -> ReportLaw:
         """Return the law of the negative, with those who do not hold the value as its holders."""
         negative = self.scaled(-1)

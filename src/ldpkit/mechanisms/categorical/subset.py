@@ -44,7 +44,7 @@ class SS(FrequencyOracle):
 
     name = "ss"
     title = "Subset selection"
-    capabilities = FrequencyOracle.capabilities | {"likelihood"}
+    capabilities = FrequencyOracle.capabilities | {"likelihood", "client"}
     citation = "Ye, Barg: Optimal schemes for discrete distribution estimation. IEEE Trans. Inf. Theory 2018"
 
     @cached_property
@@ -89,6 +89,14 @@ class SS(FrequencyOracle):
         # Sets with the value are uniform among C(k-1, omega-1), sets without among C(k-1, omega).
         held, missed = self.threshold, WORD - self.threshold
         return log_up(Fraction(held * (self.size - self.omega), missed * self.omega))
+
+    def _form(self) -> dict[str, Any]:
+        return {
+            "form": "subset",
+            "size": self.size,
+            "omega": self.omega,
+            "threshold": str(self.threshold),
+        }
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         check_enumerable(comb(self.size, self.omega), repr(self))

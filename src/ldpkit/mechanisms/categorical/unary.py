@@ -26,7 +26,7 @@ __all__ = ["OUE", "SUE", "UnaryEncoding"]
 class UnaryEncoding(FrequencyOracle):
     """The bits of a value, randomised one by one; bit v of a report is bit v%8 of byte v//8."""
 
-    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood"}
+    capabilities: ClassVar[frozenset[str]] = FrequencyOracle.capabilities | {"likelihood", "client"}
 
     @property
     @abc.abstractmethod
@@ -46,6 +46,10 @@ class UnaryEncoding(FrequencyOracle):
     def exact_epsilon(self) -> float:
         own, other = self.thresholds  # two values differ in two bits
         return log_up(Fraction(own * (WORD - other), other * (WORD - own)))
+
+    def _form(self) -> dict[str, Any]:
+        own, other = self.thresholds
+        return {"form": "unary", "size": self.size, "own": str(own), "other": str(other)}
 
     def channel(self, rng: RandomSource | None = None) -> Channel:
         check_enumerable(1 << min(self.size, 60), repr(self))

@@ -19,7 +19,7 @@ import abc
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -113,6 +113,20 @@ class Window:
         """The weight of a cell inside and outside the window."""
         return two_levels(self.width, self.cells - self.width, self.target, self.total)
 
+    def form(self) -> dict[str, Any]:
+        """Return the form of the sampler; its weights must sum to 2**64."""
+        inside, outside = self.weights
+        margin = {"margin": self.margin} if self.stand == "slide" else {}
+        return {
+            "form": "window",
+            "stand": self.stand,
+            "grid": self.steps,
+            "width": self.width,
+            **margin,
+            "inside": str(inside),
+            "outside": str(outside),
+        }
+
     def epsilon(self) -> float:
         """Return the realised epsilon, rounded up."""
         return log_up(Fraction(*self.weights))
@@ -185,6 +199,9 @@ class Windowed(CellMechanism):
 
     def exact_epsilon(self) -> float:
         return self.window.epsilon()
+
+    def _form(self) -> dict[str, Any]:
+        return self.window.form()
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         reports = np.empty(len(places), self.report_dtype)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from ldpkit.core.typing import Indices, Reports, Words
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
+from ldpkit.mechanisms.forms import check_table, words
 
 __all__ = ["Circulant", "Purkayastha", "VonMises"]
 
@@ -35,6 +37,7 @@ _GUIDE_BITS = 12
 class Circulant(CircularMechanism):
     """A circular mechanism that is given by its log-density as a function of the distance."""
 
+    capabilities = CircularMechanism.capabilities | {"client"}
     default_grid = 1 << 12
 
     @abc.abstractmethod
@@ -75,6 +78,10 @@ class Circulant(CircularMechanism):
         firsts = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - _GUIDE_BITS)
         words = np.array(bounds, np.uint64)
         return words, (np.searchsorted(words, firsts, "right") - 1).astype(np.uint32)
+
+    def _form(self) -> dict[str, Any]:
+        check_table(len(self.weights), self)
+        return {"form": "turned", "grid": self.grid, "weights": words(self.weights)}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import turned

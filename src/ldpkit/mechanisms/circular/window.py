@@ -19,6 +19,7 @@ __all__ = ["CircularOGPM", "CircularSW", "CircularWindow"]
 class CircularWindow(Windowed, CircularMechanism):
     """A circular mechanism that is a window and nothing else."""
 
+    capabilities = CircularMechanism.capabilities | {"client"}
     stand = "wrap"
 
     def details(self) -> dict[str, float]:

@@ -78,6 +78,7 @@ class GroupCount(Mechanism):
         replace(EPSILON, help="the privacy budget towards everybody, including the other members"),
     )
     capabilities: ClassVar[frozenset[str]] = frozenset({"linear", "unbiased", "tallied"})
+    not_for_devices = "a group of people makes one report together"
     domain_type = CategoricalDomain
     default_estimator = "groups"
     domain: CategoricalDomain

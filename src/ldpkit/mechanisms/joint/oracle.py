@@ -68,6 +68,7 @@ class PairedOracle(FrequencyOracle):
 
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON_ALONE, EPSILON_TOWARDS_ANYONE, CORRELATION)
     capabilities: ClassVar[frozenset[str]] = frozenset({"pure", "linear", "tallied", "joint"})
+    not_for_devices = "two people make their reports together"
     epsilon_alone: float
     correlation: str
     adversary: Adversary | None

@@ -22,6 +22,7 @@ from ldpkit.mechanisms.categorical.report_law import JointLaw, ReportLaw
 from ldpkit.mechanisms.categorical.subset_law import sample_supports
 from ldpkit.mechanisms.categorical.unary import SUE
 from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 
 __all__ = ["DBitFlip"]
@@ -77,7 +78,7 @@ class DBitFlip(MemoizedOracle):
     aliases = ("dbitflippm",)
     title = "dBitFlipPM"
     citation = "Ding, Kulkarni, Yekhanin: Collecting telemetry data privately. NeurIPS 2017"
-    capabilities = MemoizedOracle.capabilities - {"pure"}
+    capabilities = MemoizedOracle.capabilities - {"pure"} | {"client"}
     declared = (
         EPSILON,
         Parameter(
@@ -116,6 +117,10 @@ class DBitFlip(MemoizedOracle):
     @property
     def has_public_coins(self) -> bool:
         return self.d < self.size
+
+    def _form(self) -> dict[str, Any]:
+        own, other = words(self._bits.thresholds)
+        return {"form": "bitflip", "size": self.size, "d": self.d, "own": own, "other": other}
 
     def sampler_integers(self) -> tuple[int, ...]:
         return self.d, *self._bits.thresholds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,9 @@ class LongitudinalHashing(LongitudinalResponse, LocalHashing):
         coins = self._hash_functions(count, source)
         coins["y"] = 0
         return coins
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "chained_hashing", **self._family, **self._rounds}
 
     def sampler_integers(self) -> tuple[int, ...]:
         return (8 * self.word.itemsize, *super().sampler_integers())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.mechanisms.forms import response_words
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
 from ldpkit.mechanisms.longitudinal.histories import LONGEST, response_bound, response_epsilon
 from ldpkit.mechanisms.longitudinal.memoized import LongitudinalOracle
@@ -55,6 +57,17 @@ class LongitudinalResponse(LongitudinalOracle):
         respond(source.words(len(values)), values.astype(np.uint32), keep, width, last, answers)
         self._answers(made)[:] = answers
         return made
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "chained_response", "size": self.size, **self._rounds}
+
+    @property
+    def _rounds(self) -> dict[str, Any]:
+        """Both rounds, as a form has them."""
+        return {
+            "first": response_words(self.response.first),
+            "second": response_words(self.response.second),
+        }
 
     def sampler_integers(self) -> tuple[int, ...]:
         first, second = self.response.first, self.response.second

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.unary import OUE, SUE, UnaryEncoding
+from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.longitudinal.chain import ChainedBits, bit_ratio
 from ldpkit.mechanisms.longitudinal.histories import LONGEST, bits_bound, bits_epsilon
 from ldpkit.mechanisms.longitudinal.lgrr import LGRR
@@ -50,6 +51,16 @@ class LongitudinalUnary(LongitudinalOracle, UnaryEncoding):
 
     def exact_epsilon(self) -> float:
         return log_up(bit_ratio(*self.support_probabilities))
+
+    def _form(self) -> dict[str, Any]:
+        own, other = words(self._chain.first)
+        one, zero = words(self._chain.second)
+        return {
+            "form": "chained_unary",
+            "size": self.size,
+            "first": {"own": own, "other": other},
+            "second": {"one": one, "zero": zero},
+        }
 
     def sampler_integers(self) -> tuple[int, ...]:
         return *self._chain.first, *self._chain.second

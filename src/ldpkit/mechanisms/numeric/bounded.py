@@ -50,6 +50,7 @@ class BoundedLaplace(NumericMechanism):
     title = "Bounded Laplace mechanism"
     citation = "Holohan et al.: The bounded Laplace mechanism in differential privacy. J. Priv. Confid. 2020"
     default_grid = 1 << 10
+    not_for_devices = "it is a table of a million integers"
 
     @property
     def weights(self) -> Words:

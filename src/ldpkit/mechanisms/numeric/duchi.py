@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,10 @@ class Coin:
         up = self.base + self.slope * place
         return self.total - up, up
 
+    def form(self) -> dict[str, Any]:
+        """Return the form of the sampler, if the coin has all words."""
+        return {"form": "coin", "grid": self.steps, "base": str(self.base), "slope": str(self.slope)}
+
     def epsilon(self) -> float:
         """Return the realised epsilon, rounded up."""
         return log_up(Fraction(self.base + self.steps * self.slope, self.base))
@@ -84,7 +89,7 @@ class Duchi(NumericMechanism):
 
     name = "duchi"
     title = "Duchi's mechanism"
-    capabilities = NumericMechanism.capabilities | {"linear", "unbiased"}
+    capabilities = NumericMechanism.capabilities | {"linear", "unbiased", "client"}
     citation = (
         "Duchi, Jordan, Wainwright: Minimax optimal procedures for locally private estimation. JASA 2018"
     )
@@ -117,6 +122,9 @@ class Duchi(NumericMechanism):
     def exact_epsilon(self) -> float:
         return self.coin.epsilon()
 
+    def _form(self) -> dict[str, Any]:
+        return self.coin.form()
+
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import coin
 
@@ -147,7 +155,7 @@ class CompressedDuchi(Duchi):
     name = "compressed_duchi"
     aliases = ("duchi_c",)
     title = "Duchi's mechanism, compressed"
-    capabilities = NumericMechanism.capabilities | {"linear"}
+    capabilities = NumericMechanism.capabilities | {"linear", "client"}
 
     @property
     def atom_points(self) -> tuple[Fraction, ...]:

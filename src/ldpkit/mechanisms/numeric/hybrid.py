@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class HM(NumericMechanism):
     name = "hm"
     aliases = ("hybrid",)
     title = "Hybrid mechanism"
-    capabilities = NumericMechanism.capabilities | {"linear", "unbiased"}
+    capabilities = NumericMechanism.capabilities | {"linear", "unbiased", "client"}
     citation = PM.citation
 
     @cached_property
@@ -91,6 +92,13 @@ class HM(NumericMechanism):
 
     def exact_epsilon(self) -> float:
         return max(self.coin.epsilon(), self.window.epsilon() if self.window else 0.0)
+
+    def _form(self) -> dict[str, Any]:
+        if self.window is None:
+            return self.coin.form()
+        inside, outside = self.window.weights
+        levels = {"width": self.window.width, "inside": str(inside), "outside": str(outside)}
+        return {**self.coin.form(), "form": "hybrid", **levels}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import coin, hybrid

@@ -28,6 +28,7 @@ from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports
 from ldpkit.mechanisms.cells.law import Law, Placement
+from ldpkit.mechanisms.forms import check_table, words
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 
 __all__ = ["BlockNoise", "NoiseMechanism"]
@@ -121,6 +122,7 @@ class NoiseMechanism(NumericMechanism):
         "linear",
         "unbiased",
         "additive",
+        "client",
     }
 
     words_per_report = 2
@@ -157,6 +159,19 @@ class NoiseMechanism(NumericMechanism):
 
     def exact_epsilon(self) -> float:
         return self.noise.epsilon()
+
+    def _form(self) -> dict[str, Any]:
+        noise = self.noise
+        lengths = [noise.lengths[0]] if len(set(noise.lengths)) == 1 else list(noise.lengths)
+        check_table(len(noise.blocks) + len(lengths) + len(noise.weights), self)
+        return {
+            "form": "noise",
+            "grid": self.grid,
+            "reach": self.reach // self.grid,
+            "blocks": words(noise.blocks),
+            "lengths": lengths,
+            "weights": words(noise.weights),
+        }
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import blocks

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import abc
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Indices, Reports
@@ -22,7 +23,7 @@ __all__ = ["Clamped", "Compressed", "Truncated", "WindowMechanism"]
 class WindowMechanism(Windowed, NumericMechanism):
     """A numeric mechanism that is a window and nothing else."""
 
-    capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear"}
+    capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear", "client"}
 
     @property
     def cells(self) -> int:
@@ -50,7 +51,7 @@ class Clamped(Compressed):
     width of that end have the same law of reports.
     """
 
-    capabilities = NumericMechanism.capabilities
+    capabilities = NumericMechanism.capabilities | {"client"}
 
     stand = "clamp"
 
@@ -80,7 +81,7 @@ class Truncated(WindowMechanism):
     the atoms alone decide.
     """
 
-    capabilities = NumericMechanism.capabilities
+    capabilities = NumericMechanism.capabilities | {"client"}
 
     @property
     @abc.abstractmethod
@@ -120,6 +121,11 @@ class Truncated(WindowMechanism):
             return self.window.epsilon()
         lowest, highest = self.law(0).atoms, self.law(self.grid).atoms
         return log_up(max(Fraction(lowest[0], highest[0]), Fraction(highest[1], lowest[1])))
+
+    def _form(self) -> dict[str, Any]:
+        if not self.cells:
+            raise InvalidParameterError(f"no cell of {self!r} lies within the domain: leave out the grid")
+        return {**super()._form(), "kept": [self.kept[0], self.cells]}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import truncate

@@ -9,7 +9,7 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
 
-__all__ = ["check_weights", "medoids", "nearest"]
+__all__ = ["cells_between", "check_weights", "medoids", "nearest", "surely_nearest"]
 
 _ROUNDS = 30
 _SEED = 16  # of the first guess: the same places give the same groups
@@ -106,3 +106,33 @@ def _middle(places: Floats, weights: Floats, members: Any) -> int:
         tried = np.arange(len(members))
     sums = [float(mass @ np.hypot(*(own - own[each]).T)) for each in tried]
     return int(members[tried[int(np.argmin(sums))]])
+
+
+def surely_nearest(places: Floats, corners: Floats) -> Any:
+    """Return the indices of all places that may be the nearest one of a point between some corners.
+
+    A point lies at most the radius h of the corners from their middle. So if the place nearest to the
+    middle is d away from it, the one nearest to the point is at most d + 2 h away from the middle.
+
+    Examples
+    --------
+    >>> row = np.array([[0.0, 0], [1, 0], [2, 0], [3, 0]])
+    >>> surely_nearest(row, np.array([[0.0, 0], [0.2, 0]])).tolist()
+    [0]
+    """
+    middle = corners.mean(axis=0)
+    radius = float(np.hypot(*(corners - middle).T).max())
+    far = np.hypot(*(places - middle).T)
+    return np.flatnonzero(far <= (float(far.min()) + 2 * radius) * (1 + 1e-9))
+
+
+def cells_between(low: float, high: float, count: int) -> Any:
+    """Return which of so many equal parts of [0, 1] the numbers from low, included, to high lie in.
+
+    Examples
+    --------
+    >>> cells_between(0.25, 0.5, 4).tolist(), cells_between(0.25, 0.5, 11).tolist()
+    ([1], [2, 3, 4, 5])
+    """
+    first, last = int(np.floor(low * count)), int(np.ceil(high * count)) - 1
+    return np.arange(max(first, 0), min(max(last, first), count - 1) + 1)

@@ -11,7 +11,7 @@ import abc
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -28,10 +28,13 @@ from ldpkit.mechanisms.channel import Channel, check_enumerable
 from ldpkit.mechanisms.spatial.integrals import check_power
 from ldpkit.mechanisms.tally import SpatialTally
 
-__all__ = ["MOST_BINS", "SpatialMechanism", "list_cells"]
+__all__ = ["MOST_BINS", "Bends", "SpatialMechanism", "list_cells"]
 
 MOST_BINS = 4096
 """A tally counts reports in at most so many joint bins."""
+
+Bends: TypeAlias = "tuple[Counts, Counts] | Counts | None"
+"""Places whose laws bound those of others: along both coordinates, in a list, or not known."""
 
 _CHUNK_BYTES = 1 << 20  # randomness for one chunk, as on a line
 _TALLY_CHUNK = 1 << 16
@@ -155,6 +158,34 @@ class SpatialMechanism(Mechanism):
     @abc.abstractmethod
     def _bin_masses(self, places: Indices) -> Floats:
         """Return the chance of each joint bin for each place, shape (n, bins)."""
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        """Return places whose laws bound those of all locations of a box, for any set of bins.
+
+        Parameters
+        ----------
+        low, high : array, shape (2,)
+            The box, as parts of the frame of the region.
+        edges : tuple of array
+            The edges of the bins along each coordinate, in cells.
+
+        Returns
+        -------
+        tuple of array, array or None
+            Places along both coordinates, all pairs of which are meant; or an array of places. None if it
+            is not known which bound the others.
+        """
+        return None
+
+    def factors(
+        self, places: tuple[Counts, Counts], edges: tuple[Counts, ...]
+    ) -> tuple[Floats, Floats, float]:
+        """Return the laws of all pairs of places as products, and what every cell has in addition.
+
+        The chance of a bin is the product of an entry of each factor, and for each of its cells so much
+        more. Only for mechanisms with two coordinates that have `bends`.
+        """
+        raise NotImplementedError(f"{self.name} has no factors")
 
     # --- the device --------------------------------------------------------------------
 

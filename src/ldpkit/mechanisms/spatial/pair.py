@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import SMALLEST_EPSILON, Parameter
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.sharing import product_epsilon
-from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+from ldpkit.mechanisms.spatial.mechanism import Bends, SpatialMechanism
 from ldpkit.mechanisms.spatial.parts import Coordinate
 
 __all__ = ["SHARE", "TwoParts", "best_share"]
@@ -60,6 +60,7 @@ def best_share(epsilon: float, error: Callable[[float], float]) -> float:
 class TwoParts(SpatialMechanism):
     """A spatial mechanism that is two reports of one coordinate each; epsilon is the sum of theirs."""
 
+    capabilities: ClassVar[frozenset[str]] = SpatialMechanism.capabilities | {"client"}
     words_per_report: ClassVar[int] = 2
     share: float
 
@@ -113,6 +114,10 @@ class TwoParts(SpatialMechanism):
         )
         return first * second
 
+    def _form(self) -> dict[str, Any]:
+        first, second = (part.form() for part in self.parts)
+        return {"form": "pair", "first": first, "second": second}
+
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         base, shape = self._layout
         reports = np.empty((len(places), *shape), base)
@@ -134,6 +139,28 @@ class TwoParts(SpatialMechanism):
         chances = (a[:, :, None] * b[:, None, :]).reshape(count, -1)
         low, high = crossed(x0, y0), crossed(x1, y1)
         return low, high, np.where((high > low).all(axis=2), chances, 0.0)
+
+    def _spans(self, low: Floats, high: Floats) -> tuple[tuple[float, float], tuple[float, float]] | None:
+        """Return the least and greatest coordinates of a box of the frame; None if they are not known."""
+        return None
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        spans = self._spans(low, high)
+        if spans is None:
+            return None
+        first, second = (
+            part.bends(*span, each) for part, span, each in zip(self.parts, spans, edges, strict=True)
+        )
+        return None if first is None or second is None else (first, second)
+
+    def factors(
+        self, places: tuple[Counts, Counts], edges: tuple[Counts, ...]
+    ) -> tuple[Floats, Floats, float]:
+        first, second = (
+            part.masses(each.astype(np.uint32), cells)
+            for part, each, cells in zip(self.parts, places, edges, strict=True)
+        )
+        return first, second, 0.0
 
     @cached_property
     def _edges(self) -> tuple[Floats, Floats]:

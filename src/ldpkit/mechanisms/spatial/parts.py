@@ -17,13 +17,13 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import GRID
 from ldpkit.core.parameters import Parameter
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.widths import most_informative_width
 from ldpkit.mechanisms.circular.circulant import Purkayastha
 from ldpkit.mechanisms.circular.window import CircularOGPM, CircularSW
 from ldpkit.mechanisms.numeric.ogpm import OGPM, OGPMPrior
 
-__all__ = ["ALONG", "AROUND", "Coordinate"]
+__all__ = ["ALONG", "AROUND", "Coordinate", "window_bends"]
 
 _COARSE = 256  # pieces by which a smooth law is integrated
 
@@ -50,6 +50,26 @@ ALONG = Parameter(
 AROUND = Parameter(
     "direction", str, "what reports the direction", default="ogpm", choices=(*_CIRCLES, "sectors")
 )
+
+
+def window_bends(low: float, high: float, edges: Any, width: int, period: int | None = None) -> Counts:
+    """Return the places from `low` to `high` at which a window's overlap with bins bends, and both ends.
+
+    A place is two cells, and a window so many cells wide lies around it.
+
+    Examples
+    --------
+    >>> window_bends(0, 8, np.array([0, 4, 16]), 4).tolist()
+    [0, 1, 3, 7, 8]
+    """
+    starts = np.concatenate([edges, edges - width])
+    bends = (starts + width // 2) / 2
+    if period is not None:
+        bends = np.concatenate([bends + turn * period for turn in (-1, 0, 1, 2)])
+    inner = bends[(bends > low) & (bends < high)]
+    # Up to a place beyond both ends, since a location is rounded to the nearest.
+    between = np.concatenate([inner, [low, high]])
+    return np.unique(np.concatenate([np.floor(between), np.ceil(between)])).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -117,6 +137,11 @@ class Coordinate:
         made: Reports = self.mechanism._randomise(places, source)
         return made
 
+    def form(self) -> dict[str, Any]:
+        """Return the form of the sampler."""
+        found: dict[str, Any] = self.mechanism.sampler()
+        return found
+
     def row(self, place: int) -> list[Fraction]:
         """Return the exact chance of every cell."""
         found: list[Fraction] = self.mechanism.law(place).row(self.cells)
@@ -179,6 +204,20 @@ class Coordinate:
         start = np.broadcast_to(edges[:-1], (len(places), count))
         stop = np.broadcast_to(edges[1:], (len(places), count))
         return start, stop, np.diff(below, axis=1) / (self.cells / count)
+
+    def bends(self, low: float, high: float, edges: Any) -> Counts | None:
+        """Return the places from one coordinate to another between which the chances of bins are linear.
+
+        The window of a place moves with it, so the chance of a bin only bends where an end of the window
+        meets an edge of a bin. On a circle `high` may be beyond 1, and `low` below 0. None where the law
+        is no window.
+        """
+        window, steps = getattr(self.mechanism, "window", None), self.mechanism.grid
+        if window is None:
+            return None
+        period = steps if self.is_circle else None
+        found = window_bends(low * steps, high * steps, edges, window.width, period)
+        return found % steps if self.is_circle else np.clip(found, 0, steps)
 
     def masses(self, places: Indices, edges: Any) -> Floats:
         """Return the chance of each bin between edges, for each place."""

@@ -11,10 +11,11 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
-from ldpkit.mechanisms.spatial.clusters import medoids, nearest
+from ldpkit.mechanisms.spatial.clusters import medoids, nearest, surely_nearest
 from ldpkit.mechanisms.spatial.distances import between
+from ldpkit.mechanisms.spatial.mechanism import Bends
 from ldpkit.mechanisms.spatial.scaled_table import SiteTable
 
 __all__ = ["SRR", "PlaceExponential", "PlaceTable", "check_places", "few_places"]
@@ -82,6 +83,11 @@ class PlaceTable(SiteTable):
     def sites(self) -> Floats:
         assert self.domain.places is not None
         return self.domain.places
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        ends = np.array([low, (low[0], high[1]), high, (high[0], low[1])])
+        found: Counts = surely_nearest(self.sites, self.domain.region.from_shares(ends))
+        return found
 
     @cached_property
     def _find(self) -> Any:

@@ -16,11 +16,13 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds, log_up, two_levels
 from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.cells.mechanism import GRID_STEPS
+from ldpkit.mechanisms.forms import check_table
 from ldpkit.mechanisms.spatial.integrals import mean_over_boxes, over_rectangle, panels
-from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
+from ldpkit.mechanisms.spatial.mechanism import Bends, SpatialMechanism
+from ldpkit.mechanisms.spatial.parts import window_bends
 
 __all__ = ["PlanarWindow"]
 
@@ -78,6 +80,7 @@ class PlanarWindow(SpatialMechanism):
     title = "Window in the plane"
     citation = "after OGPM (Zheng, dissertation, chapter 5), for two coordinates at once"
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON, _SIDE, _SHAPE, GRID_STEPS)
+    capabilities: ClassVar[frozenset[str]] = SpatialMechanism.capabilities | {"client"}
     default_grid: ClassVar[int] = 1 << 12
     side: float
     window: str
@@ -217,6 +220,19 @@ class PlanarWindow(SpatialMechanism):
     def _place_points(self, places: Indices) -> Floats:
         return self.domain.region.from_shares(places / self.grid)
 
+    def _form(self) -> dict[str, Any]:
+        inside, outside = self.weights
+        reaches = {"reaches": self.reaches.tolist()} if self._is_disc else {}
+        check_table(len(reaches.get("reaches", ())), self)
+        return {
+            "form": "planar",
+            "grid": self.grid,
+            "widths": list(self.widths),
+            "inside": str(inside),
+            "outside": str(outside),
+            **reaches,
+        }
+
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.planar import planar, planar_rows
 
@@ -285,6 +301,29 @@ class PlanarWindow(SpatialMechanism):
         shares = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2)
         errors = self._errors_at(shares * self.grid, self.domain.region.from_shares(shares), power)
         return float(wx @ errors.reshape(len(x), len(y)) @ wy)
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        if self._is_disc:
+            return None
+        first, second = (
+            np.clip(window_bends(start * self.grid, stop * self.grid, each, width), 0, self.grid)
+            for start, stop, each, width in zip(low.tolist(), high.tolist(), edges, self.widths, strict=True)
+        )
+        return first, second
+
+    def factors(
+        self, places: tuple[Counts, Counts], edges: tuple[Counts, ...]
+    ) -> tuple[Floats, Floats, float]:
+        inside, outside = (weight / WORD for weight in self.weights)
+        starts = [
+            np.clip(2.0 * each - width // 2, 0, self.cells - width)
+            for each, width in zip(places, self.widths, strict=True)
+        ]
+        first, second = (
+            _overlaps(cells.astype(float), start, start + width)
+            for cells, start, width in zip(edges, starts, self.widths, strict=True)
+        )
+        return (inside - outside) * first, second, outside
 
     def _bin_masses(self, places: Indices) -> Floats:
         inside, outside = (weight / WORD for weight in self.weights)

@@ -21,6 +21,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports, Words
+from ldpkit.mechanisms.forms import word_rows
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["SiteTable", "least_words", "solve_table", "table_ratio"]
@@ -30,6 +31,8 @@ _LARGEST = 2.0**1000  # of a scale: where nothing changes up to there, nothing e
 
 class SiteTable(SpatialMechanism):
     """A spatial mechanism that is a table: for each site the chance of every site."""
+
+    capabilities = SpatialMechanism.capabilities | {"client"}
 
     @property
     @abc.abstractmethod
@@ -101,6 +104,9 @@ class SiteTable(SpatialMechanism):
     def _bounds(self) -> Words:
         """For each own site the least random word of every site."""
         return least_words(self.weights)
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "rows", "shape": list(self.shape), "rows": word_rows(self.weights, self)}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.planar import rows_of_sites

@@ -8,14 +8,16 @@ here it is that of k-RR.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, two_levels
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law
+from ldpkit.mechanisms.forms import words
 from ldpkit.mechanisms.spatial.parts import Coordinate
 
 __all__ = ["SectorCoordinate", "Sectors"]
@@ -63,6 +65,18 @@ class Sectors:
         edges = np.array([0, start, start + self.own, self.cells], np.int64)
         return Law(edges, np.array([outside, inside, outside], object), WORD)
 
+    def sampler(self) -> dict[str, Any]:
+        """Return the form of the sampler: a window that is the sector of the place."""
+        inside, outside = words(self.weights)
+        return {
+            "form": "window",
+            "stand": "sector",
+            "grid": self.place_count,
+            "width": self.own,
+            "inside": inside,
+            "outside": outside,
+        }
+
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.pieces import window
 
@@ -86,6 +100,11 @@ class SectorCoordinate(Coordinate):
         with np.errstate(invalid="ignore"):
             found = np.floor((shares % 1.0) * self.places).astype(np.int32).view(np.uint32)
         return np.minimum(found, np.uint32(self.places - 1))
+
+    def bends(self, low: float, high: float, edges: Any) -> Counts | None:
+        """Return the sectors from one direction to another: the law does not move within them."""
+        first, last = (int(np.floor(each * self.places)) for each in (low, high))
+        return np.unique(np.arange(first, min(last, first + self.places) + 1) % self.places)
 
     def shares(self, places: Indices) -> Floats:
         """Return the middle of each sector."""

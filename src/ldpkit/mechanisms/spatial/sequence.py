@@ -82,6 +82,7 @@ class TrajectoryMechanism(Mechanism):
         The privacy budget of one location.
     """
 
+    not_for_devices = "a location is reported from other reports of its trajectory"
     kind = "trajectory"
     domain_type = PlaneDomain
     domain: PlaneDomain

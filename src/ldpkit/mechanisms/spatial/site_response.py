@@ -16,12 +16,18 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_whole
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
-from ldpkit.mechanisms.spatial.clusters import check_weights, medoids, nearest
+from ldpkit.mechanisms.spatial.clusters import (
+    cells_between,
+    check_weights,
+    medoids,
+    nearest,
+    surely_nearest,
+)
 from ldpkit.mechanisms.spatial.grid_choice import MOST_CELLS, chosen_grid, grid_error
 from ldpkit.mechanisms.spatial.integrals import over_rectangle, panels
-from ldpkit.mechanisms.spatial.mechanism import list_cells
+from ldpkit.mechanisms.spatial.mechanism import Bends, list_cells
 from ldpkit.mechanisms.spatial.sites import SiteResponse
 
 __all__ = ["GridResponse", "PlaceResponse", "SiteResponse"]
@@ -113,6 +119,23 @@ class GridResponse(SiteResponse):
             ]
         column, row = (np.clip(cell, 0, size - 1) for cell, size in zip(cells, self.shape, strict=True))
         return (column * self.rows + row).astype(np.uint32)
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        first, second = (
+            cells_between(start, stop, size)
+            for start, stop, size in zip(low.tolist(), high.tolist(), self.shape, strict=True)
+        )
+        return first, second
+
+    def factors(
+        self, places: tuple[Counts, Counts], edges: tuple[Counts, ...]
+    ) -> tuple[Floats, Floats, float]:
+        first, second = (
+            (np.searchsorted(cells, each, "right")[:, None] - 1 == np.arange(len(cells) - 1)).astype(float)
+            for each, cells in zip(places, edges, strict=True)
+        )
+        p, q = float(self.response.p), float(self.response.q)
+        return (p - q) * first, second, q
 
     def _folded(self, sites: Any) -> Any:
         return np.stack(np.divmod(sites, np.uint32(self.rows)), axis=1)
@@ -268,6 +291,11 @@ class PlaceResponse(SiteResponse):
     def sites(self) -> Floats:
         assert self.domain.places is not None
         return self.domain.places
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        ends = np.array([low, (low[0], high[1]), high, (high[0], low[1])])
+        found: Counts = surely_nearest(self.sites, self.domain.region.from_shares(ends))
+        return found
 
     @cached_property
     def _find(self) -> Any:

@@ -9,11 +9,12 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import PlaneLike
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
-from ldpkit.core.typing import Floats, Indices
+from ldpkit.core.typing import Counts, Floats, Indices
 from ldpkit.mechanisms.base import Mechanism, register
+from ldpkit.mechanisms.spatial.clusters import cells_between
 from ldpkit.mechanisms.spatial.distances import between
 from ldpkit.mechanisms.spatial.laplace_mass import clipped_masses
-from ldpkit.mechanisms.spatial.mechanism import list_cells
+from ldpkit.mechanisms.spatial.mechanism import Bends, list_cells
 from ldpkit.mechanisms.spatial.scaled_table import SiteTable
 
 __all__ = ["GridExponential", "PlanarLaplace"]
@@ -48,6 +49,13 @@ class GridTable(SiteTable):
 
     def _drawn(self, cells: Floats) -> Floats:
         return self.domain.region.from_shares(cells / self.cells)
+
+    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
+        columns, rows = (
+            cells_between(start, stop, self.cells)
+            for start, stop in zip(low.tolist(), high.tolist(), strict=True)
+        )
+        return np.stack(np.meshgrid(columns, rows, indexing="ij"), axis=-1).reshape(-1, 2)
 
     def _site(self, points: Floats) -> Indices:
         shares = self.domain.region.to_shares(points) * self.cells

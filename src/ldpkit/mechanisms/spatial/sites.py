@@ -13,6 +13,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats, Indices, Reports
+from ldpkit.mechanisms.forms import response_words
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["SiteResponse"]
@@ -23,6 +24,8 @@ _BLOCK = 1 << 22  # distances at a time
 
 class SiteResponse(SpatialMechanism):
     """A spatial mechanism that answers with the site of a location, or with any other."""
+
+    capabilities = SpatialMechanism.capabilities | {"client"}
 
     @property
     @abc.abstractmethod
@@ -68,6 +71,9 @@ class SiteResponse(SpatialMechanism):
 
     def _chance(self, place: tuple[int, ...], cell: tuple[int, ...]) -> Fraction:
         return self.response.p if place == cell else self.response.q
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "sites", "shape": list(self.shape), **response_words(self.response)}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.response import respond

@@ -106,6 +106,9 @@ class TracsC(TwoParts):
             Coordinate.line(self.axes, second, self.power, self.grid),
         )
 
+    def _spans(self, low: Floats, high: Floats) -> tuple[tuple[float, float], tuple[float, float]] | None:
+        return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
+
     def details(self) -> dict[str, float]:
         return {f"width_{axis}": 2 * part.cut[0] for axis, part in zip("xy", self.parts, strict=True)}
 

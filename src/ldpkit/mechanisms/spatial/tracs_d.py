@@ -10,7 +10,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.plane import Locations, PlaneLike, as_plane
-from ldpkit.core.domains.region import PlaneRegion, Point, as_pair
+from ldpkit.core.domains.region import RELATIVE, Convex, PlaneRegion, Point, as_pair
 from ldpkit.core.domains.regions import Rectangle
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
@@ -32,6 +32,7 @@ __all__ = ["THESIS_SHARE", "TracsD"]
 THESIS_SHARE = math.pi / (math.pi + 1)
 """What the direction gets of the budget in the thesis, whatever epsilon and the region."""
 
+_HAIR = 1e-9  # what floating point may take from a coordinate, and add to it
 _X = Parameter(
     "x", float, "the reference along the first axis; by default the centre of the region", default=None
 )
@@ -238,11 +239,37 @@ point inside, such as (0.5, 0.5)
             Coordinate.line(self.distance, second, self.power, self.grid),
         )
 
+    def _form(self) -> dict[str, Any]:
+        return {**super()._form(), "reference": list(self.reference)}
+
     def details(self) -> dict[str, float]:
         return {"distance_width": 2 * self.parts[1].cut[0]}
 
     def _coordinates(self, points: Floats) -> tuple[Floats, Floats]:
         return seen_from(self._seen, self.reference, points)
+
+    def _spans(self, low: Floats, high: Floats) -> tuple[tuple[float, float], tuple[float, float]] | None:
+        seen = self._seen
+        if not isinstance(seen, Convex):
+            return None
+        ends = np.array([low, (low[0], high[1]), high, (high[0], low[1])])
+        away = self.domain.region.from_shares(ends) - self.reference
+        own = self.domain.region.to_shares(np.array([self.reference]))[0]
+        slack = _HAIR * (high - low)
+        # The gauge is convex, so largest in a corner; it is the largest of several straight ones, of
+        # which none is anywhere less than in its own least corner.
+        normals, offsets = seen._sides
+        room = offsets - normals @ self.reference
+        seen_sides = room > RELATIVE * seen.size
+        shares = away @ (normals[seen_sides] / room[seen_sides, None]).T
+        far = (max(float(shares.min(axis=0).max()) - _HAIR, 0.0), min(float(shares.max()) + _HAIR, 1.0))
+        if (low - slack <= own).all() and (own <= high + slack).all():
+            return (0.0, 1.0), (0.0, far[1])
+        middle = away.mean(axis=0)
+        turns = np.arctan2(away[:, 1], away[:, 0]) / TURN
+        ahead = math.atan2(middle[1], middle[0]) / TURN
+        off = (turns - ahead + 0.5) % 1.0 - 0.5
+        return (ahead + float(off.min()) - _HAIR, ahead + float(off.max()) + _HAIR), far
 
     def _from_coordinates(self, first: Floats, second: Floats) -> Floats:
         return from_reference(self._seen, self.reference, first, second)

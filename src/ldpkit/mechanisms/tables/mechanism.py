@@ -16,6 +16,7 @@ from ldpkit.core.parameters import Parameter, check_counts, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law, Placement
+from ldpkit.mechanisms.forms import word_rows
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tables.table import ReportTable, check_size, worst_ratio
 
@@ -38,7 +39,7 @@ class TableMechanism(NumericMechanism):
     """
 
     words_per_report = 2
-    capabilities = NumericMechanism.capabilities | {"tabled"}
+    capabilities = NumericMechanism.capabilities | {"tabled", "client"}
     declared: ClassVar[tuple[Parameter, ...]] = (*NumericMechanism.declared, INTERVALS)
 
     table: ReportTable
@@ -127,6 +128,9 @@ class TableMechanism(NumericMechanism):
         firsts = np.arange(256, dtype=np.uint64) << np.uint64(56)
         guide = [np.searchsorted(row, firsts, "right") - 1 for row in self.table.bounds]
         return np.array(guide).astype(np.uint16)
+
+    def _form(self) -> dict[str, Any]:
+        return {"form": "table", "grid": self.grid, "rows": word_rows(self.table.rows, self)}
 
     def _randomise(self, places: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.table import draw_rows

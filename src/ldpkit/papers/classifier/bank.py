@@ -24,7 +24,7 @@ from ldpkit.papers.classifier.curves import (
 )
 from ldpkit.papers.classifier.gains import corrected_claims
 from ldpkit.papers.classifier.study import MECHANISMS, Make, Study
-from ldpkit.papers.classifier.tables import Table, trained
+from ldpkit.papers.classifier.tables import LabelledTable, trained
 from ldpkit.papers.classifier.thesis import BANK, EPSILONS
 
 __all__ = ["bank_claims"]
@@ -35,7 +35,7 @@ _RECORD = 0
 _TABLE = slice(1, None)  # the record of the thesis stands before those of the table
 
 
-def bank_claims(settings: Settings, table: Table) -> Iterator[Claim]:
+def bank_claims(settings: Settings, table: LabelledTable) -> Iterator[Claim]:
     """Yield everything about this table; averages are over every tenth record of it."""
     models, rows = trained(table), table.clipped
     # The record of the thesis is the first of the table, but for its age: 22 there, 42 here.

@@ -26,7 +26,7 @@ from ldpkit.papers.classifier.curves import (
 from ldpkit.papers.classifier.gains import corrected_claims, four_in_all
 from ldpkit.papers.classifier.montecarlo import table_estimate
 from ldpkit.papers.classifier.study import MECHANISMS, TAU, Study
-from ldpkit.papers.classifier.tables import Table, trained
+from ldpkit.papers.classifier.tables import LabelledTable, trained
 from ldpkit.papers.classifier.thesis import EPSILONS, STROKE
 from ldpkit.papers.classifier.times import time_claims
 
@@ -68,7 +68,7 @@ def closed_form_claims() -> Iterator[Claim]:
         )
 
 
-def stroke_claims(settings: Settings, table: Table) -> Iterator[Claim]:
+def stroke_claims(settings: Settings, table: LabelledTable) -> Iterator[Claim]:
     """Yield everything about this table."""
     models, rows = trained(table), table.clipped
     studies = {name: Study(model, table.names, rows, SENSITIVE) for name, model in models.items()}

@@ -13,11 +13,11 @@ from ldpkit.files.readers import column_names, read_column
 from ldpkit.papers import Claim, Verdict
 from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS
 
-__all__ = ["Table", "load_table", "no_data", "table_claims", "trained"]
+__all__ = ["LabelledTable", "load_table", "no_data", "table_claims", "trained"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelledTable:
     """Features, labels, and the split that every model here is trained on: 80/20, seed 42, stratified."""
 
     names: list[str]
@@ -37,7 +37,7 @@ class Table:
         return np.clip(self.rows, 0.0, 1.0)
 
 
-def load_table(name: str, label: str) -> Table | None:
+def load_table(name: str, label: str) -> LabelledTable | None:
     """Return a known table, or None where it is not there."""
     found = KNOWN_NUMBERS[name].find()
     if found is None:
@@ -45,10 +45,10 @@ def load_table(name: str, label: str) -> Table | None:
     path: Path = found[1]
     names = [each for each in column_names(path) if each != label]
     columns = [np.asarray(read_column(path, each), np.float64) for each in names]
-    return Table(names, np.column_stack(columns), np.asarray(read_column(path, label)).astype(int))
+    return LabelledTable(names, np.column_stack(columns), np.asarray(read_column(path, label)).astype(int))
 
 
-def trained(table: Table) -> dict[str, Any]:
+def trained(table: LabelledTable) -> dict[str, Any]:
     """Return both models of the case studies."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression

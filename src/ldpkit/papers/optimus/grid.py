@@ -13,7 +13,7 @@ import numpy as np
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Counts
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import Question, plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
 from ldpkit.planning.plan import Plan
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.populations import Population
@@ -99,7 +99,7 @@ def run_all(tasks: Sequence[OptimusTask], seed: int) -> Iterator[tuple[OptimusTa
 
     def run(task: OptimusTask) -> Plan:
         constraint = Constraint("kendall_tau", "at least", task.tau, task.probability)
-        question = Question(task.counts, task.protocol, constraint)
+        question = FrequencyQuestion(task.counts, task.protocol, constraint)
         return plan_budget(question, task.method, rng=seeded(seed).derive(task.label), **task.parameters)
 
     with ThreadPoolExecutor(max(1, min(len(tasks), os.cpu_count() or 1))) as pool:

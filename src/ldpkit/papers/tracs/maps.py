@@ -8,18 +8,21 @@ import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import PlaneDomain
-from ldpkit.core.random import seeded
+from ldpkit.core.random import RandomSource, seeded
+from ldpkit.core.typing import Floats
 from ldpkit.estimation.heatmap import HeatMap, heatmap
 from ldpkit.estimation.remap import remap
 from ldpkit.mechanisms.categorical.hashing import OLH
+from ldpkit.mechanisms.tally import FrequencyTally
 from ldpkit.papers import Claim, Settings, Verdict, compare
 from ldpkit.papers.tracs.data import load_city, no_data
 from ldpkit.papers.tracs.runs import thesis_c
-from ldpkit.simulation.metrics.trajectories import average_error
+from ldpkit.simulation.metrics.trajectories import average_error, trajectory_errors
 
 __all__ = ["map_claims"]
 
 _SIDE = 16
+_COLLECTIONS = 16
 
 
 def map_claims(settings: Settings) -> Iterator[Claim]:
@@ -47,14 +50,16 @@ def map_claims(settings: Settings) -> Iterator[Claim]:
         drawn[f"OLH on cells, eps {epsilon:g}"] = cells
         missed = ((found.low > truth) | (found.high < truth)).mean()
         missed_cells = ((cells.low > truth) | (cells.high < truth)).mean()
+        apart = _oracle_variations(oracle, grid, people, source)
         wanted = (0.52, 0.30, 0.10) if epsilon == 4 else (None, None, None)
         for what, value, ours in zip(
             ("the plain histogram of TraCS-C", "EM of TraCS-C", "OLH on the cells"),
             wanted,
-            (plain, found.total_variation(people), cells.total_variation(people)),
+            (plain, found.total_variation(people), float(apart.mean())),
             strict=True,
         ):
-            same = value is None or compare(value, ours, 0, rounding=0.03)
+            within = 0.01 if what.startswith("OLH") else 0.03  # the mean of many, or one collection
+            same = value is None or compare(value, ours, 0, rounding=within)
             yield Claim(
                 f"heat map of TKY, {_SIDE} x {_SIDE} cells, eps={epsilon:g}: total variation of {what}",
                 value,
@@ -66,19 +71,34 @@ def map_claims(settings: Settings) -> Iterator[Claim]:
                 if same
                 else Verdict.NOT_REPRODUCED,
                 f"{len(people):,} check-ins; intervals of 95% miss {missed:.1%} of cells (EM), "
-                f"{missed_cells:.1%} (OLH)",
+                f"{missed_cells:.1%} (OLH); OLH is the mean of {len(apart)} collections, of which one strays "
+                f"by {apart.std(ddof=1):.3f}",
             )
         if epsilon == 4:
-            best = average_error(people, remap(found, reports))
+            finer: HeatMap = heatmap(mechanism.tally(reports), columns=2 * _SIDE, rows=2 * _SIDE)
+            walks = city.timed.with_points(people)
+            best = float(trajectory_errors(walks, remap(finer, reports)).mean())
             yield Claim(
                 "TKY, eps=4: mean error of TraCS-C in degrees, each report moved to the best cell of the map",
                 0.061,
                 round(best, 4),
                 None,
-                Verdict.REPRODUCED if compare(0.061, best, 0, rounding=0.004) else Verdict.NOT_REPRODUCED,
-                f"{average_error(people, answers):.4f} without; the map is estimated from the same reports",
+                Verdict.REPRODUCED if compare(0.061, best, 0, rounding=0.001) else Verdict.NOT_REPRODUCED,
+                f"the mean over trajectories, 32 x 32 cells; {trajectory_errors(walks, answers).mean():.4f} "
+                f"without. Over points and 16 x 16 cells {average_error(people, remap(found, reports)):.4f}; "
+                "the map is estimated from the same reports",
             )
     _draw(settings, grid, truth, drawn)
+
+
+def _oracle_variations(oracle: OLH, grid: CellGrid, people: Floats, source: RandomSource) -> Floats:
+    """Return the total variations of several maps by an oracle over the cells, from their exact law."""
+    counts = np.bincount(grid.cells_of(people), minlength=len(grid))
+    found = []
+    for _ in range(_COLLECTIONS):
+        tally = FrequencyTally(oracle, len(people), oracle.simulate(counts, rng=source)[0])
+        found.append(HeatMap.from_estimate(grid, tally.estimate()).total_variation(people))
+    return np.array(found)
 
 
 def _draw(settings: Settings, grid: CellGrid, truth: np.ndarray, drawn: dict[str, HeatMap]) -> None:

@@ -151,7 +151,8 @@ def _orders(figure: str, city: City, found: Found) -> Iterator[Claim]:
             f"at eps {', '.join(f'{each:g}' for each in better)}" if better else "nowhere",
             None,
             Verdict.REPRODUCED if holds else Verdict.NOT_REPRODUCED if ending else Verdict.CORRECTED,
-            f"degrees at eps 2 to 10: {tables}",
+            f"degrees at eps 2 to 10: {tables}"
+            + ("" if figure == "6.9" else "; what keeps epsilon has at most 20 for a location"),
         )
 
 

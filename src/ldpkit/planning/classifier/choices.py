@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ldpkit.assurance.classifier.columns import NearestPoint, PrivateColumn, Withheld, as_private_column
-from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.domains.categorical import CategoricalDomain
+from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.categorical.exponential import Exponential
+from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.kinds import FREQUENCY, NUMERIC
 
-__all__ = ["GRID_POINTS", "USUAL", "Split", "column_of", "splits"]
+__all__ = ["GRID_POINTS", "USUAL", "Range", "Split", "as_range", "column_of", "splits"]
 
 USUAL = ("ogpm", "sw", "laplace", "truncated_laplace", "grr", "exponential")
 """The mechanisms that are compared by default."""
@@ -25,8 +28,18 @@ GRID_POINTS = 101
 _UNREGISTERED = {"exponential": Exponential}
 
 
-def column_of(name: str, domain: IntervalDomain, epsilon: float, points: int = GRID_POINTS) -> PrivateColumn:
-    """Return how a mechanism of a name privatizes a column of numbers.
+Range: TypeAlias = IntervalDomain | CategoricalDomain
+"""What a sensitive column holds: numbers in an interval, or the numbers that stand for categories."""
+
+
+def as_range(given: IntervalLike | CategoricalDomain) -> Range:
+    """Return what a sensitive column holds, from the ends of an interval or a list of categories."""
+    categories: Any = given
+    return categories if getattr(given, "size", None) is not None else as_interval(categories)
+
+
+def column_of(name: str, domain: Range, epsilon: float, points: int = GRID_POINTS) -> PrivateColumn:
+    """Return how a mechanism of a name privatizes a column; one of categories always has k-RR.
 
     Examples
     --------
@@ -34,7 +47,11 @@ def column_of(name: str, domain: IntervalDomain, epsilon: float, points: int = G
     OGPM((0, 1), epsilon=1, power=1)
     >>> column_of("grr", IntervalDomain(0, 1), 1.0).range
     '[0, 1]'
+    >>> column_of("ogpm", CategoricalDomain([0, 0.5, 1]), 1.0).mechanism
+    GRR(3, epsilon=1)
     """
+    if domain.size is not None:
+        return as_private_column(GRR(domain, epsilon))
     kind = None if name in _UNREGISTERED else MECHANISMS.get(name)
     if kind is not None and kind.kind == NUMERIC:
         return as_private_column(kind.make(domain, epsilon=epsilon))
@@ -55,14 +72,19 @@ class Split:
     title: str
     shares: tuple[float, ...]
 
-    def columns(
-        self, name: str, domains: Mapping[str, IntervalDomain], epsilon: float
-    ) -> list[PrivateColumn]:
+    def columns(self, name: str, domains: Mapping[str, Range], epsilon: float) -> list[PrivateColumn]:
         """Return how the columns are privatized at a total epsilon; a withheld one is its range's middle."""
         return [
-            column_of(name, domain, epsilon * share) if share else Withheld((domain.low + domain.high) / 2)
+            column_of(name, domain, epsilon * share) if share else Withheld(_middle(domain))
             for domain, share in zip(domains.values(), self.shares, strict=True)
         ]
+
+
+def _middle(domain: Range) -> float:
+    """Return what stands for a withheld column: the middle of its range, or its first category."""
+    if domain.size is not None:
+        return float(domain.labels[0])
+    return (domain.low + domain.high) / 2
 
 
 def splits(names: Sequence[str]) -> list[Split]:

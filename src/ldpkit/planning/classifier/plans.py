@@ -4,139 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from ldpkit.assurance.classifier.columns import PrivateColumn
 from ldpkit.assurance.classifier.corrected import label_response
-from ldpkit.assurance.classifier.reading import Unread
-from ldpkit.assurance.classifier.table import RecordTable, Sensitive, record_table
+from ldpkit.assurance.classifier.table import RecordTable, Sensitive, Unread, record_table
 from ldpkit.assurance.classifier.utility import KeptRegions, drawn_utility
-from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
+from ldpkit.core.domains.categorical import CategoricalDomain
+from ldpkit.core.domains.interval import IntervalLike
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_fraction
 from ldpkit.core.random import RandomSource, seeded
-from ldpkit.core.results import TOP, Result
-from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, collect, unwatched
-from ldpkit.planning.classifier.choices import USUAL, Split, column_of, splits
+from ldpkit.planning.classifier.choices import USUAL, Range, Split, as_range, column_of, splits
+from ldpkit.planning.classifier.drawn import (
+    can_be_corrected,
+    corrected_utility,
+    drawn_average,
+    worth_of_reports,
+)
+from ldpkit.planning.classifier.results import LABEL, ClassifierPlan, ClassifierPlans
 
-__all__ = ["ClassifierPlan", "ClassifierPlans", "classifier"]
+__all__ = ["classifier"]
 
 _PIECES = 128  # of a law: what merging can change is about 1e-4
 _GRID = 13  # epsilons of a curve
 _CLOSE = 1.005  # the answer is the least epsilon up to this factor
+_CLOSE_DRAWN = 1.1  # and where it is drawn
+_EVERY = 3  # points of a curve that are drawn too
 _DRAWS = 200  # reports a record, of a model that can only be asked
-LABEL = "label response"
-
-
-@dataclass(frozen=True)
-class ClassifierPlan:
-    """The least total epsilon of one mechanism and split, and what is kept there."""
-
-    mechanism: str
-    split: str
-    epsilon: float | None
-    """None where even the largest epsilon does not keep enough."""
-    average: float | None
-    worst: float | None
-    shares: tuple[float, ...] = ()
-    curve: tuple[tuple[float, float, float], ...] = ()
-    """Total epsilon, average and worst utility."""
-
-
-@dataclass(frozen=True, repr=False)
-class ClassifierPlans(Result):
-    """All choices with the epsilon that each needs, the least first."""
-
-    kind: ClassVar[str] = "plan classifier"
-
-    plans: tuple[ClassifierPlan, ...]
-    sensitive: tuple[str, ...]
-    keep: float
-    criterion: str
-    records: int
-    classes: int
-    method: str
-    largest: float
-    reason: str = ""
-
-    @property
-    def feasible(self) -> bool:
-        """Whether some mechanism keeps enough; the label response is not counted."""
-        return self.best is not None
-
-    @property
-    def best(self) -> ClassifierPlan | None:
-        """The choice with the least epsilon among those that privatize features."""
-        found = [each for each in self.plans if each.epsilon is not None and each.mechanism != LABEL]
-        return found[0] if found else None
-
-    @property
-    def title(self) -> str:
-        """What stands above the table."""
-        whose = "on average" if self.criterion == "average" else "for the worst record"
-        return f"The least epsilon that keeps {self.keep:.0%} of predictions {whose}"
-
-    @property
-    def caption(self) -> str:
-        """What stands below the table."""
-        drawn = " and is drawn" if self.method == "drawn" else f", computed exactly ({self.method})"
-        return (
-            f"epsilon: the total for {', '.join(self.sensitive)}; utility: the probability that a prediction "
-            f"stays the same, over {self.records:,} records{drawn}; of a withheld column the model "
-            "sees the middle of its range"
-        )
-
-    def notes(self) -> list[str]:
-        """Return the answer in words."""
-        best = self.best
-        told = [
-            f"no mechanism keeps as much up to epsilon {self.largest:g}"
-            if best is None
-            else f"best: {best.mechanism}, {best.split}, at epsilon {best.epsilon:.4g}"
-        ]
-        label = next(each for each in self.plans if each.mechanism == LABEL)
-        told.append(
-            f"if the model may run on the device, its label through randomised response needs epsilon "
-            f"{label.epsilon:.4g} and no feature is sent"
-        )
-        return [*told, *([self.reason] if self.reason else [])]
-
-    def about(self) -> dict[str, Any]:
-        """Return the question, and how it was answered."""
-        return {
-            "sensitive": list(self.sensitive),
-            "keep": self.keep,
-            "criterion": self.criterion,
-            "records": self.records,
-            "classes": self.classes,
-            "method": self.method,
-        }
-
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Return one record for each choice, with its curve."""
-        return [
-            {**each.__dict__, "curve": [list(point) for point in each.curve]} for each in self.plans[:top]
-        ]
-
-    def tables(self, top: int | None = TOP) -> list[Table]:
-        """Return the choices without their curves, which are in the figure."""
-        kept = ("mechanism", "split", "epsilon", "average", "worst")
-        shown = [
-            {name: "not reached" if row[name] is None else row[name] for name in kept}
-            for row in self.rows(top)
-        ]
-        return [Table.of(shown, title=self.title, caption=self.caption)]
 
 
 def classifier(
     model: Any,
     records: Any,
-    sensitive: Mapping[str, IntervalLike] | Sequence[str],
+    sensitive: Mapping[str, IntervalLike | CategoricalDomain] | Sequence[str],
     keep: float = 0.9,
     *,
     criterion: str = "average",
@@ -144,6 +50,8 @@ def classifier(
     columns: Sequence[str] | None = None,
     epsilon_min: float = 0.1,
     epsilon_max: float = 20.0,
+    target: Any = None,
+    drawn: bool = True,
     rng: RandomSource | None = None,
     watch: Watch = unwatched,
 ) -> ClassifierPlans:
@@ -156,7 +64,8 @@ def classifier(
     records : table of numbers
         The records for which predictions are to be kept.
     sensitive : mapping or sequence
-        The sensitive columns with their public ranges; 0 to 1 where only names are given.
+        The sensitive columns with their public ranges; 0 to 1 where only names are given. A
+        `CategoricalDomain` of the numbers that stand for categories is privatized by k-RR.
     keep : float
         The probability of an unchanged prediction that is wanted.
     criterion : {"average", "worst"}
@@ -167,8 +76,13 @@ def classifier(
         The names of the columns of an array.
     epsilon_min, epsilon_max : float
         The range of total epsilons that is searched.
+    target : array, optional
+        The true labels: with them the plan says what predictions at the best choice are worth, also
+        those of the corrected model and of one that is trained on reports.
+    drawn : bool
+        Whether to draw from the mechanisms too: points beside the exact curves, and the corrected model.
     rng : RandomSource, optional
-        For models that can only be asked; by default the draws are the same every time.
+        For all draws; by default they are the same every time.
     watch : callable, optional
         Shows how far the work is.
 
@@ -188,8 +102,8 @@ def classifier(
     if not low < high:
         raise InvalidParameterError(f"epsilon_min must be below epsilon_max, got {low:g} and {high:g}")
     table = record_table(model, records, columns)
-    ranges = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive, (0, 1))
-    domains = {name: as_interval(interval) for name, interval in ranges.items()}
+    ranges = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive, (0.0, 1.0))
+    domains = {name: as_range(given) for name, given in ranges.items()}
     positions = [table.position(name) for name in domains]
     if not positions:
         raise InvalidParameterError("name at least one sensitive column")
@@ -197,45 +111,125 @@ def classifier(
         column_of(mechanisms[0], domains[name], 1.0).check(table.values[:, position], name)
     labels = table.predict(table.values)
     classes = max(len(getattr(model, "classes_", ())), len(np.unique(labels)), 2)
-    evaluate, method, reason = _evaluator(table, labels, list(domains), positions, rng or seeded(0))
+    source = rng or seeded(0)
+    ask = _Evaluator(table, labels, list(domains), positions, source.spawn(1)[0])
     ways = splits([str(name) for name in domains])
-    search = _LeastEpsilon(evaluate, domains, keep, criterion, low, high)
+    search = _LeastEpsilon(ask, domains, keep, criterion, low, high)
     asked = [(name, way) for name in mechanisms for way in ways]
     plans = collect((search.plan(*each) for each in asked), len(asked), "mechanisms and splits", watch)
     plans.append(_label_plan(classes, keep, low, high))
-    plans.sort(key=lambda each: math.inf if each.epsilon is None else each.epsilon)
-    return ClassifierPlans(
-        tuple(plans), tuple(map(str, domains)), keep, criterion, table.n, classes, method, high, reason
+    plans.sort(key=_needed)
+    by_title = {way.title: way for way in ways}
+    if drawn:
+        plans = _checked(plans, table, labels, domains, by_title, source.spawn(1)[0], watch)
+        if criterion == "average" and can_be_corrected(model):
+            best = next((each for each in plans if each.mechanism != LABEL), plans[0])
+            names, source_of = list(domains), source.spawn(1)[0]
+
+            def corrected(columns: Sequence[PrivateColumn]) -> Floats:
+                return corrected_utility(table, labels, names, columns, source_of.spawn(1)[0])
+
+            again = _LeastEpsilon(corrected, domains, keep, criterion, low, high, close=_CLOSE_DRAWN)
+            better = again.plan(best.mechanism, by_title[best.split])
+            title = f"corrected {best.mechanism}"
+            plans.append(replace(better, mechanism=title, worst=None, how="corrected"))
+            plans.sort(key=_needed)
+    found = ClassifierPlans(
+        tuple(plans),
+        tuple(map(str, domains)),
+        keep,
+        criterion,
+        table.n,
+        classes,
+        ask.method,
+        high,
+        ask.reason,
+        float(np.unique(labels, return_counts=True)[1].max() / table.n),
     )
+    chosen = found.best
+    if target is None or chosen is None or chosen.epsilon is None:
+        return found
+    columns_ = by_title[chosen.split].columns(chosen.mechanism, domains, chosen.epsilon)
+    private = dict(zip(domains, columns_, strict=True))
+    worth = worth_of_reports(table, labels, target, private, chosen.epsilon, source.spawn(1)[0])
+    return replace(found, worth=tuple(worth))
+
+
+def _needed(plan: ClassifierPlan) -> float:
+    return math.inf if plan.epsilon is None else plan.epsilon
+
+
+def _checked(
+    plans: list[ClassifierPlan],
+    table: RecordTable,
+    labels: Any,
+    domains: Mapping[str, Range],
+    ways: Mapping[str, Split],
+    rng: RandomSource,
+    watch: Watch,
+) -> list[ClassifierPlan]:
+    """Return the plans, the best of each mechanism with some points of its curve drawn."""
+    firsts = dict[str, ClassifierPlan]()
+    for plan in plans:
+        if plan.shares:
+            firsts.setdefault(plan.mechanism, plan)
+
+    def check(plan: ClassifierPlan) -> ClassifierPlan:
+        points = []
+        for epsilon, *_ in plan.curve[::_EVERY]:
+            columns = ways[plan.split].columns(plan.mechanism, domains, epsilon)
+            average = drawn_average(table, labels, list(domains), columns, rng.spawn(1)[0])
+            points.append((epsilon, *average))
+        return replace(plan, drawn=tuple(points))
+
+    done = collect((check(plan) for plan in firsts.values()), len(firsts), "draws beside the curves", watch)
+    made = dict(zip(map(id, firsts.values()), done, strict=True))
+    return [made.get(id(plan), plan) for plan in plans]
 
 
 Evaluate = Callable[[Sequence[PrivateColumn]], Floats]
 
 
-def _evaluator(
-    table: RecordTable, labels: Any, names: Sequence[str], positions: Sequence[int], rng: RandomSource
-) -> tuple[Evaluate, str, str]:
-    """Return what computes the utility of each record for some columns, the method, and why it was drawn."""
-    try:
-        kept = KeptRegions(table, labels, positions)
-    except Unread as why:
+class _Evaluator:
+    """The utility of each record for some columns: computed as long as the model can be read, else drawn."""
 
-        def drawn(columns: Sequence[PrivateColumn]) -> Floats:
-            chosen = [Sensitive(*each) for each in zip(names, positions, columns, strict=True)]
-            return drawn_utility(table, labels, chosen, _DRAWS, 0.95, rng)[0]
+    def __init__(
+        self,
+        table: RecordTable,
+        labels: Any,
+        names: Sequence[str],
+        positions: Sequence[int],
+        rng: RandomSource,
+    ) -> None:
+        self._table, self._labels, self._names, self._positions = table, labels, names, positions
+        self._rng = rng
+        self._kept: KeptRegions | None = None
+        self.method, self.reason = "drawn", ""
+        try:
+            kept = KeptRegions(table, labels, positions)
+            self._kept, self.method = kept, kept.method
+        except Unread as why:
+            self.reason = str(why)
 
-        return drawn, "drawn", str(why)
-    return lambda columns: kept.probability(columns, _PIECES)[0], kept.method, ""
+    def __call__(self, columns: Sequence[PrivateColumn]) -> Floats:
+        if self._kept is not None:
+            try:
+                return self._kept.probability(columns, _PIECES)[0]
+            except Unread as why:
+                self._kept, self.method, self.reason = None, "drawn", str(why)
+        chosen = [Sensitive(*each) for each in zip(self._names, self._positions, columns, strict=True)]
+        return drawn_utility(self._table, self._labels, chosen, _DRAWS, 0.95, self._rng)[0]
 
 
 @dataclass(frozen=True)
 class _LeastEpsilon:
     evaluate: Evaluate
-    domains: Mapping[str, IntervalDomain]
+    domains: Mapping[str, Range]
     keep: float
     criterion: str
     low: float
     high: float
+    close: float = _CLOSE
 
     def plan(self, name: str, split: Split) -> ClassifierPlan:
         """Return the least epsilon of one choice: a curve first, then halving around its crossing."""
@@ -246,7 +240,7 @@ class _LeastEpsilon:
             return ClassifierPlan(name, split.title, None, None, None, split.shares, tuple(curve))
         found = curve[enough[0]]
         below = curve[enough[0] - 1][0] if enough[0] else found[0]
-        while found[0] > below * _CLOSE:
+        while found[0] > below * self.close:
             middle = self._point(name, split, math.sqrt(below * found[0]))
             if middle[wanted] >= self.keep:
                 found = middle

@@ -14,7 +14,7 @@ from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.nothing import nothing_warnings
-from ldpkit.planning.frequencies.question import Question, make_search, plan_budget, verify
+from ldpkit.planning.frequencies.question import FrequencyQuestion, make_search, plan_budget, verify
 from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans
 from ldpkit.planning.searches import SEARCHES
 from ldpkit.planning.verification import Verification
@@ -23,7 +23,7 @@ from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["BudgetPlans", "budget"]
 
-Asked = tuple[Question, str]
+Asked = tuple[FrequencyQuestion, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -32,13 +32,13 @@ class BudgetPlans(Plans):
 
     Parameters
     ----------
-    questions : tuple of Question
+    questions : tuple of FrequencyQuestion
         What was asked, one for each plan.
     data : str
         Who stood in for the people.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[FrequencyQuestion, ...]
     data: str
 
     kind: ClassVar[str] = "plan budget"
@@ -131,7 +131,7 @@ def budget(
     able = select(FREQUENCY, single_epsilon=True)
     people = as_dataset(data, column=column)
     questions = [
-        Question(people.counts, name, constraint, consistency, epsilon_min, epsilon_max)
+        FrequencyQuestion(people.counts, name, constraint, consistency, epsilon_min, epsilon_max)
         for name in (able.names if names == [ALL] else names)
     ]
     options = dict(parameters or {})

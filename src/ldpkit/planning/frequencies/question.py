@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["Question", "make_search", "plan_budget", "verify"]
+__all__ = ["FrequencyQuestion", "make_search", "plan_budget", "verify"]
 
 CONFIRMATION = 1000
 """Runs that judge the answer of a method that does not judge it itself."""
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class FrequencyQuestion:
     """What is asked: the smallest epsilon that satisfies a constraint.
 
     Parameters
@@ -55,7 +55,7 @@ class Question:
     Examples
     --------
     >>> wanted = Constraint("mae", "at most", 0.01, probability=0.9)
-    >>> Question([600, 300, 100], "rappor", wanted).protocol
+    >>> FrequencyQuestion([600, 300, 100], "rappor", wanted).protocol
     'sue'
     """
 
@@ -142,13 +142,17 @@ it has tolerance
 
 
 def plan_budget(
-    question: Question, method: str = "sequential", *, rng: RandomSource | None = None, **parameters: float
+    question: FrequencyQuestion,
+    method: str = "sequential",
+    *,
+    rng: RandomSource | None = None,
+    **parameters: float,
 ) -> Plan:
     """Return the smallest epsilon that satisfies a question's constraint, as a plan.
 
     Parameters
     ----------
-    question : Question
+    question : FrequencyQuestion
         Whose values, which protocol, what accuracy.
     method : str
         A search method; see `ldpkit.planning.searches`.
@@ -162,7 +166,7 @@ def plan_budget(
     >>> import ldpkit
     >>> from ldpkit.planning.constraint import Constraint
     >>> wanted = Constraint("mae", "at most", 0.02, probability=0.9)
-    >>> plan = plan_budget(Question([6000, 3000, 1000], "oue", wanted), "analytic")
+    >>> plan = plan_budget(FrequencyQuestion([6000, 3000, 1000], "oue", wanted), "analytic")
     >>> round(plan.epsilon, 2), plan.holds, plan.simulations
     (1.27, 'yes', 0)
     """
@@ -211,7 +215,7 @@ def _judge(runner: TrialRunner, selection: ChosenEpsilon) -> ChosenEpsilon:
 
 
 def verify(
-    question: Question, plan: Plan, *, rng: RandomSource | None = None, runs: int = RUNS
+    question: FrequencyQuestion, plan: Plan, *, rng: RandomSource | None = None, runs: int = RUNS
 ) -> Iterator[Verification]:
     """Simulate anew at the selected epsilon and at 0.9 times it, where the constraint should fail.
 

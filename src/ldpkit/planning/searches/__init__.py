@@ -44,7 +44,7 @@ from ldpkit.planning.plan import Trial
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.frequencies.question import FrequencyQuestion
 
 __all__ = ["SEARCHES", "ChosenEpsilon", "Search", "TrialRunner", "check_tolerance", "search"]
 
@@ -58,7 +58,7 @@ class TrialRunner:
 
     Parameters
     ----------
-    question : Question
+    question : FrequencyQuestion
         What is asked.
     rng : RandomSource, optional
         Secure by default; seeded for a repeatable search.
@@ -67,14 +67,14 @@ class TrialRunner:
     --------
     >>> import ldpkit
     >>> from ldpkit.planning.constraint import Constraint
-    >>> from ldpkit.planning.frequencies.question import Question
-    >>> question = Question([600, 300, 100], "oue", Constraint("mae", "at most", 0.1))
+    >>> from ldpkit.planning.frequencies.question import FrequencyQuestion
+    >>> question = FrequencyQuestion([600, 300, 100], "oue", Constraint("mae", "at most", 0.1))
     >>> runner = TrialRunner(question, ldpkit.random.seeded(1))
     >>> runner.test(4.0, 50).passed, runner.test(0.01, 50).passed, runner.simulations
     (True, False, 100)
     """
 
-    def __init__(self, question: Question, rng: RandomSource | None = None) -> None:
+    def __init__(self, question: FrequencyQuestion, rng: RandomSource | None = None) -> None:
         self.question = question
         self.source = resolve(rng)
         self.simulations = 0
@@ -156,7 +156,7 @@ class Search(abc.ABC):
 
     title: ClassVar[str]
 
-    def check(self, question: Question) -> None:
+    def check(self, question: FrequencyQuestion) -> None:
         """Refuse a question that the method cannot answer, such as people that cannot be simulated."""
         question.oracle(question.epsilon_max).simulate(question.counts, rng=seeded(0), repeats=1)
 

@@ -17,7 +17,7 @@ from ldpkit.planning.searches import ChosenEpsilon, Search, check_tolerance, sea
 from ldpkit.planning.searches.roots import find_root
 
 if TYPE_CHECKING:
-    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.frequencies.question import FrequencyQuestion
     from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["AnalyticSearch", "MetricLaw", "law_of"]
@@ -39,7 +39,7 @@ class MetricLaw(NamedTuple):
     guide: Callable[[NoiseLaw], float]
 
 
-def law_of(question: Question) -> MetricLaw:
+def law_of(question: FrequencyQuestion) -> MetricLaw:
     """Return the law of a question's metric, or say why there is none."""
     metric, omega, k = question.constraint.metric, question.constraint.omega, len(question.counts)
     laws: dict[str, Callable[[NoiseLaw], float]] = {
@@ -90,7 +90,7 @@ class AnalyticSearch(Search):
     def __post_init__(self) -> None:
         check_tolerance(self.tolerance)
 
-    def check(self, question: Question) -> None:
+    def check(self, question: FrequencyQuestion) -> None:
         """Refuse a metric, or a protocol, whose law is not known."""
         law_of(question)
         NoiseLaw.of(question.oracle(question.epsilon_max), question.counts)
@@ -133,7 +133,7 @@ class AnalyticSearch(Search):
         return ChosenEpsilon(epsilon, NormalDist().cdf(score), None, None, note, rough)
 
 
-def _within(question: Question, log_epsilon: float) -> float:
+def _within(question: FrequencyQuestion, log_epsilon: float) -> float:
     return min(max(math.exp(log_epsilon), question.epsilon_min), question.epsilon_max)
 
 

@@ -20,7 +20,7 @@ from ldpkit.planning.searches.isotonic import smallest_passing
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
     from ldpkit.planning.constraint import Constraint
-    from ldpkit.planning.frequencies.question import Question
+    from ldpkit.planning.frequencies.question import FrequencyQuestion
     from ldpkit.planning.searches import TrialRunner
 
 __all__ = ["BayesianOptimisation"]
@@ -61,7 +61,7 @@ class BayesianOptimisation(SimulatedSearch):
         check_whole(self.init_points, "init_points")
         check_whole(self.iter_num, "iter_num", least=0)
 
-    def check(self, question: Question) -> None:
+    def check(self, question: FrequencyQuestion) -> None:
         """Refuse where the library is missing."""
         _library()
         super().check(question)

@@ -1,0 +1,331 @@
+"""The collector under load: server CPU for a report, beside a plain FastAPI, JSON and INSERT server.
+
+Both servers run on this machine with the same number of reports in a request, both answer when the
+report is on the disk, and both refuse duplicates. What is compared is the CPU time of the server's
+process, which a busy machine changes little; reports per second are told beside it.
+
+    python benchmarks/bench_collector.py                      # the table
+    python benchmarks/bench_collector.py --postgres URL       # the collector on PostgreSQL too
+    python benchmarks/bench_collector.py --soak 30            # minutes at half the rate, and memory
+    python benchmarks/bench_collector.py --stored 10000000    # with so many reports stored before
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ldpkit.client.collection import Collection
+from ldpkit.client.upload import UploadHeader
+from ldpkit.protocols.collection.building import compile_toml, mechanism_of
+from ldpkit.protocols.collection.files import seal
+
+DOMAIN = 128
+TOML = b"""
+id = "load"
+version = 1
+purpose = "To see how much it takes."
+rounds = {every = "once", start = 2026-01-01}
+[[questions]]
+id = "page"
+text = "Which page?"
+domain = 128
+mechanism = "olh"
+epsilon = 1
+"""
+CONNECTIONS = 64
+
+
+class Load(NamedTuple):
+    """What a run of uploads cost the server."""
+
+    reports: int
+    seconds: float
+    cpu: float
+
+    @property
+    def rate(self) -> float:
+        """Reports a second, by the clock."""
+        return self.reports / self.seconds
+
+    @property
+    def microseconds(self) -> float:
+        """Server CPU for one report."""
+        return 1e6 * self.cpu / self.reports
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def cpu_of(process: subprocess.Popen[bytes]) -> float:
+    """Return the CPU seconds that a process has used, all threads together."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of(process: subprocess.Popen[bytes]) -> float:
+    """Return the resident megabytes of a process."""
+    return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@contextlib.contextmanager
+def server(words: list[str], port: int, path: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen([sys.executable, *words])
+    try:
+        for _ in range(1200):
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5).close()
+                break
+            if process.poll() is not None:
+                raise SystemExit("the server did not start")
+            time.sleep(0.05)
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def send(port: int, path: str, bodies: list[bytes], rate: float | None = None) -> float:
+    """Post bodies over kept connections, and return the seconds it took; every answer must be 200."""
+    waiting = iter(bodies)
+    start = time.perf_counter()
+    sent = 0
+
+    async def connection() -> None:
+        nonlocal sent
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for body in waiting:
+            if rate is not None:
+                await asyncio.sleep(max(0.0, start + sent / rate - time.perf_counter()))
+            sent += 1
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write(head.encode() + body)
+            await writer.drain()
+            answer = await reader.readuntil(b"\r\n\r\n")
+            if not answer.startswith(b"HTTP/1.1 200"):
+                raise SystemExit(f"the server answered {answer[:200]!r}")
+            length = int(answer.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            await reader.readexactly(length)
+        writer.close()
+
+    await asyncio.gather(*(connection() for _ in range(min(CONNECTIONS, len(bodies)))))
+    return time.perf_counter() - start
+
+
+class Reports:
+    """Reports of new devices, as either server wants them."""
+
+    def __init__(self) -> None:
+        self.envelope = seal(compile_toml(TOML))
+        question = Collection.read(self.envelope).question("page")
+        self.mechanism = mechanism_of(question)
+        self.header = UploadHeader(1, 0, 0, question.fingerprint).encode()
+
+    def made(self, count: int) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint64]], bytes]:
+        """Return ids and reports."""
+        ids = np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
+        values = np.random.default_rng().integers(0, DOMAIN, count)
+        return ids, self.mechanism.encode(self.mechanism.privatize(values))
+
+    def uploads(self, requests: int, batch: int) -> list[bytes]:
+        """Return bodies for the collector."""
+        ids, reports = self.made(requests * batch)
+        length = self.mechanism.report_bytes
+        table = np.empty((requests * batch, 8 + length), np.uint8)
+        table[:, :8] = ids.view(np.uint8).reshape(-1, 8)
+        table[:, 8:] = np.frombuffer(reports, np.uint8).reshape(-1, length)
+        rows = table.reshape(requests, -1)
+        return [self.header + row.tobytes() for row in rows]
+
+    def json_bodies(self, requests: int, batch: int) -> list[bytes]:
+        """Return bodies for the plain server."""
+        ids, reports = self.made(requests * batch)
+        length = self.mechanism.report_bytes
+        rows = [
+            {
+                "id": f"{ids[i]:016x}",
+                "question": "page",
+                "round": 0,
+                "report": reports[i * length : (i + 1) * length].hex(),
+            }
+            for i in range(requests * batch)
+        ]
+        return [json.dumps({"reports": rows[i * batch : (i + 1) * batch]}).encode() for i in range(requests)]
+
+
+def measure(process: subprocess.Popen[bytes], port: int, path: str, bodies: list[bytes], batch: int) -> Load:
+    before = cpu_of(process)
+    seconds = asyncio.run(send(port, path, bodies))
+    return Load(len(bodies) * batch, seconds, cpu_of(process) - before)
+
+
+@contextlib.contextmanager
+def collector(
+    folder: Path, reports: Reports, data: str | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    port = free_port()
+    (folder / "load.json").write_bytes(reports.envelope)
+    words = [
+        "-m",
+        "ldpkit",
+        "serve",
+        str(folder / "load.json"),
+        "--data",
+        data or str(folder / "data"),
+        "--port",
+        str(port),
+    ]
+    with server(words, port, "/readyz") as process:
+        yield process, port
+
+
+UPLOAD = "/v1/collections/load/reports"
+
+
+def compare(postgres: str | None) -> None:
+    reports = Reports()
+    sizes = {
+        1: (4000, 1500),
+        100: (600, 40),
+        10_000: (60, 2),
+    }  # requests to the collector, to the plain server
+    print(f"{'reports a request':>18} {'server':>22} {'CPU us a report':>16} {'reports/s':>12} {'ratio':>8}")
+    for batch, (many, few) in sizes.items():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            port = free_port()
+            plain_words = [
+                str(Path(__file__).with_name("plain_collector.py")),
+                str(folder / "plain.db"),
+                str(port),
+            ]
+            with server(plain_words, port, "/openapi.json") as process:
+                bodies = reports.json_bodies(few, batch)
+                plain = measure(process, port, "/reports", bodies, batch)
+            _row(batch, "plain", plain, plain)
+            for label, data in (("SQLite", None), *((("PostgreSQL", postgres),) if postgres else ())):
+                with collector(folder, reports, data) as (process, port):
+                    measure(
+                        process, port, UPLOAD, reports.uploads(20, batch), batch
+                    )  # kernels are loaded now
+                    _row(
+                        batch,
+                        f"ldpkit, {label}",
+                        measure(process, port, UPLOAD, reports.uploads(many, batch), batch),
+                        plain,
+                    )
+
+
+def _row(batch: int, label: str, load: Load, plain: Load) -> None:
+    ratio = plain.microseconds / load.microseconds
+    print(
+        f"{batch:>18,} {label:>22} {load.microseconds:>16.2f} {load.rate:>12,.0f} {ratio:>8.1f}",
+        flush=True,
+    )
+
+
+def soak(minutes: float, figure: Path) -> None:
+    """Send at half the highest rate for some minutes, and watch the memory."""
+    reports = Reports()
+    with tempfile.TemporaryDirectory() as name, collector(Path(name), reports) as (process, port):
+        top = measure(process, port, UPLOAD, reports.uploads(2000, 10), 10)
+        rate = top.reports / top.seconds / 2 / 10
+        print(f"half of the highest rate: {10 * rate:,.0f} reports a second")
+        seen: list[tuple[float, float, int]] = []
+        start, sent = time.perf_counter(), 0
+        while time.perf_counter() - start < 60 * minutes:
+            bodies = reports.uploads(max(1, round(rate * 10)), 10)
+            asyncio.run(send(port, UPLOAD, bodies, rate))
+            sent += 10 * len(bodies)
+            seen.append(((time.perf_counter() - start) / 60, memory_of(process), sent))
+            print(f"{seen[-1][0]:6.1f} min {seen[-1][1]:8.1f} MB {sent:>12,} reports", flush=True)
+        _draw(seen, figure)
+
+
+def _draw(seen: list[tuple[float, float, int]], figure: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    minutes, memory, sent = np.array(seen).T
+    made, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    axes.plot(minutes, memory, label="resident memory")
+    axes.plot(minutes, memory[0] + 8 * (sent - sent[0]) / 1e6, "--", label="8 bytes for each new id")
+    axes.set(
+        xlabel="minutes",
+        ylabel="megabytes",
+        ylim=(0, None),
+        title="The collector at half of its highest rate",
+    )
+    axes.legend()
+    made.savefig(figure, dpi=120)
+    print(f"wrote {figure}")
+
+
+def stored(count: int) -> None:
+    """Fill a database, start the service again, and compare its rate with that of an empty one."""
+    reports = Reports()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with collector(folder, reports) as (process, port):
+            measure(process, port, UPLOAD, reports.uploads(20, 10_000), 10_000)
+            empty = measure(process, port, UPLOAD, reports.uploads(100, 10_000), 10_000)
+            first = reports.uploads(1, 10_000)
+            asyncio.run(send(port, UPLOAD, first))
+            for _ in range(max(0, count // 1_000_000 - 1)):
+                asyncio.run(send(port, UPLOAD, reports.uploads(100, 10_000)))
+        start = time.perf_counter()
+        with collector(folder, reports) as (process, port):
+            ready, cpu = time.perf_counter() - start, cpu_of(process)
+            asyncio.run(send(port, UPLOAD, first))
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as stream:
+                text = stream.read().decode()
+            again = next(line for line in text.splitlines() if line.startswith("ldpkit_duplicates_total"))
+            held = next(line for line in text.splitlines() if line.startswith("ldpkit_ids "))
+            measure(process, port, UPLOAD, reports.uploads(20, 10_000), 10_000)
+            full = measure(process, port, UPLOAD, reports.uploads(100, 10_000), 10_000)
+            print(f"start-up: {ready:.1f} s, {cpu:.1f} CPU s; memory {memory_of(process):,.0f} MB")
+            print(f"{held}; 10,000 sent again: {again}")
+            print(f"CPU us a report: {empty.microseconds:.3f} empty, {full.microseconds:.3f} full")
+            print(f"reports/s: {empty.rate:,.0f} empty, {full.rate:,.0f} full")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--postgres", help="also on this PostgreSQL database, which must be empty")
+    parser.add_argument("--soak", type=float, metavar="MINUTES")
+    parser.add_argument("--stored", type=int, metavar="REPORTS")
+    parser.add_argument("--figure", type=Path, default=Path("collector-memory.png"))
+    options = parser.parse_args()
+    if options.soak:
+        soak(options.soak, options.figure)
+    elif options.stored:
+        stored(options.stored)
+    else:
+        compare(options.postgres)
+
+
+if __name__ == "__main__":
+    main()

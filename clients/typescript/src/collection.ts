@@ -1,0 +1,291 @@
+import { fromHex, hex } from "./bytes.js";
+import { requireCrypto } from "./crypto.js";
+import { type Answer, type Device, DeviceStore } from "./device.js";
+import { insist } from "./errors.js";
+import {
+  type Asked,
+  type Checked,
+  type CollectionFile,
+  encodeUpload,
+  type Question,
+  readFile,
+  roundAt,
+} from "./file.js";
+import { drawnQuestions, uploadId } from "./labels.js";
+import { type Ledger, ledgerOf, total } from "./ledger.js";
+import { placeOf, type Value } from "./places.js";
+import { makeReport } from "./report.js";
+import { backOff, type Flushed, getText, post } from "./sending.js";
+import { IndexedDBStore } from "./stores/indexeddb.js";
+import type { Store } from "./stores/store.js";
+
+/** How a device takes part. */
+export interface Options {
+  /** The only key whose signature is good: 65 bytes, or these in base64url. Without one, only the arithmetic is checked. */
+  publicKey?: string | Uint8Array;
+  /** The SHA-256 of the collection, in hexadecimal digits, to take this one file and no other. */
+  digest?: string;
+  /** Where the device keeps what it spent: IndexedDB if left out. */
+  store?: Store;
+  /** The most that this device may spend over all collections in its store, in millionths of an epsilon. */
+  cap?: number;
+  /** Where reports go, if not to `/reports` below the address of the file. */
+  reports?: string;
+  /** Whether to send, and send again, without being asked; true on a page, false elsewhere. */
+  automatic?: boolean;
+  /** Milliseconds until a request that hangs is given up. */
+  timeout?: number;
+}
+
+/** An answer as it stands: stored, and perhaps sent. */
+export interface Given {
+  question: string;
+  round: number;
+  /** What it cost, in millionths of an epsilon, or Infinity. */
+  micro: number;
+  /** The report: all that ever leaves the device. */
+  report: Uint8Array;
+  state: Answer["state"];
+  /** Why the collector refused it. */
+  problem?: string;
+}
+
+const HEADER = 30; // bytes of an upload before its report, the id included
+
+/**
+ * A collection on one device: it answers, keeps and sends.
+ *
+ * @example
+ * ```ts
+ * const c = await Collection.fetch("https://collect.example.org/v1/collections/commute-2026", { publicKey });
+ * await c.answer("commute", "bike");
+ * await c.flush();
+ * ```
+ */
+export class Collection {
+  /** The file, every promise of which was recomputed. */
+  readonly file: CollectionFile;
+  /** Its SHA-256, in hexadecimal digits. */
+  readonly digest: string;
+  /** Whether a good signature was found. */
+  readonly isSigned: boolean;
+  /** The questions that this device is asked: all, or those that were drawn for it once and for ever. */
+  readonly questions: readonly Question[];
+
+  readonly #asked: Asked[];
+  readonly #device: DeviceStore;
+  readonly #url: string;
+  readonly #options: Options;
+  readonly #automatic = new AbortController();
+  #timer?: ReturnType<typeof setTimeout>;
+  #failures = 0;
+  #until = 0;
+
+  private constructor(checked: Checked, device: DeviceStore, asked: string[], url: string, options: Options) {
+    this.#device = device;
+    this.#url = url;
+    this.#options = options;
+    this.file = checked.form;
+    this.digest = checked.digest;
+    this.isSigned = checked.isSigned;
+    this.questions = this.#asked = checked.questions.filter(({ id }) => asked.includes(id));
+    if (options.automatic ?? typeof document !== "undefined") this.#watch();
+    else this.close();
+  }
+
+  /** Fetch a collection file and check it: signature, digest, rollback, and every epsilon from the sampler's integers. */
+  static async fetch(url: string | URL, options: Options = {}): Promise<Collection> {
+    requireCrypto();
+    const { href } = new URL(url, globalThis.location?.href);
+    return Collection.read(await getText(href, options.timeout), {
+      reports: `${href.replace(/\/?([?#].*)?$/, "")}/reports`,
+      ...options,
+    });
+  }
+
+  /** Read a collection file that is there already, such as one that came with an app; `reports` says where answers go. */
+  static async read(text: string, options: Options = {}): Promise<Collection> {
+    const checked = await readFile(text, options.publicKey, options.digest);
+    const { form, digest } = checked;
+    const { href } = new URL(options.reports ?? "", globalThis.location?.href);
+    insist(
+      /^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href),
+      "insecure-context",
+      `others can read what goes to ${href}: take an address with https`,
+    );
+    const device = new DeviceStore(options.store ?? defaultStore());
+    const secret = await device.update((own) => {
+      const key = `.${form.id}`; // no object has a property of such a name by itself
+      const seen = own.seen[key];
+      insist(
+        !seen || form.version >= seen.version,
+        "rollback",
+        `collection ${form.id} is version ${form.version}, and this device has seen ${seen?.version}`,
+      );
+      insist(
+        !seen || form.version > seen.version || digest === seen.digest,
+        "changed-version",
+        `collection ${form.id} has changed without a new version`,
+      );
+      own.seen[key] = { version: form.version, digest };
+      if (options.cap !== undefined) own.cap = options.cap;
+      return own.secret;
+    });
+    const asked = await drawnQuestions(
+      fromHex(secret),
+      form.id,
+      form.questions.map(({ id }) => id),
+      form.spend.ask,
+    );
+    return new Collection(checked, device, asked, href, options);
+  }
+
+  /** What was checked, in words: "the signature and the epsilon arithmetic", or "only the epsilon arithmetic". */
+  get checked(): string {
+    return `${this.isSigned ? "the signature and" : "only"} the epsilon arithmetic`;
+  }
+
+  /**
+   * Answer a question. The value is randomised here; report and charge are stored in one step before anything is
+   * sent. Who answers the same question again in the same round gets the stored report, and pays nothing.
+   *
+   * @param question - The id of the question.
+   * @param value - The person's own value. It never leaves this call.
+   */
+  async answer(question: string, value: Value): Promise<Given> {
+    const { file: form } = this;
+    const asked = this.#asked.find(({ id }) => id === question);
+    insist(
+      asked,
+      "question",
+      `this device is not asked ${question}, but ${this.#asked.map(({ id }) => id).join(", ")}`,
+    );
+    const round = roundAt(form, Date.now());
+    const place = placeOf(asked.kind, asked.domain, asked.reads, value);
+    const given = await this.#device.update(async (device) => {
+      const mine = device.answers.filter((each) => each.collection === form.id);
+      const kept = mine.find((each) => each.question === question && each.round === round);
+      if (kept) return kept;
+      const again = mine.some((each) => each.question === question && each.sampler === asked.samplerDigest);
+      const micro = asked.charge[again ? "next" : "first"];
+      this.#checkSpending(device, mine, round, micro);
+      const secret = fromHex(device.secret);
+      const report = await makeReport(device, form.id, asked, place);
+      const upload = encodeUpload(form, asked, round, await uploadId(secret, form.id, question, round), report);
+      const made: Answer = {
+        collection: form.id,
+        question,
+        round,
+        micro: micro === Infinity ? null : micro,
+        sampler: asked.samplerDigest,
+        url: this.#url,
+        upload: hex(upload),
+        state: "waiting",
+      };
+      device.answers.push(made);
+      return made;
+    });
+    if (given.state === "waiting") this.#schedule(0);
+    return show(given);
+  }
+
+  /** Refuse an answer that would cost more than was promised, or than the device may spend. */
+  #checkSpending(device: Device, mine: Answer[], round: number, micro: number): void {
+    const { promise } = this.file;
+    const limits = [
+      ["promise for a round", promise.round, mine.filter((each) => each.round === round)],
+      ["promise for a lifetime", promise.lifetime, mine],
+      ["cap of this device", device.cap, device.answers],
+    ] as const;
+    for (const [name, limit, spent] of limits) {
+      insist(
+        total(spent) + micro <= (limit ?? Infinity),
+        "cap",
+        `this answer costs ${micro} millionths of an epsilon, and ${total(spent)} are spent: more than the ${name}, ${limit}`,
+      );
+    }
+  }
+
+  /** The answers of this device to this collection, in the order in which they were given. */
+  async answers(): Promise<Given[]> {
+    const [device] = await this.#device.load();
+    return device.answers.filter(({ collection }) => collection === this.file.id).map(show);
+  }
+
+  /** What this device has spent, over everything in its store: the same JSON in every client. */
+  async ledger(): Promise<Ledger> {
+    const [device] = await this.#device.load();
+    return ledgerOf(device.answers, device.cap);
+  }
+
+  /**
+   * Send what waits. An answer is kept until a response says what became of it, and sent again after a failure of
+   * the network, 429 and 5xx; the collector counts it once, whatever happens.
+   */
+  flush(): Promise<Flushed> {
+    const send = () => this.#flush();
+    const locks = globalThis.navigator?.locks; // two tabs take turns; without, the collector sorts it out
+    return locks
+      ? (locks.request(`ldpkit flush ${this.#device.store.name}`, send) as Promise<unknown> as Promise<Flushed>)
+      : send();
+  }
+
+  async #flush(): Promise<Flushed> {
+    const outcome: Flushed = { sent: 0, refused: 0, waiting: 0 };
+    let failed = Math.max(0, this.#until - Date.now()); // the collector asked to wait
+    for (const { upload, url } of waiting(this.file.id, (await this.#device.load())[0])) {
+      const { state, problem, pause } = failed
+        ? { state: "waiting" as const }
+        : await post(url, fromHex(upload), this.#options.timeout);
+      outcome[state]++;
+      if (state === "waiting") {
+        if (pause) this.#until = Date.now() + pause;
+        failed ||= backOff(++this.#failures, pause);
+        continue;
+      }
+      this.#failures = 0;
+      await this.#device.update((device) => {
+        const stored = device.answers.find((each) => each.upload === upload);
+        if (stored?.state === "waiting") Object.assign(stored, { state, problem });
+      });
+    }
+    if (outcome.waiting) this.#schedule(failed);
+    return outcome;
+  }
+
+  /** Stop sending by itself. What waits stays, for the next page. */
+  close(): void {
+    this.#automatic.abort();
+    clearTimeout(this.#timer);
+  }
+
+  #schedule(wait: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#automatic.signal.aborted) this.#timer = setTimeout(() => this.flush().catch(() => {}), wait); // what fails is tried again
+  }
+
+  #watch(): void {
+    const on = (event: string, listener: () => void) => globalThis.addEventListener?.(event, listener, this.#automatic);
+    on("online", () => this.#schedule(0));
+    on("visibilitychange", () => document.hidden && this.#beacon()); // also when a page closes
+    this.#schedule(0);
+  }
+
+  /** Send what waits while the page closes. Nobody hears the response, so it is sent again later and counted once. */
+  #beacon(): void {
+    for (const { upload, url } of waiting(this.file.id, this.#device.stored()))
+      navigator.sendBeacon?.(url, fromHex(upload));
+  }
+}
+
+const waiting = (id: string, device?: Device) =>
+  device?.answers.filter(({ collection, state }) => collection === id && state === "waiting") ?? [];
+
+function show({ question, round, micro, upload, state, problem }: Answer): Given {
+  return { question, round, micro: micro ?? Infinity, report: fromHex(upload).slice(HEADER), state, problem };
+}
+
+function defaultStore(): Store {
+  insist(globalThis.indexedDB, "storage", "give store, such as new FileStore(folder) of ldpkit/node");
+  return new IndexedDBStore();
+}

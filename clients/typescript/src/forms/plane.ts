@@ -1,0 +1,122 @@
+/** Forms for locations, and for any small table of laws. */
+import { type Bytes, concat } from "../bytes.js";
+import type { Json } from "../canonical.js";
+import { list, must, record, such, whole } from "../fields.js";
+import { checkResponse, respond, ROUND } from "./response.js";
+import { domainSize, gridOf, index, indexBytes, locate, MOST, type Place, type Sampler, W, word } from "./sampler.js";
+import { part, table, worstColumn } from "./tables.js";
+
+const shape = list(whole(1, 2 ** 26), 1, 2);
+
+/** Places that are indices, or columns and rows; reports have the same shape, unless there are other reports. */
+function shaped(
+  axes: number[],
+  reports?: number,
+): { count: number; size: number; at(place: Place): number; write(i: number): Bytes } {
+  const count = domainSize(
+    axes.reduce((a, b) => a * b, 1),
+    "shape",
+  );
+  const [, rows] = axes;
+  if (rows === undefined) {
+    const all = reports ?? count;
+    return { count, size: indexBytes(all), at: ([place]) => place, write: (i) => index(i, all) };
+  }
+  const most = Math.max(...axes);
+  return {
+    count,
+    size: 2 * indexBytes(most),
+    at: ([column, row]) => column * rows + row,
+    write: (i) => concat(index(Math.floor(i / rows), most), index(i % rows, most)),
+  };
+}
+
+const rowsForm = record({ shape, rows: table });
+
+export function rows(form: Json): Sampler {
+  const { shape: axes, rows: laws } = rowsForm(form, "sampler");
+  const { size, count, at, write } = shaped(axes, laws[0].length);
+  must(laws.length === count && (axes.length === 1 || laws[0].length === count), "the number of rows");
+  return {
+    axes,
+    size,
+    ratio: worstColumn(laws),
+    draw: (place, random) => write(locate(random.u64(), laws[at(place)])[0]),
+  };
+}
+
+const sitesForm = record({ shape, ...ROUND });
+
+export function sites(form: Json): Sampler {
+  const integers = sitesForm(form, "sampler");
+  const { size, count, at, write } = shaped(integers.shape);
+  return {
+    axes: integers.shape,
+    size,
+    ratio: checkResponse(integers, count),
+    draw: (place, random) => write(respond(at(place), integers, random)),
+  };
+}
+
+const planarForm = record(
+  { grid: gridOf(2 ** 15), widths: list(whole(2, 2 ** 16), 2), inside: word, outside: word },
+  { reaches: list(whole(0, 2 ** 15), 1, MOST) },
+);
+
+export function planar(form: Json): Sampler {
+  const { grid, widths, inside, outside, reaches } = planarForm(form, "sampler");
+  const cells = 2 * grid;
+  const [columns, height] = widths;
+  const area = reaches ? 2 * reaches.reduce((a, b) => a + b, 0) : columns * height;
+  const more = inside - outside;
+  const edge = BigInt(area) * more;
+  must(
+    widths.every((each) => each % 2 === 0 && each <= cells) &&
+      (!reaches || (reaches.length === columns && reaches.every((each) => 2 * each <= height))),
+    "widths and reaches",
+  );
+  must(
+    area && area < cells * cells && outside && more > 0n && edge + BigInt(cells * cells) * outside === W,
+    "inside and outside",
+  );
+  const start = (place: number, width: number) => Math.min(Math.max(2 * place - width / 2, 0), cells - width);
+  const heights = reaches?.map((each) => BigInt(2 * each));
+  return {
+    axes: [grid + 1, grid + 1],
+    grid: [grid, grid],
+    size: 2 * indexBytes(cells),
+    ratio: { num: inside, den: outside },
+    draw([px, py], random) {
+      const drawn = random.u64();
+      let [x, y] = [0, 0];
+      if (drawn < edge) {
+        [x, y] = [start(px, columns), start(py, height)];
+        const i = drawn / more;
+        const [column, rest] = heights ? locate(i, heights) : [Number(i) / height, i % BigInt(height)];
+        x += Math.floor(column);
+        y += Number(rest) + (reaches ? height / 2 - reaches[column] : 0);
+      } else {
+        const i = Number((drawn - edge) / outside);
+        [x, y] = [Math.floor(i / cells), i % cells];
+      }
+      return concat(index(x, cells), index(y, cells));
+    },
+  };
+}
+
+const pairForm = record({ first: part, second: part }, { reference: list(such<number>(Number.isFinite), 2) });
+
+export function pair(form: Json): Sampler {
+  const { first, second, reference } = pairForm(form, "sampler");
+  const parts = [first, second];
+  const most = Math.max(first.cells, second.cells);
+  return {
+    axes: parts.flatMap((each) => each.axes),
+    grid: parts.flatMap((each) => each.grid!),
+    sectors: (form as { first: { stand?: Json } }).first.stand === "sector",
+    reference,
+    size: 2 * indexBytes(most),
+    ratio: { num: first.ratio.num * second.ratio.num, den: first.ratio.den * second.ratio.den },
+    draw: (place, random) => concat(...parts.map((each, i) => index(each.cell(place[i], random), most))),
+  };
+}

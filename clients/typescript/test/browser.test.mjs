@@ -1,0 +1,316 @@
+// The client in Chromium: what ships in the Python package, on a page of another origin than the collector.
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { canonical } from "../dist/node.js";
+import { isThere, launch, startPages } from "./chromium.mjs";
+import { fixture, newKey, publicText, sign, townCollector, vectorFiles } from "./common.mjs";
+
+const screens = process.env.LDPKIT_SCREENS;
+
+describe(
+  "Chromium",
+  { skip: isThere ? false : "no Chromium: apt-get install chromium, or set LDPKIT_CHROMIUM" },
+  () => {
+    let browser, pages, collector, query;
+
+    before(async () => {
+      const key = await newKey();
+      const core = structuredClone(fixture.collection); // without the locations, which the small file does not know
+      core.questions.pop();
+      core.spend.ask = core.questions.length;
+      collector = await townCollector(await sign(canonical, core, key));
+      const [snippet, guide] = await Promise.all(
+        ["../README.md", "../../../docs/guide/web-page.md"].map(async (name) => {
+          const text = await readFile(new URL(name, import.meta.url), "utf8");
+          return /```html\n([\s\S]*?)```/.exec(text)[1];
+        }),
+      );
+      assert.equal(guide, snippet); // so what is tried here is what both tell
+      const ours = snippet
+        .replace("https://collect.example.org/v1/collections/commute-2026", `${collector.url}/v1/collections/town`)
+        .replace("BD0u8r...", await publicText(key));
+      pages = await startPages({
+        "/snippet.html": ["text/html", ours],
+        "/internals.js": ["text/javascript", new URL("../dist/internals.js", import.meta.url)],
+        "/vectors.mjs": ["text/javascript", new URL("vectors.mjs", import.meta.url)],
+        "/vectors.json": ["application/json", JSON.stringify(await vectorFiles())],
+      });
+      browser = await launch();
+      query = `?key=${await publicText(key)}&collection=${collector.url}/v1/collections/town`;
+      if (screens) await mkdir(screens, { recursive: true });
+    });
+    after(async () => {
+      await browser?.close();
+      await browser?.remove();
+      await Promise.all([pages?.close(), collector?.close()]);
+    });
+
+    const open = async (more = "", origin = pages.url) => {
+      const page = await browser.context.newPage();
+      await page.goto(`${origin}/${query}${more}`);
+      await page.waitForFunction(() => document.body?.dataset.ready);
+      return page;
+    };
+    const forget = async () => {
+      const page = await browser.context.newPage();
+      await page.goto(`${pages.url}/ldpkit.js`);
+      await page.evaluate(
+        () =>
+          new Promise((resolve, reject) =>
+            Object.assign(indexedDB.deleteDatabase("ldpkit"), { onsuccess: resolve, onerror: reject }),
+          ),
+      );
+      await page.close();
+      collector.accepted.clear();
+      collector.requests.length = 0;
+      collector.next = undefined;
+    };
+    const shot = (page, name) => (screens ? page.screenshot({ path: `${screens}/${name}.png` }) : undefined);
+    const device = (page) =>
+      page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            indexedDB.open("ldpkit").onsuccess = (opened) => {
+              opened.target.result.transaction("device").objectStore("device").get("ldpkit").onsuccess = (event) =>
+                resolve(JSON.parse(event.target.result.slice(64)));
+            };
+          }),
+      );
+
+    test("all vectors are equal", async (context) => {
+      const page = await open();
+      const { equal, wrong } = await page.evaluate(async () => {
+        const [internals, { reportFor, canonical, covers }, { runVectors }, response] = await Promise.all([
+          import("/internals.js"),
+          import("/ldpkit-all.js"),
+          import("/vectors.mjs"),
+          fetch("/vectors.json"),
+        ]);
+        return runVectors({ ...internals, reportFor, canonical, covers }, await response.json());
+      });
+      assert.deepEqual(wrong.slice(0, 20), []);
+      context.diagnostic(JSON.stringify(equal));
+      assert.ok(Object.keys(equal).length >= 50);
+      await page.close();
+    });
+
+    test("the snippet of the README works as it stands, but for the address and the key", async () => {
+      await forget();
+      const page = await browser.context.newPage();
+      await page.goto(`${pages.url}/snippet.html`);
+      await page.getByRole("button", { name: "bike" }).click();
+      await page.getByText("Thank you.").waitFor();
+      await shot(page, "0-snippet");
+      assert.equal(collector.accepted.size, 1);
+      await page.close();
+    });
+
+    test("another origin, offline, closed, and back: the answer arrives once, without a preflight", async () => {
+      await forget();
+      let page = await open();
+      await shot(page, "1-asked");
+      await browser.context.setOffline(true);
+      await page.getByRole("button", { name: "bike" }).click();
+      await page.waitForFunction(() => /stored/.test(document.querySelector("output").textContent));
+      await shot(page, "2-offline");
+      assert.equal(collector.accepted.size, 0);
+      const [{ upload }] = (await device(page)).answers;
+      await page.close(); // its beacon goes nowhere either
+      await browser.context.setOffline(false);
+      page = await open();
+      await page.waitForFunction(() => document.body.dataset.state === "sent");
+      await shot(page, "3-arrived");
+      await page.getByRole("button", { name: "car" }).click(); // asked again: the same report, nothing sent
+      await page.waitForTimeout(100);
+      const { answers } = await device(page);
+      assert.deepEqual(
+        answers.map((each) => [each.upload, each.state]),
+        [[upload, "sent"]],
+      );
+      assert.equal(collector.accepted.size, 1);
+      assert.deepEqual(collector.conflicts, []);
+      const posts = collector.requests.filter(({ method }) => method !== "GET");
+      assert.ok(
+        posts.length >= 1 &&
+          posts.every(
+            ({ method, headers }) =>
+              method === "POST" && headers["content-type"] === undefined && headers.cookie === undefined,
+          ),
+        JSON.stringify(posts),
+      );
+      assert.notEqual(new URL(posts[0].headers.origin).host, new URL(collector.url).host);
+      await page.close();
+    });
+
+    test("a page that goes offline and back sends by itself", async () => {
+      await forget();
+      const page = await open();
+      await browser.context.setOffline(true);
+      await page.getByRole("button", { name: "bus" }).click();
+      await page.waitForFunction(() => document.body.dataset.state === "waiting");
+      await browser.context.setOffline(false);
+      await page.waitForFunction(() => document.body.dataset.state === "sent");
+      assert.equal(collector.accepted.size, 1);
+      await page.close();
+    });
+
+    test("a page that closes sends a beacon, which confirms nothing: it is sent again and counted once", async () => {
+      await forget();
+      let page = await open("&automatic=no");
+      await page.evaluate(async () => {
+        const { Collection } = await import("/ldpkit.js");
+        const options = new URLSearchParams(location.search);
+        const c = await Collection.fetch(options.get("collection"), { publicKey: options.get("key"), automatic: true });
+        c.flush = async () => ({}); // only the beacon
+        await c.answer("commute", "walk");
+      });
+      await page.goto("about:blank");
+      for (let i = 0; i < 50 && !collector.accepted.size; i++) await page.waitForTimeout(20);
+      assert.equal(collector.accepted.size, 1);
+      await page.close();
+      page = await open();
+      await page.waitForFunction(() => document.body.dataset.state === "sent");
+      assert.equal(collector.accepted.size, 1);
+      assert.deepEqual(collector.conflicts, []);
+      await page.close();
+    });
+
+    test("two tabs that race make one report for each question", async () => {
+      await forget();
+      const tabs = await Promise.all([open("&automatic=no"), open("&automatic=no")]);
+      const race = () =>
+        Promise.all(
+          tabs.map((page) =>
+            page.evaluate(async () => {
+              const made = await Promise.all(
+                ["walk", "bike", "bus", "car"].map((value) => collection.answer("commute", value)),
+              );
+              await Promise.all([1, 2, 3].map((value) => collection.answer("page", value)));
+              await Promise.all([collection.flush(), collection.flush()]);
+              return made.map(({ report }) => [...report].join());
+            }),
+          ),
+        );
+      assert.equal(new Set((await race()).flat()).size, 1);
+      assert.equal((await device(tabs[0])).answers.length, 2);
+      assert.equal(collector.accepted.size, 2);
+      assert.equal(collector.requests.filter(({ method }) => method === "POST").length, 2); // the tabs took turns
+      await Promise.all(tabs.map((page) => page.close()));
+    });
+
+    test("a record that is damaged, a database that is full, and one that is cleared under a page", async () => {
+      await forget();
+      let page = await open("&automatic=no");
+      const answer = (question, value) =>
+        page.evaluate(
+          ([question, value]) =>
+            collection.answer(question, value).then(
+              () => "stored",
+              (error) => `${error.code}: ${error.message}`,
+            ),
+          [question, value],
+        );
+      await page.evaluate(() => {
+        window.put = IDBObjectStore.prototype.put;
+        IDBObjectStore.prototype.put = () => {
+          throw new DOMException("no room", "QuotaExceededError");
+        };
+      });
+      assert.match(await answer("commute", "bike"), /^storage: .*nothing was spent.*no room/);
+      await page.evaluate(() => (IDBObjectStore.prototype.put = window.put));
+      assert.equal((await page.evaluate(() => collection.ledger())).charges.length, 0);
+      assert.equal(await answer("commute", "bike"), "stored");
+      const write = (change) =>
+        page.evaluate(
+          (change) =>
+            new Promise((resolve) => {
+              indexedDB.open("ldpkit").onsuccess = ({ target: { result } }) => {
+                const table = result.transaction("device", "readwrite").objectStore("device");
+                table.get("ldpkit").onsuccess = (event) => {
+                  const value =
+                    change === "flip"
+                      ? event.target.result.replace('"waiting"', '"Waiting"')
+                      : change === "object"
+                        ? { secret: 1 }
+                        : event.target.result;
+                  table.put(value, "ldpkit").onsuccess = () => (result.close(), resolve());
+                };
+              };
+            }),
+          change,
+        );
+      for (const change of ["flip", "object"]) {
+        await write(change);
+        assert.match(await answer("page", 1), /^damaged: ldpkit is damaged/);
+      }
+      await page.close();
+      page = await open("&automatic=no");
+      assert.equal(await page.evaluate(() => document.body.dataset.ready), "damaged");
+      await shot(page, "4-damaged");
+      await page.close();
+      await forget();
+      page = await open("&automatic=no");
+      assert.equal(await answer("commute", "bike"), "stored");
+      await page.evaluate(() => new Promise((resolve) => (indexedDB.deleteDatabase("ldpkit").onsuccess = resolve)));
+      assert.match(await answer("commute", "bike"), /^storage: ldpkit was cleared/);
+      await page.close();
+    });
+
+    test("localStorage under Web Locks, in two tabs; full, and cleared", async () => {
+      await forget();
+      const tabs = await Promise.all([open("&automatic=no"), open("&automatic=no")]);
+      const use = (page, ...values) =>
+        page.evaluate(async (values) => {
+          const { Collection, LocalStorageStore } = await import("/ldpkit-all.js");
+          const options = new URLSearchParams(location.search);
+          window.local ??= await Collection.fetch(options.get("collection"), {
+            publicKey: options.get("key"),
+            automatic: false,
+            store: new LocalStorageStore("town"),
+          });
+          return Promise.all(
+            values.map((value) =>
+              local.answer("page", value).then(
+                ({ report }) => [...report].join(),
+                (error) => `${error.code}: ${error.message}`,
+              ),
+            ),
+          );
+        }, values);
+      const made = await Promise.all(tabs.map((page) => use(page, 1, 2, 3)));
+      assert.equal(new Set(made.flat()).size, 1);
+      await tabs[0].evaluate(() => {
+        Storage.prototype.setItem = () => {
+          throw new DOMException("no room", "QuotaExceededError");
+        };
+      });
+      assert.match(
+        await tabs[0].evaluate(() => local.answer("colour", 1).catch((error) => error.message)),
+        /takes no more/,
+      );
+      await tabs[1].evaluate(() => localStorage.clear());
+      assert.match((await use(tabs[1], 1))[0], /^storage: town was cleared/);
+      await Promise.all(tabs.map((page) => page.close()));
+    });
+
+    test("a page without a secure context is told why nothing happens", async () => {
+      const page = await open("", pages.plain);
+      assert.equal(await page.evaluate(() => document.body.dataset.ready), "insecure-context");
+      assert.match(await page.locator("output").textContent(), /secure context: serve it over HTTPS/);
+      await shot(page, "5-insecure");
+      await page.close();
+    });
+
+    test("a file that was changed on the way is refused on the page", async () => {
+      await forget();
+      const { envelope } = collector;
+      collector.envelope = { ...envelope, collection: { ...envelope.collection, purpose: "To know you." } };
+      const page = await open();
+      collector.envelope = envelope;
+      assert.equal(await page.evaluate(() => document.body.dataset.ready), "bad-signature");
+      await shot(page, "6-changed");
+      await page.close();
+    });
+  },
+);

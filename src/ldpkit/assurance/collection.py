@@ -1,0 +1,190 @@
+"""A collection for those who answer or allow it: what is asked, and what each answer reveals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ldpkit.assurance.adversary.compare import risk
+from ldpkit.assurance.adversary.risk_record import Risk
+from ldpkit.assurance.adversary.words import suspicion_in_words
+from ldpkit.client.collection import Collection
+from ldpkit.client.questions import FIXED, FREQUENCY, Question
+from ldpkit.client.spending import micro_text
+from ldpkit.core.errors import LdpkitError
+from ldpkit.core.results import TOP, Result
+from ldpkit.core.tables import Table
+from ldpkit.protocols.collection.building import mechanism_of
+from ldpkit.protocols.collection.domains import labels_of
+from ldpkit.protocols.ledger import MICRO
+
+__all__ = ["CollectionSummary", "summarise"]
+
+_SHOWN = 6  # labels of a question that are listed
+
+
+@dataclass(frozen=True, repr=False)
+class CollectionSummary(Result):
+    """What a collection asks, and what it gives away.
+
+    Parameters
+    ----------
+    collection : Collection
+        The collection.
+    risks : tuple of Risk or None
+        What an adversary learns from the first answer to each question; None where that is not known.
+    """
+
+    collection: Collection
+    risks: tuple[Risk | None, ...]
+
+    kind: ClassVar[str] = "collection"
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        return f"{self.collection.purpose} ({self.collection.id}, version {self.collection.version})"
+
+    @property
+    def caption(self) -> str:
+        """What the columns mean, and what was checked."""
+        return (
+            "first, next: what the first answer and each further one cost, as an epsilon; guessed: how often "
+            "who "
+            f"guesses from one answer is right; blind: without it; {self.collection.checked}"
+        )
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return one record for each question."""
+        pairs = zip(self.collection.questions, self.risks, strict=True)
+        rows = [
+            {
+                "question": question.id,
+                "text": question.text,
+                "answers": _answers(question),
+                "mechanism": question.mechanism,
+                "first": micro_text(question.first),
+                "next": micro_text(question.next),
+                "guessed": None if found is None else found.success,
+                "blind": None if found is None else found.blind,
+                "words": " ".join(_words(question, found)),
+            }
+            for question, found in pairs
+        ]
+        return rows[:top]
+
+    def about(self) -> dict[str, Any]:
+        """Return what holds for all questions."""
+        collection = self.collection
+        return {
+            "id": collection.id,
+            "version": collection.version,
+            "digest": collection.digest,
+            "purpose": collection.purpose,
+            "rounds": collection.rounds.to_json(),
+            "ask": collection.ask,
+            "promise": collection.promise.to_json(),
+            "least_reports": collection.least_reports,
+            "randomness": collection.randomness,
+            "key": None if collection.key is None else str(collection.key),
+        }
+
+    def notes(self) -> list[str]:
+        """Return what a person should know, a sentence at a time."""
+        collection, rounds = self.collection, self.collection.rounds
+        count = len(collection.questions)
+        asked = (
+            "every question"
+            if collection.ask == count
+            else f"{collection.ask} of {count} questions, drawn at random"
+        )
+        times = "once" if rounds.every == "once" else f"{rounds.every}, {rounds.count} times"
+        told = [
+            f"A person answers {asked}, {times}, from {rounds.start} on.",
+            f"The promise: {collection.promise}.",
+        ]
+        lifetime = collection.promise.lifetime
+        if lifetime is not None:
+            told.append(
+                suspicion_in_words(lifetime / MICRO).replace("the report is", "all answers together are")
+            )
+        told += [
+            f"{question.id}: {sentence}"
+            for question, found in zip(collection.questions, self.risks, strict=True)
+            for sentence in _words(question, found)
+        ]
+        told.append(f"Nothing is shown of a question with fewer than {collection.least_reports} answers.")
+        return told
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be known before the collection is allowed."""
+        found = []
+        if self.collection.promise.lifetime is None:
+            found.append("there is no bound on what a person gives away: a value that changes is told")
+        if self.collection.randomness != "secure":
+            found.append("reports are made with a seed: they protect nobody, and are for tests alone")
+        return tuple(found)
+
+    def tables(self, top: int | None = TOP) -> list[Table]:
+        """Return the questions; the words are in the notes."""
+        rows = [{name: cell for name, cell in row.items() if name != "words"} for row in self.rows(top)]
+        return [Table.of(rows, title=self.title, caption=self.caption)]
+
+
+def summarise(collection: Collection) -> CollectionSummary:
+    """Return a collection in words, with what each answer reveals.
+
+    Examples
+    --------
+    >>> from ldpkit.protocols.collection.building import compile_toml
+    >>> made = compile_toml(b'''
+    ... id = "a"
+    ... version = 1
+    ... purpose = "To see."
+    ... rounds = {every = "once", start = 2026-12-01}
+    ... questions = [{id = "q", text = "Yes?", domain = ["no", "yes"], mechanism = "grr", epsilon = 1}]
+    ... ''')
+    >>> print(summarise(made).notes()[3])
+    q: A report shows the person's own value in 73.1% of all cases, and each other value in 26.9%.
+    """
+    return CollectionSummary(collection, tuple(map(_risk, collection.questions)))
+
+
+def _risk(question: Question) -> Risk | None:
+    try:
+        return risk(mechanism_of(question))[0]
+    except LdpkitError:  # of locations it is not known
+        return None
+
+
+def _words(question: Question, found: Risk | None) -> list[str]:
+    if found is not None:
+        told = found.notes()
+    elif question.first is None:
+        told = ["One answer gives the value away."]
+    else:
+        told = [suspicion_in_words(question.first / MICRO)]
+    if question.value == FIXED and question.first is not None:
+        told.append(
+            f"The device goes on reporting its first value: all its answers together cost epsilon "
+            f"{micro_text(question.first)}."
+        )
+    return told
+
+
+def _answers(question: Question) -> str:
+    """Return what can be answered, in short."""
+    domain = question.domain
+    if question.kind == FREQUENCY:
+        if isinstance(domain, int):
+            return f"0 to {domain - 1}"
+        labels = labels_of(domain)
+        more = "" if len(labels) <= _SHOWN else f", ... {len(labels)} in all"
+        return ", ".join(labels[:_SHOWN]) + more
+    if isinstance(domain, list):
+        return f"{domain[0]:g} to {domain[1]:g}"
+    if "period" in domain:
+        return f"around a circle, {domain['low']:g} to {math.fsum([domain['low'], domain['period']]):g}"
+    return f"a location in a {domain['shape']}"

@@ -1,0 +1,270 @@
+"""`ldpkit collection new`: a collection file from a question and the accuracy that is wanted."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli import options as opt
+from ldpkit.cli.outputs import check_ending, check_output, write_text
+from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
+from ldpkit.cli.printing import note
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.core.domains.base import Domain
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit collection new commute.toml --purpose "How people travel to work." \\
+    --question commute --text "How do you travel to work?" \\
+    --domain walk,bike,bus,car --n 20000 --within 0.02
+  ldpkit collection new commute.toml --add --question age \\
+    --text "How old are you?" --low 0 --high 120 --n 20000 -e 0.5
+  ldpkit collection new commute.toml
+
+The last one asks for all of it.
+"""
+
+
+class Every(enum.StrEnum):
+    """How often a device answers."""
+
+    once = "once"
+    daily = "daily"
+    weekly = "weekly"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("new", epilog=_EXAMPLES)(new)
+
+
+def new(
+    file: Annotated[Path, typer.Argument(help="The .toml file to write.")],
+    question: Annotated[
+        str | None, typer.Option("--question", help="The id of the question.", show_default=False)
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", help="What people read.", show_default=False)] = None,
+    purpose: Annotated[
+        str | None, typer.Option("--purpose", help="What it is for, in a sentence.", show_default=False)
+    ] = None,
+    domain: opt.DomainOption = None,
+    low: opt.LowOption = None,
+    high: opt.HighOption = None,
+    period: opt.PeriodOption = None,
+    people: opt.PeopleOption = None,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            "--within",
+            help="How far off the answer may be, with probability 0.95: a share, a mean, a direction.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: opt.EpsilonOption = None,
+    mechanism: opt.MechanismOption = None,
+    parameter: opt.ParameterOption = None,
+    fixed: Annotated[
+        bool, typer.Option("--fixed", help="A longitudinal mechanism goes on reporting the first value.")
+    ] = False,
+    every: Annotated[Every, typer.Option("--every", help="How often a device answers.")] = Every.once,
+    start: Annotated[
+        str | None, typer.Option("--start", help="The first day, such as 2026-12-01.", show_default="today")
+    ] = None,
+    count: Annotated[int, typer.Option("--count", min=1, help="How many rounds there are.")] = 1,
+    add: Annotated[bool, typer.Option("--add", help="Add the question to a file that exists.")] = False,
+    force: opt.ForceOption = False,
+) -> None:
+    """Write a collection file; mechanism and epsilon are chosen for you.
+
+    Say how exact the answer must be and how many people answer, and the smallest
+    epsilon that does it is chosen, or give an epsilon. The reason stands in the file
+    as a comment. Without --question, everything is asked for.
+    """
+    check_ending(file, "FILE", [".toml"])
+    if add:
+        refuse_options("the file says that already", purpose=purpose, start=start, force=force)
+        if not file.exists():
+            raise InvalidInputError(f"{str(file)!r} does not exist: leave out --add to begin it")
+    else:
+        check_output(file, force=force, inputs=[])
+    asks = question is None
+    asked = _Answers(asks)
+    if not add:
+        purpose = asked.take(purpose, "What is the collection for, in a sentence?", "--purpose")
+    question = asked.take(question, "A short name for the question, such as commute?", "--question")
+    text = asked.take(text, "The question, as people read it?", "--text")
+    if asks and domain is None and low is None and period is None:
+        domain, low, high, period = asked.values()
+    space = _space(domain, low, high, period)
+    if mechanism is None:
+        if asks and people is None:
+            people = int(asked.number("How many people will answer?"))
+        if asks and within is None and epsilon is None:
+            within = asked.number(
+                "How far off may the answer be (a share such as 0.02, or in the unit asked for)?"
+            )
+    table, reasons = _question(
+        question, text, space, people, within, epsilon, mechanism, parse_parameters(parameter)
+    )
+    if fixed:
+        table["value"] = "fixed"
+    _write(file, table, reasons, purpose, people, str(every), _day(start), count, add=add)
+    for reason in reasons:
+        note(reason)
+    note(f"{'added to' if add else 'wrote'} {file}: look at it, then 'ldpkit collection check {file}'")
+
+
+class _Answers:
+    """Takes what options did not say from the user, or refuses where nothing may be asked."""
+
+    def __init__(self, may_ask: bool) -> None:
+        self._may_ask = may_ask
+
+    def take(self, given: str | None, question: str, option: str) -> str:
+        if given is not None:
+            return given
+        if not self._may_ask:
+            raise InvalidParameterError(f"{question} Give {option}, or leave out --question to be asked")
+        return self._prompt(question)
+
+    def number(self, question: str) -> float:
+        answer = self._prompt(question)
+        try:
+            return float(answer)
+        except ValueError:
+            raise InvalidParameterError(f"{answer!r} is no number: start again") from None
+
+    def values(self) -> tuple[str | None, float | None, float | None, float | None]:
+        """Ask for the values that can be answered: labels, a range or a circle."""
+        answer = self._prompt(
+            "What can be answered: labels with commas, LOW..HIGH for numbers, or circle PERIOD?"
+        )
+        if answer.startswith("circle "):
+            return None, None, None, _float(answer.removeprefix("circle "))
+        first, dots, last = answer.partition("..")
+        if dots:
+            return None, _float(first), _float(last), None
+        return answer, None, None, None
+
+    @staticmethod
+    def _prompt(question: str) -> str:
+        try:
+            return str(typer.prompt(question, err=True)).strip()
+        except typer.Abort:
+            raise InvalidInputError(f"{question} There was no answer: nothing was written") from None
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameterError(f"{text.strip()!r} is no number: start again") from None
+
+
+def _day(text: str | None) -> datetime.date:
+    if text is None:
+        return datetime.datetime.now(datetime.UTC).date()
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise InvalidParameterError(f"--start is a day such as 2026-12-01, got {text!r}") from None
+
+
+def _space(domain: str | None, low: float | None, high: float | None, period: float | None) -> Domain:
+    circle = parse_circle(period, low, high)
+    interval = None if circle is not None else parse_interval(low, high)
+    if domain is not None:
+        refuse_options("categories have a --domain", low=low, high=high, period=period)
+        return parse_domain(domain)
+    found = circle or interval
+    if found is None:
+        raise InvalidParameterError("what can be answered? give --domain, --low and --high, or --period")
+    return found
+
+
+def _question(
+    name: str,
+    text: str,
+    space: Domain,
+    people: int | None,
+    within: float | None,
+    epsilon: float | None,
+    mechanism: str | None,
+    parameters: dict[str, str],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the table of the question, and the reasons for what was chosen."""
+    table: dict[str, Any] = {"id": name, "text": text, **_written(space)}
+    if within is not None:
+        table["within"] = within
+    if mechanism is not None:
+        from ldpkit.mechanisms.base import MECHANISMS
+
+        kind = MECHANISMS.get(mechanism)
+        known = {each.name: each for each in kind.declared}
+        for key in parameters:
+            if key not in known:
+                raise InvalidParameterError(
+                    f"{mechanism} has no parameter {key!r}: it takes {', '.join(known)}"
+                )
+        given = {key: known[key].parse(value) for key, value in parameters.items()}
+        if epsilon is not None:
+            given["epsilon"] = epsilon
+        return table | {"mechanism": kind.name, **given}, ("Mechanism and parameters were given.",)
+    if parameters:
+        raise InvalidParameterError("--parameter is for a mechanism that is named: name it with -p")
+    if people is None:
+        raise InvalidParameterError(
+            "how many people will answer? give --n, so that a mechanism can be chosen"
+        )
+    if (within is None) == (epsilon is None):
+        raise InvalidParameterError("give either --within, how far off the answer may be, or --epsilon")
+    from ldpkit.planning.survey.new_question import choose_question
+    from ldpkit.planning.survey.question import PlannedQuestion
+
+    chosen = choose_question(PlannedQuestion(name, space, within), people, epsilon=epsilon)
+    made = chosen.choice.mechanism
+    reasons = (*chosen.reasons, *(f"Warning: {each}" for each in chosen.warnings))
+    return table | {"mechanism": made.name, "epsilon": made.epsilon}, reasons
+
+
+def _written(space: Domain) -> dict[str, Any]:
+    form = space.to_json()
+    if isinstance(form, dict):
+        return {"period": form["period"], "low": form["low"]} if form["low"] else {"period": form["period"]}
+    return {"domain": form} if space.size is not None else {"low": form[0], "high": form[1]}
+
+
+def _write(
+    file: Path,
+    table: dict[str, Any],
+    reasons: tuple[str, ...],
+    purpose: str | None,
+    people: int | None,
+    every: str,
+    start: datetime.date,
+    count: int,
+    *,
+    add: bool,
+) -> None:
+    """Write the file if it can be compiled, and not otherwise."""
+    from ldpkit.protocols.collection.building import compile_toml
+    from ldpkit.protocols.collection.text import collection_text, question_text
+
+    if add:
+        head = file.read_text(encoding="utf-8").rstrip("\n") + "\n"
+    else:
+        if every == Every.once and count != 1:
+            raise InvalidParameterError(f"--count {count} needs --every daily or weekly: once is one round")
+        head = collection_text(file.stem, purpose or "", people=people, every=every, start=start, count=count)
+    whole = head + question_text(table, reasons)
+    compile_toml(whole.encode(), str(file))
+    write_text(file, whole)

@@ -1,0 +1,95 @@
+"""`ldpkit collection keygen` and `sign`: who stands behind a collection."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ldpkit.cli.collection_check import CollectionArgument
+from ldpkit.cli.options import ForceOption, OutputOption
+from ldpkit.cli.outputs import check_ending, check_output, write_text
+from ldpkit.cli.printing import note
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+__all__ = ["add_to"]
+
+_KEYGEN = """
+\b
+Examples:
+  ldpkit collection keygen town.pem
+"""
+_SIGN = """
+\b
+Examples:
+  ldpkit collection sign commute.toml --private-key town.pem -o commute.json
+  ldpkit collection sign commute.toml --unsigned -o commute.json
+"""
+_MOST_BYTES = 1 << 16
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("keygen", epilog=_KEYGEN)(keygen)
+    app.command("sign", epilog=_SIGN)(sign)
+
+
+def keygen(
+    file: Annotated[Path, typer.Argument(help="The file for the private key; it stays with you.")],
+) -> None:
+    """Make a key to sign collections with, and print its public half.
+
+    The public half goes into the clients: they take what this key has signed and
+    nothing else. A file that exists is never overwritten.
+    """
+    from ldpkit.client.signing import SigningKey
+    from ldpkit.core.wholefile import check_target
+
+    check_target(file)
+    key = SigningKey.new()
+    try:
+        place = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InvalidInputError(
+            f"{str(file)!r} exists: a key that is overwritten is lost, so choose another name"
+        ) from None
+    with os.fdopen(place, "wb") as stream:
+        stream.write(key.to_pem())
+        stream.flush()
+        os.fsync(stream.fileno())
+    print(key.public)
+    note(f"wrote {file}: only you may read it; the line above is the public key, for the clients")
+
+
+def sign(
+    file: CollectionArgument,
+    private_key: Annotated[
+        Path | None,
+        typer.Option("--private-key", help="The file that keygen wrote.", show_default=False),
+    ] = None,
+    unsigned: Annotated[
+        bool, typer.Option("--unsigned", help="Write it without a signature, for tests.")
+    ] = False,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Check a collection, and write the canonical file that devices get."""
+    from ldpkit.client.signing import SigningKey
+    from ldpkit.protocols.collection.files import load_collection, seal
+
+    if (private_key is None) == (not unsigned):
+        raise InvalidParameterError("who signs? give --private-key, or --unsigned for a test without a key")
+    if output is None:
+        raise InvalidParameterError("where to? give a .json file with -o, or - for standard output")
+    check_ending(output, "--output", [".json"])
+    check_output(output, force=force, inputs=[file, private_key])
+    found = load_collection(file)
+    key = None
+    if private_key is not None:
+        with private_key.open("rb") as stream:
+            key = SigningKey.from_pem(stream.read(_MOST_BYTES))
+    write_text(output, seal(found, key).decode())
+    by = "unsigned" if key is None else f"signed by {key.public}"
+    note(f"wrote {output}: {found.id}, version {found.version}, digest {found.digest}, {by}")

@@ -1,0 +1,57 @@
+"""`ldpkit collection simulate`: the whole collection on invented people, before it is launched."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from ldpkit.cli import options as opt
+from ldpkit.cli.collection_check import CollectionArgument
+from ldpkit.cli.outputs import check_page, write_text
+from ldpkit.cli.printing import note, present, watched
+from ldpkit.core.errors import InvalidParameterError
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit collection simulate commute.toml --n 20000
+  ldpkit collection simulate commute.json --n 20000 --report page.html
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("simulate", epilog=_EXAMPLES)(simulate)
+
+
+def simulate(
+    file: CollectionArgument,
+    people: opt.PeopleOption = None,
+    repeats: Annotated[int, typer.Option("--repeat", "-r", min=1, help="How often they are asked.")] = 20,
+    seed: opt.RepeatableSeedOption = 0,
+    report: opt.PageOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
+) -> None:
+    """Carry out a collection on invented people: errors, coverage, and the page as it will look."""
+    check_page(report, force=force, inputs=[file])
+    from ldpkit.core.random import seeded
+    from ldpkit.protocols.collection.files import expected_people, load_collection
+    from ldpkit.simulation.rehearsal import rehearse
+
+    collection = load_collection(file)
+    count = people or expected_people(file)
+    if count is None:
+        raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")
+    trials = rehearse(collection, count, repeats=repeats, rng=seeded(seed), watch=watched)
+    present(trials, output)
+    if report is not None:
+        from ldpkit.figures.collection_page import collection_page
+
+        write_text(report, collection_page(collection, trials, command=shlex.join(["ldpkit", *sys.argv[1:]])))
+        note(f"wrote {report}")

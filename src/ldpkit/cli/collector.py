@@ -1,0 +1,249 @@
+"""`ldpkit collector`: look after a running collector, or after its database."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli.app import Group
+from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, FormatOption
+from ldpkit.cli.outputs import check_output
+from ldpkit.cli.printing import present, show
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.collector.database import Connection
+    from ldpkit.collector.remote import Collector
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit collector estimates commute-2026 --question commute --url http://localhost:8000
+  ldpkit collector estimates commute-2026 --question commute --round 0,1 --change
+  ldpkit collector export commute-2026 commute.ldp --question commute
+  ldpkit collector close commute-2026 --round 3
+  ldpkit collector tokens --data ldpkit-data --new "weekly report"
+  ldpkit collector backup monday.db --data ldpkit-data
+  ldpkit collector verify --data ldpkit-data
+"""
+
+UrlOption = Annotated[str, typer.Option("--url", help="Where the collector is.")]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(
+        "--token", help="A token; LDPKIT_TOKEN is better, for others can see this one.", show_default=False
+    ),
+]
+DataFolder = Annotated[str, typer.Option("--data", help="The folder of the database, or postgresql://...")]
+QuestionOption = Annotated[str, typer.Option("--question", help="The id of the question.")]
+RoundOption = Annotated[int, typer.Option("--round", min=0, help="The round.")]
+CollectionArgument = Annotated[str, typer.Argument(help="The id of the collection.")]
+
+_URL, _DATA = "http://localhost:8000", "ldpkit-data"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    group = typer.Typer(
+        cls=Group,
+        help="Read, close, back up and check a collection service.",
+        epilog=_EXAMPLES,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    for command in (estimates, export, close, erase, tokens, backup, restore, verify):
+        group.command(command.__name__, epilog=_EXAMPLES)(command)
+    app.add_typer(group, name="collector")
+
+
+def _remote(url: str, token: str | None) -> Collector:
+    from ldpkit.collector.remote import Collector
+
+    return Collector(url, token)
+
+
+def estimates(
+    collection: CollectionArgument,
+    question: QuestionOption,
+    rounds: Annotated[str, typer.Option("--round", help="A round, or several such as 0,1,2.")] = "0",
+    change: Annotated[
+        bool, typer.Option("--change", help="The change from the first of two rounds to the second.")
+    ] = False,
+    estimator: Annotated[
+        str | None, typer.Option("--estimator", help="As of 'ldpkit estimate'.", show_default=False)
+    ] = None,
+    consistency: ConsistencyOption = None,
+    output: FormatOption = Format.table,
+    url: UrlOption = _URL,
+    token: TokenOption = None,
+) -> None:
+    """Show what a question came to, with error bars."""
+    numbers = _rounds(rounds)
+    remote = _remote(url, token)
+    options: dict[str, Any] = {"estimator": estimator, "consistency": consistency}
+    if change:
+        if len(numbers) != 2:
+            raise InvalidParameterError(
+                f"a change is between two rounds, such as --round 0,1, got {rounds!r}"
+            )
+        found: Any = remote.change(collection, question, *numbers, **options)
+    elif len(numbers) > 1:
+        found = remote.together(collection, question, numbers, **options)
+    else:
+        found = remote.estimate(collection, question, number=numbers[0], **options)
+    present(found, output)
+
+
+def export(
+    collection: CollectionArgument,
+    output: Annotated[Path, typer.Argument(help="A file that ends in .ldp, .csv or .parquet.")],
+    question: QuestionOption,
+    number: RoundOption = 0,
+    force: ForceOption = False,
+    url: UrlOption = _URL,
+    token: TokenOption = None,
+) -> None:
+    """Write the reports of a question and round to a file, without ids, in random order."""
+    from ldpkit.collector.export import ENDINGS
+
+    if output.suffix.removeprefix(".") not in ENDINGS:
+        raise InvalidInputError(f"{str(output)!r} ends in none of .{', .'.join(ENDINGS)}: choose one")
+    check_output(output, force=force, inputs=[])
+    _remote(url, token).export(collection, question, output, number=number)
+    typer.echo(f"wrote {output}", err=True)
+
+
+def close(
+    collection: CollectionArgument,
+    number: Annotated[
+        int | None, typer.Option("--round", min=0, help="The round to close.", show_default=False)
+    ] = None,
+    retire: Annotated[
+        bool, typer.Option("--retire", help="Close every round and take no further answer.")
+    ] = False,
+    url: UrlOption = _URL,
+    token: TokenOption = None,
+) -> None:
+    """Close a round for ever: late answers are refused, and the ids that came with the reports forgotten."""
+    if (number is None) == (not retire):
+        raise InvalidParameterError("say which round with --round, or --retire for the whole collection")
+    remote = _remote(url, token)
+    if retire:
+        remote.retire(collection)
+    else:
+        remote.close(collection, number or 0)
+    typer.echo(f"closed {'all rounds' if retire else f'round {number}'} of {collection}", err=True)
+
+
+@contextlib.contextmanager
+def _connected(data: str, *, is_writer: bool = False) -> Iterator[Connection]:
+    from ldpkit.collector.database import open_database
+
+    database = open_database(data)
+    connection = database.connect_writer() if is_writer else database.connect()
+    try:
+        database.check(connection)
+        yield connection
+    finally:
+        connection.close()
+
+
+def tokens(
+    data: DataFolder = _DATA,
+    new: Annotated[
+        str | None,
+        typer.Option("--new", help="Make a token with this name, and show it once.", show_default=False),
+    ] = None,
+    admin: Annotated[
+        bool, typer.Option("--admin", help="One that may also put up and close collections.")
+    ] = False,
+    revoke: Annotated[
+        str | None,
+        typer.Option("--revoke", help="Make the token of this name worthless.", show_default=False),
+    ] = None,
+    output: FormatOption = Format.table,
+) -> None:
+    """List, make and revoke tokens, also while the service runs."""
+    from ldpkit.collector.tokens import ADMIN, ANALYST, list_tokens, new_token, revoke_token
+
+    with _connected(data) as connection:
+        if new is not None:
+            typer.echo(new_token(connection, new, ADMIN if admin else ANALYST))
+        elif revoke is not None:
+            revoke_token(connection, revoke)
+            typer.echo(f"revoked {revoke!r}", err=True)
+        else:
+            show(
+                [{"name": name, "role": role} for name, role in list_tokens(connection)],
+                output,
+                kind="tokens",
+            )
+
+
+def backup(
+    target: Annotated[Path, typer.Argument(help="Where to write the copy.")],
+    data: DataFolder = _DATA,
+    force: ForceOption = False,
+) -> None:
+    """Copy the database to a file while the service runs; use pg_dump for PostgreSQL."""
+    from ldpkit.collector.backup import back_up
+
+    check_output(target, force=force, inputs=[data])
+    back_up(data, target)
+    typer.echo(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(help="A file that 'backup' wrote.")],
+    data: DataFolder = _DATA,
+    force: ForceOption = False,
+) -> None:
+    """Put a backup in the place of the database; the service must not run."""
+    from ldpkit.collector.backup import put_back
+
+    put_back(source, data, force=force)
+    typer.echo(f"restored {data} from {source}", err=True)
+
+
+def verify(
+    data: DataFolder = _DATA,
+    repair: Annotated[bool, typer.Option("--repair", help="Write tallies that differ anew.")] = False,
+    output: FormatOption = Format.table,
+) -> None:
+    """Check every checksum and count every report again; exit with 1 if something is wrong."""
+    from ldpkit.collector.verify import verify as check
+
+    with _connected(data, is_writer=repair) as connection:
+        found = list(check(connection, repair=repair))
+    rows = [{"what": each.what, "n": each.n, "problem": each.problem or "none"} for each in found]
+    show(rows, output, kind="verification")
+    if not all(each.is_good for each in found):
+        raise typer.Exit(1)
+
+
+def erase(
+    collection: CollectionArgument,
+    force: ForceOption = False,
+    url: UrlOption = _URL,
+    token: TokenOption = None,
+) -> None:
+    """Delete a collection with all its reports, for ever; needs --force."""
+    if not force:
+        raise InvalidParameterError(
+            f"this deletes every report of {collection!r} for ever: give --force if that is what you want"
+        )
+    _remote(url, token).erase(collection)
+    typer.echo(f"erased {collection}", err=True)
+
+
+def _rounds(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+        raise InvalidParameterError(f"--round is a whole number, or several such as 0,1,2, got {text!r}")
+    return [int(part) for part in parts]

@@ -1,0 +1,104 @@
+"""`ldpkit plan survey`: one budget for several questions, split or spent on a few of them."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli import options as opt
+from ldpkit.cli.outputs import check_ending, check_output, write_text
+from ldpkit.cli.printing import note, present
+from ldpkit.core.errors import InvalidParameterError
+
+if TYPE_CHECKING:
+    from ldpkit.planning.survey.plans import SurveyPlan
+    from ldpkit.planning.survey.question import Choice
+    from ldpkit.protocols.collection.drafts import Draft
+    from ldpkit.protocols.collection.written import Written
+
+__all__ = ["EXAMPLES", "survey"]
+
+EXAMPLES = """
+\b
+Examples:
+  ldpkit plan survey town.toml --n 200000 -e 2
+  ldpkit plan survey town.toml --n 200000 -e 2 -o planned.toml
+
+The file has a [[questions]] for each question, as a collection has; mechanism and epsilon are left out,
+and 'within' says how far off the answer may be.
+"""
+
+
+def survey(
+    file: Annotated[Path, typer.Argument(help="A .toml file with questions.")],
+    people: opt.PeopleOption = None,
+    epsilon: opt.EpsilonOption = None,
+    target: opt.OutputOption = None,
+    force: opt.ForceOption = False,
+    output: opt.FormatOption = opt.Format.table,
+) -> None:
+    """Compare splitting a budget over all questions with asking each person a few.
+
+    A way is as good as its worst question. With -o, the collection is written with the
+    mechanisms and the number of questions of the best way.
+    """
+    from ldpkit.planning.survey.plans import survey as plan_survey
+    from ldpkit.planning.survey.question import PlannedQuestion
+    from ldpkit.protocols.collection.drafts import read_drafts
+    from ldpkit.protocols.collection.written import read_toml
+
+    if target is not None:
+        check_ending(target, "--output", [".toml"])
+        check_output(target, force=force, inputs=[file])
+    if epsilon is None:
+        raise InvalidParameterError("what may all answers of a person cost together? give --epsilon")
+    written = read_toml(file.read_bytes(), str(file))
+    count = people or written.data.get("people")
+    if not isinstance(count, int):
+        raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")
+    drafts = read_drafts(written)
+    plan = plan_survey(
+        [PlannedQuestion(each.id, each.domain, each.within) for each in drafts], epsilon, count
+    )
+    present(plan, output)
+    if target is not None:
+        write_text(target, _completed(written, drafts, plan))
+        note(f"wrote {target}: look at it, then 'ldpkit collection check {target}'")
+
+
+def _expected(choice: Choice) -> str:
+    wanted = f"wanted was {choice.question.wanted:.3g}"
+    return f"Expected: within {choice.error:.3g} of the truth from {choice.reports:,} answers; {wanted}."
+
+
+def _completed(written: Written, drafts: list[Draft], plan: SurveyPlan) -> str:
+    """Return the collection with what the best way chose."""
+    from ldpkit.protocols.collection.building import compile_toml
+    from ldpkit.protocols.collection.text import collection_text, question_text
+
+    rounds: Any = written.data.get("rounds")
+    rounds = rounds if isinstance(rounds, dict) else {}
+    start = rounds.get("start")
+    head = collection_text(
+        str(written.data.get("id", Path(written.name).stem)),
+        str(written.data.get("purpose", "")),
+        people=plan.people,
+        every=str(rounds.get("every", "once")),
+        start=start if isinstance(start, datetime.date) else datetime.datetime.now(datetime.UTC).date(),
+        count=int(rounds.get("count", 1)),
+        ask=plan.best.ask if plan.best.ask < len(drafts) else None,
+    )
+    reason = f"Chosen by 'ldpkit plan survey' for epsilon {plan.epsilon:g}: {plan.best.name}."
+    texts = [
+        question_text(
+            {**draft.table, "mechanism": choice.mechanism.name, "epsilon": choice.mechanism.epsilon},
+            [reason, _expected(choice)],
+        )
+        for draft, choice in zip(drafts, plan.best.choices, strict=True)
+    ]
+    whole = head + "".join(texts)
+    compile_toml(whole.encode(), "the planned collection")
+    return whole

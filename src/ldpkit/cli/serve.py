@@ -1,0 +1,139 @@
+"""`ldpkit serve`: receive reports from devices, and show what they tell."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit serve commute.toml
+  ldpkit serve commute.json --data /var/lib/ldpkit --port 8080
+  ldpkit serve --config collector.toml
+  ldpkit serve commute.toml --data postgresql://collector@localhost/ldpkit
+"""
+_SETTINGS = {
+    "collections": list,
+    "data": str,
+    "host": str,
+    "port": int,
+    "public_url": str,
+    "proxies": str,
+    "per_address": int,
+    "in_all": int,
+    "at_once": int,
+    "largest_upload": int,
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("serve", epilog=_EXAMPLES)(serve)
+
+
+def serve(
+    collections: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Collection files, TOML or JSON, to put up unless they are there.", show_default=False
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help=f"A TOML file with any of {', '.join(_SETTINGS)}.", show_default=False),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            help="A folder for the database, or postgresql://...; ldpkit-data by default.",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen; 127.0.0.1 by default.", show_default=False)
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="8000 by default.", show_default=False)
+    ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            "--public-url", help="How devices reach it, where a proxy stands before it.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Run the collector: take reports, keep them, and publish estimates.
+
+    With nothing but a collection file it makes a database, and prints the address for devices, a token
+    for analysts (shown once) and a page to look at. Stop it with Ctrl-C or SIGTERM: what was received is
+    written first.
+    """
+    settings: dict[str, Any] = {} if config is None else _read(config)
+    given = {"data": data, "host": host, "port": port, "public_url": public_url}
+    settings |= {name: value for name, value in given.items() if value is not None}
+    files = [*(collections or []), *(Path(each) for each in settings.get("collections", []))]
+
+    from ldpkit.collector.database import open_database
+    from ldpkit.collector.serve import ServeSettings
+    from ldpkit.collector.serve import serve as run
+    from ldpkit.collector.uploads import Limits
+
+    envelopes = [_envelope(path) for path in files]
+    where = settings.get("data", "ldpkit-data")
+    if "://" not in where:
+        Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
+    named = {"largest_upload": "body", "per_address": "per_address", "in_all": "in_all", "at_once": "at_once"}
+    limits = Limits(**{name: settings[key] for key, name in named.items() if key in settings})
+    run(
+        open_database(where),
+        envelopes,
+        ServeSettings(
+            host=settings.get("host", "127.0.0.1"),
+            port=settings.get("port", 8000),
+            public_url=settings.get("public_url"),
+            proxies=settings.get("proxies", ""),
+            limits=limits,
+        ),
+        lambda line: typer.echo(line),
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the settings of a file, each of its type; unknown ones are refused by name."""
+    try:
+        with path.open("rb") as stream:
+            found = tomllib.load(stream)
+    except OSError as error:
+        raise InvalidInputError(f"cannot read {str(path)!r}: {error.strerror}: check the path") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(f"{str(path)!r} is not TOML: {error}") from None
+    for name, value in found.items():
+        if name not in _SETTINGS:
+            raise InvalidParameterError(
+                f"{str(path)!r} sets {name!r}, which is none of {', '.join(_SETTINGS)}"
+            )
+        if type(value) is not _SETTINGS[name]:
+            raise InvalidParameterError(
+                f"{str(path)!r}: {name} is of type {_SETTINGS[name].__name__}, got {value!r}"
+            )
+    return found
+
+
+def _envelope(path: Path) -> bytes:
+    """Return what devices get of a collection file; a signature stays as it is."""
+    from ldpkit.protocols.collection.files import load_collection, seal
+
+    try:
+        collection = load_collection(path)
+        return seal(collection) if path.suffix.lower() == ".toml" else path.read_bytes()
+    except OSError as error:
+        raise InvalidInputError(f"cannot read {str(path)!r}: {error.strerror}: check the path") from None

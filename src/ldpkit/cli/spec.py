@@ -1,0 +1,200 @@
+"""`ldpkit spec`: golden vectors for a client in another language, and whether it passes them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ldpkit.cli import options as opt
+from ldpkit.cli.app import Group
+from ldpkit.cli.outputs import is_standard_output, write_text
+from ldpkit.cli.printing import note, show, watched
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from ldpkit.testing.vectors.lines import Line
+
+__all__ = ["add_to"]
+
+_EXAMPLES = """
+\b
+Examples:
+  ldpkit spec check ./client
+  ldpkit spec vectors --lines --only grr | head -3
+"""
+_CHECK_EXAMPLES = """
+\b
+Examples:
+  ldpkit spec check ./client
+  ldpkit spec check node client.js --only grr,olh
+  ldpkit spec vectors --lines | ./client > reports.txt
+  ldpkit spec check --reports reports.txt --format json
+"""
+_VECTORS_EXAMPLES = """
+\b
+Examples:
+  ldpkit spec vectors --lines --only grr | head -3
+  ldpkit spec vectors --lines -o vectors.txt
+  ldpkit spec vectors -o vectors/
+"""
+
+OnlyOption = Annotated[
+    str | None,
+    typer.Option("--only", metavar="NAMES", help="Only these mechanisms, with commas; 'forged' is one, too."),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vectors", metavar="DIR", help="Take the vectors of this folder, not those of this version."
+    ),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    spec = typer.Typer(
+        cls=Group,
+        help="Golden vectors for clients in any language.",
+        epilog=_EXAMPLES,
+        rich_markup_mode=None,
+    )
+    settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+    spec.command("check", epilog=_CHECK_EXAMPLES, context_settings=settings)(check)
+    spec.command("vectors", epilog=_VECTORS_EXAMPLES)(vectors)
+    app.add_typer(spec, name="spec")
+
+
+def check(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(help="The program and its arguments; options of this command go before."),
+    ] = None,
+    reports: Annotated[
+        Path | None,
+        typer.Option(
+            "--reports", metavar="FILE", help="What a program printed, instead of running one; - is a pipe."
+        ),
+    ] = None,
+    only: OnlyOption = None,
+    folder: FolderOption = None,
+    output: opt.FormatOption = opt.Format.table,
+) -> None:
+    """Check that a client makes the reports that it must make.
+
+    The program gets a line for each vector on its standard input: an id, a form and its fields,
+    the input and the random bytes. It prints the id and the report in hex, 'refused' where the form or the
+    input must be refused, and '-' for a form that it does not have. The exit code is 0 if all
+    that it answered is right, and 1 if not.
+    """
+    if (program is None) == (reports is None):
+        raise InvalidParameterError("give a program to run, or --reports with what it printed")
+    lines = _lines(folder, only)
+    from ldpkit.testing.vectors.lines import compare
+
+    outcomes = compare(lines, _run(program, lines) if program else _printed(reports))
+    equal, different, skipped = (
+        sum(getattr(each, name) for each in outcomes) for name in ("equal", "different", "skipped")
+    )
+    told = f"{equal} of {len(lines)} vectors equal, {different} different, {skipped} skipped"
+    firsts = [each.first for each in outcomes if each.first]
+    caption = "\n".join([told, *firsts[:10]])
+    show([each.row() for each in outcomes], output, kind="vectors", caption=caption)
+    if output is not opt.Format.table:
+        note(caption)
+    raise typer.Exit(0 if equal and not different else 1)
+
+
+def vectors(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PATH", help="A folder for JSON, a file for lines."),
+    ] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Lines of text for a program, as check gives it.")
+    ] = False,
+    only: OnlyOption = None,
+    folder: FolderOption = None,
+    force: opt.ForceOption = False,
+) -> None:
+    """Write the golden vectors: as JSON files into a folder, or as lines of text.
+
+    Vectors that a folder has already are never changed: new ones are added, and a difference is
+    refused without --force.
+    """
+    if lines:
+        text = "".join(f"{line.text}\n" for line in _lines(folder, only))
+        if output is None or is_standard_output(output):
+            sys.stdout.write(text)
+        else:
+            write_text(output, text)
+        return
+    if output is None or only is not None:
+        raise InvalidParameterError("JSON goes into a folder, all of it: give -o DIR, or --lines")
+    from ldpkit.testing.vectors.files import changed_files, make_files, read_files, text_of
+
+    old = read_files(output) if any(output.glob("*.json")) else {}
+    known = old or read_files(folder or _stored() or output)
+    new = make_files(known)
+    changes = changed_files(old, new)
+    if changes and not force:
+        raise InvalidInputError(
+            f"{len(changes)} groups of {output} would change, the first is {changes[0]}: a vector is for "
+            "ever; mend the sampler, or give --force if it was wrong"
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    for name, content in watched(new.items(), len(new), "writing vectors"):
+        write_text(output / f"{name}.json", text_of(content))
+    note(f"{len(new)} files in {output}, {len(changes)} vectors changed")
+
+
+def _stored() -> Path | None:
+    """Return the folder of the vectors of this version, in the package or beside its source."""
+    package = Path(__file__).parents[1]
+    found = (package / "spec" / "vectors", package.parents[1] / "spec" / "vectors")
+    return next((each for each in found if each.is_dir()), None)
+
+
+def _lines(folder: Path | None, only: str | None) -> list[Line]:
+    """Return the vectors that were asked for, as lines."""
+    chosen = folder or _stored()
+    if chosen is None:
+        raise InvalidInputError("this installation has no vectors: give --vectors DIR")
+    from ldpkit.testing.vectors.files import read_files
+    from ldpkit.testing.vectors.lines import vector_lines
+
+    lines = list(vector_lines(read_files(chosen)))
+    if only is None:
+        return lines
+    names = {line.mechanism for line in lines}
+    for name in (wanted := [each.strip() for each in only.split(",") if each.strip()]):
+        if name not in names:
+            raise UnknownNameError("mechanism with vectors", name, names)
+    return [line for line in lines if line.mechanism in wanted]
+
+
+def _run(program: list[str], lines: list[Line]) -> list[str]:
+    """Return what a program prints for some lines."""
+    if shutil.which(program[0]) is None:
+        raise InvalidInputError(
+            f"there is no program {program[0]!r}: build it, or give its path, such as ./client"
+        )
+    text = "".join(f"{line.text}\n" for line in lines)
+    made: Any = subprocess.run(program, input=text, stdout=subprocess.PIPE, text=True, errors="replace")
+    if made.returncode:
+        note(f"warning: {program[0]} ended with exit code {made.returncode}")
+    return list(made.stdout.splitlines())
+
+
+def _printed(path: Path | None) -> Iterator[str]:
+    """Yield the lines of a file, or of standard input."""
+    if path is None or is_standard_output(path):
+        yield from sys.stdin
+        return
+    with path.open(errors="replace") as file:
+        yield from file

@@ -1,0 +1,172 @@
+"""What analysts ask of a collector: tallies, estimates, trends, files, and whether all is well.
+
+Nothing is told of a question and round with fewer reports than the collection promised to wait
+for. Versions of a collection whose mechanism is the same add; others are asked for by their
+number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ldpkit.collector.asked import Asked, Entry
+from ldpkit.collector.database import Connection
+from ldpkit.collector.kept import chunks_of, read_tally
+from ldpkit.collector.labelled import labelled
+from ldpkit.collector.problems import HttpProblem
+from ldpkit.core.provenance import Provenance
+from ldpkit.core.typing import Reports
+from ldpkit.estimation.evidence import Evidence
+from ldpkit.estimation.over_rounds import OverRounds, change, together
+from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["Analyst", "Progress"]
+
+_MLE = "mle"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many answers a question has in a round."""
+
+    question: str
+    round: int
+    version: int
+    n: int
+    is_closed: bool
+
+
+class Analyst:
+    """What can be known of one collection.
+
+    Parameters
+    ----------
+    connection : Connection
+        To read with.
+    entry : Entry
+        The collection.
+    """
+
+    def __init__(self, connection: Connection, entry: Entry) -> None:
+        self._connection, self._entry = connection, entry
+
+    @property
+    def name(self) -> str:
+        """The id of the collection."""
+        return self._entry.newest.id
+
+    def progress(self) -> list[Progress]:
+        """Return how many answers there are, by question, round and version."""
+        rows = self._connection.execute(
+            "SELECT question, round, version, n FROM tallies WHERE collection=? ORDER BY 1, 2, 3",
+            (self.name,),
+        )
+        closed = self._entry.closed
+        return [
+            Progress(question, number, version, n, number in closed) for question, number, version, n in rows
+        ]
+
+    def rounds(self, question: str) -> list[int]:
+        """Return the rounds in which a question has answers."""
+        return sorted({each.round for each in self.progress() if each.question == question})
+
+    def asked(self, question: str, version: int | None = None) -> list[Asked]:
+        """Return a question in the versions whose mechanism is that of the newest, or in the one wanted."""
+        found = [
+            each
+            for number, (_, questions) in sorted(self._entry.versions.items())
+            for each in questions
+            if each.question.id == question and version in (None, number)
+        ]
+        if not found:
+            known = ", ".join(each.id for each in self._entry.newest.questions)
+            where = "" if version is None else f" in version {version}"
+            raise HttpProblem(
+                "not-found", f"{self.name!r} has no question {question[:64]!r}{where}: it asks {known}"
+            )
+        return [each for each in found if each.mechanism == found[-1].mechanism]
+
+    def tally(self, question: str, number: int, version: int | None = None) -> Tally:
+        """Return the tally of a question and round, or say that there are too few reports."""
+        found = self.asked(question, version)
+        mechanism = found[-1].mechanism
+        total = Tally(mechanism, 0, np.zeros(mechanism.tally_size, np.int64))
+        for asked in found:
+            kept = read_tally(self._connection, asked.place(number))
+            if kept is not None:
+                total = total + Tally(mechanism, *kept, self._provenance(asked))
+        least = self._entry.newest.least_reports
+        if total.n < least:
+            raise HttpProblem(
+                "too-few-reports",
+                f"question {question!r} has fewer than {least} reports in round {number}: wait",
+            )
+        return total
+
+    def _provenance(self, asked: Asked) -> Provenance:
+        collection, _ = self._entry.versions[asked.version]
+        mechanism = asked.mechanism
+        return Provenance(
+            collection.randomness,
+            "stated",
+            devices="kept" if mechanism.can("memoized") else None,
+            outside=None if mechanism.kind == "frequency" else "refused",
+        )
+
+    def estimate(
+        self,
+        question: str,
+        number: int,
+        *,
+        version: int | None = None,
+        estimator: str | None = None,
+        consistency: str | None = None,
+        level: float = 0.95,
+    ) -> Any:
+        """Return the estimate of a question in a round, as everywhere in ldpkit."""
+        tally = self.tally(question, number, version)
+        if estimator != _MLE:
+            made: Any = tally.estimate(estimator, consistency=consistency)
+        else:
+            oracle: Any = tally.mechanism
+            evidence = Evidence.of(oracle, self.reports(question, number, version), tally.provenance)
+            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
+        return labelled(made, self.asked(question, version)[-1].question.domain).with_level(level)
+
+    def over(
+        self, question: str, numbers: Sequence[int], *, difference: bool = False, **options: Any
+    ) -> OverRounds:
+        """Return what rounds tell together, or the change from the first to the second."""
+        level = options.get("level", 0.95)
+        made = [self.estimate(question, number, **options) for number in numbers]
+        return (
+            change(made[0], made[1], numbers, level=level)
+            if difference
+            else together(made, numbers, level=level)
+        )
+
+    def reports(self, question: str, number: int, version: int | None = None) -> Reports:
+        """Return every report of a question and round."""
+        parts = list(self.report_parts(question, number, version))
+        mechanism = self.asked(question, version)[-1].mechanism
+        return np.concatenate(parts) if parts else mechanism.decode(b"")
+
+    def report_parts(self, question: str, number: int, version: int | None = None) -> Iterator[Reports]:
+        """Yield the reports of a question and round, some at a time."""
+        self.tally(question, number, version)  # which refuses where there are too few
+        for asked in self.asked(question, version):
+            for chunk in chunks_of(self._connection, asked.place(number)):
+                yield asked.mechanism.decode(chunk.reports)
+
+    def provenance(self, question: str, version: int | None = None) -> Provenance:
+        """Return how the reports of a question were made, as far as devices say."""
+        return self._provenance(self.asked(question, version)[-1])
+
+    def mechanism(self, question: str, version: int | None = None) -> Mechanism:
+        """Return what makes the reports of a question."""
+        return self.asked(question, version)[-1].mechanism

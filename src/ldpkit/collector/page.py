@@ -1,0 +1,316 @@
+"""The page of a collection: what is asked, how many answered, what came out, and what is not protected.
+
+It is written by the server, needs no script, asks nobody else for anything, and reads well on a
+phone, on paper and to a screen reader: every picture stands beside its numbers in a table.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ldpkit.client.questions import FIXED, Question
+from ldpkit.client.spending import Micro, micro_text
+from ldpkit.collector.analysis import Analyst
+from ldpkit.collector.asked import Entry
+from ldpkit.collector.influence import influence
+from ldpkit.collector.problems import HttpProblem
+from ldpkit.core.errors import LdpkitError
+
+__all__ = ["page_html", "results_html"]
+
+_FAKES = 0.01
+_MOST_BARS = 30
+_MOST_CELLS = 10
+_NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
+_STYLE = """
+:root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
+@media(prefers-color-scheme:dark){:root{--bar:#7cc0e8;--text:#e8eaed;--back:#15171a;--soft:#22262b}}
+body{font:1rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--back);
+max-width:46rem;margin:0 auto;padding:1rem}
+h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
+svg{width:100%;height:auto}svg text{fill:var(--text);font:13px system-ui,sans-serif}
+pre,.note{background:var(--soft);padding:.75rem;overflow-x:auto;border-radius:.4rem}
+.scroll{overflow-x:auto}
+"""
+
+
+def page_html(entry: Entry, results: str, base: str) -> str:
+    """Return the page of a collection.
+
+    Parameters
+    ----------
+    entry : Entry
+        The collection.
+    results : str
+        What `results_html` made.
+    base : str
+        How the service is reached.
+    """
+    collection = entry.newest
+    about = (
+        f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
+        f"{_rounds(entry)} {_signed(entry)}</p>"
+    )
+    heading = f"<h1>{_text(collection.purpose)}</h1>"
+    parts = [
+        heading,
+        about,
+        _promise(entry),
+        results,
+        _limits(),
+        _device(entry, base),
+        _downloads(entry, base),
+    ]
+    title = _text(f"{collection.purpose} ({collection.id})")
+    head = (
+        f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{title}</title><style>{_STYLE}</style>"
+    )
+    return (
+        f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>'
+    )
+
+
+def results_html(analyst: Analyst, entry: Entry) -> str:
+    """Return what came out of each question, as far as there are enough answers."""
+    return "".join(_question(analyst, entry, question) for question in entry.newest.questions)
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value), quote=True)
+
+
+def _rounds(entry: Entry) -> str:
+    rounds = entry.newest.rounds
+    if entry.retired:
+        return "It takes no further answers."
+    if rounds.every == "once":
+        return f"Each device answers once, from {rounds.start} on."
+    return f"Each device answers {rounds.every}, {rounds.count} times from {rounds.start} on."
+
+
+def _signed(entry: Entry) -> str:
+    return "The file is signed." if entry.newest.is_signed else "The file is not signed."
+
+
+def _times(micro: Micro) -> str:
+    """Return in words how far a report can speak for one answer over another."""
+    if micro is None:
+        return "no bound holds"
+    ratio = math.exp(micro / 1e6)
+    if ratio > _NOTHING_HIDDEN:
+        return "so much that over time the answers are not hidden"
+    return f"at most {ratio:.2f} times as likely under one answer as under any other"
+
+
+def _promise(entry: Entry) -> str:
+    collection, promise = entry.newest, entry.newest.promise
+    ask = collection.ask
+    asked = (
+        "every question"
+        if ask == len(collection.questions)
+        else f"{ask} of {len(collection.questions)} questions"
+    )
+    return (
+        "<h2>What an answer reveals</h2>"
+        "<p>A device changes its answer at random before anything leaves it. Nobody else sees the answer "
+        f"itself. What a device sends in all rounds together is {_times(promise.lifetime)} (epsilon "
+        f"{_text(micro_text(promise.lifetime))}); one report alone costs at most epsilon "
+        f"{_text(micro_text(promise.report))}. Each device answers {asked}.</p>"
+    )
+
+
+def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
+    parts = [f"<h2>{_text(question.text)}</h2>"]
+    numbers = analyst.rounds(question.id)
+    shown = None
+    for number in reversed(numbers):
+        try:
+            shown = analyst.estimate(question.id, number), number
+            break
+        except HttpProblem:
+            continue
+        except LdpkitError as error:
+            return "".join([*parts, f"<p>{_text(error)}</p>"])
+    if shown is None:
+        parts.append(f"<p>Nothing is shown before {entry.newest.least_reports} devices have answered.</p>")
+        return "".join(parts)
+    estimate, number = shown
+    where = "" if entry.newest.rounds.every == "once" else f" in round {number}"
+    each = "for all rounds together" if question.value == FIXED else "each"
+    epsilon = _text(micro_text(question.first))
+    parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {epsilon} {each}.</p>")
+    parts.append(_result(estimate))
+    moved = influence(analyst.mechanism(question.id), _FAKES)
+    if moved is not None:
+        parts.append(
+            "<p>If one device in a hundred were invented, each of these numbers could move by up to "
+            f"{_text(moved)}.</p>"
+        )
+    return "".join(parts)
+
+
+def _result(estimate: Any) -> str:
+    """Return picture and table of an estimate of any kind."""
+    match estimate.kind:
+        case "frequencies":
+            return _frequencies(estimate)
+        case "heat map":
+            return _cells(estimate)
+    rows = [
+        (str(row["statistic"]), _number(row["value"]), _range(_number, row["low"], row["high"]))
+        for row in estimate.rows()
+        if row["value"] is not None
+    ]
+    return _table("statistic", rows)
+
+
+def _frequencies(estimate: Any) -> str:
+    many = len(estimate.values) > _MOST_BARS
+    rows = estimate.rows(_MOST_BARS, sort="frequency") if many else estimate.rows()
+    bars = [(str(row["value"]), row["frequency"], row["low"], row["high"]) for row in rows]
+    table = [(name, _percent(value), _range(_percent, low, high)) for name, value, low, high in bars]
+    more = f"<p>The {_MOST_BARS} most frequent of {len(estimate.values)} answers.</p>" if many else ""
+    return _bars(bars) + _table("answer", table) + more
+
+
+def _cells(estimate: Any) -> str:
+    """Return the fullest cells of a map."""
+    rows = [
+        (
+            f"{_number(row['x'])}, {_number(row['y'])}",
+            _percent(row["share"]),
+            _range(_percent, row["low"], row["high"]),
+        )
+        for row in estimate.rows(_MOST_CELLS)
+    ]
+    note = f"<p>The {len(rows)} fullest of {len(estimate.masses)} cells, each by its middle.</p>"
+    return _map(estimate) + _table("cell", rows) + note
+
+
+def _map(estimate: Any) -> str:
+    """Return the cells as a picture: the fuller, the darker."""
+    columns, rows = estimate.grid.columns, estimate.grid.rows
+    shares = estimate.masses / max(float(estimate.masses.max()), 1e-12)
+    squares = [
+        f'<rect x="{cell // rows}" y="{rows - 1 - cell % rows}" width="1.02" height="1.02" fill="var(--bar)" '
+        f'fill-opacity="{share:.2f}"/>'
+        for cell, share in enumerate(shares.tolist())
+        if share >= 0.01
+    ]
+    return (
+        f'<svg viewBox="0 0 {columns} {rows}" style="max-width:24rem;border:1px solid var(--line)" '
+        f'role="img" aria-label="Map of estimates; the table has the fullest cells">{"".join(squares)}</svg>'
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}"
+
+
+def _range(shown: Callable[[float], str], low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{shown(low)} to {shown(high)}"
+
+
+def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
+    head = "".join(
+        f'<th scope="col"{style}>{name}</th>'
+        for name, style in ((first, ""), ("estimate", ' class="n"'), ("95% interval", ' class="n"'))
+    )
+    body = "".join(
+        f'<tr><th scope="row">{_text(name)}</th><td class="n">{value}</td><td class="n">{interval}</td></tr>'
+        for name, value, interval in rows
+    )
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll">{table}</div>'
+
+
+def _bars(rows: list[tuple[str, float, float, float]]) -> str:
+    """Return bars with error bars; what is below zero is drawn at zero, the table has it."""
+    height, left, width = 26, 150, 520
+    top = max([high for *_, high in rows] + [1e-9])
+    top = min(max(top, 0.01), 1.0)
+    lines = []
+    for index, (name, value, low, high) in enumerate(rows):
+        y = index * height + 4
+        at, start, end = (left + width * min(max(each, 0.0), top) / top for each in (value, low, high))
+        shown = name if len(name) <= 20 else f"{name[:19]}…"
+        lines.append(
+            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{_text(shown)}</text>'
+            f'<rect x="{left}" y="{y}" width="{max(at - left, 0.5):.1f}" height="18" fill="var(--bar)"/>'
+            f'<path d="M{start:.1f} {y + 9}H{end:.1f}M{start:.1f} {y + 4}v10M{end:.1f} {y + 4}v10" '
+            'stroke="var(--text)" stroke-width="1.6" fill="none"/>'
+        )
+    total = len(rows) * height + 8
+    spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
+    return (
+        f'<svg viewBox="0 0 {left + width + 10} {total}" role="img" aria-label="Estimates, 95% intervals: '
+        f'{_text(spoken)}">{"".join(lines)}</svg>'
+    )
+
+
+def _limits() -> str:
+    return (
+        "<h2>What is not protected</h2><ul>"
+        "<li>That a device took part, and its address on the way here. This service keeps neither.</li>"
+        "<li>The result against invented devices: many of them move it, by as much as is said above.</li>"
+        "<li>A person whose web page serves another client than this one.</li>"
+        "<li>A device that is wiped forgets what it has spent, and starts anew.</li></ul>"
+    )
+
+
+def _device(entry: Entry, base: str) -> str:
+    collection = entry.newest
+    question = collection.questions[0]
+    key = "" if collection.key is None else f", {{publicKey: {_script(str(collection.key))}}}"
+    snippet = (
+        '<script type="module">\n'
+        f"  import {{ Collection }} from {_script(f'{base}/client.js')};\n"
+        f"  const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
+        f"  await c.answer({_script(question.id)}, {_script(_example(question))});\n"
+        "  await c.flush();\n"
+        "</script>"
+    )
+    return f"<h2>Answer from a web page</h2><pre><code>{_text(snippet)}</code></pre>"
+
+
+def _script(value: Any) -> str:
+    """Return a value as a script on a page writes it; nothing in it ends the script."""
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+def _example(question: Question) -> Any:
+    """Return something that can be answered."""
+    domain: Any = question.domain
+    match question.kind:
+        case "frequency" if isinstance(domain, dict):
+            return [each[0] if isinstance(each, list) else 0 for each in domain["product"]]
+        case "frequency":
+            return domain[0] if isinstance(domain, list) else 0
+        case "numeric":
+            return domain[0]
+        case "circular":
+            return domain["low"]
+    return domain["low"]
+
+
+def _downloads(entry: Entry, base: str) -> str:
+    name, base = entry.newest.id, _text(base)
+    return (
+        "<h2>For analysts</h2>"
+        f'<p>The <a href="{base}/v1/collections/{_text(name)}">collection file</a> is public. '
+        "Estimates and reports need a token:</p>"
+        f"<pre><code>ldpkit collector estimates {_text(name)} --url {base}\n"
+        f"ldpkit collector export {_text(name)} reports.ldp --url {base}</code></pre>"
+    )

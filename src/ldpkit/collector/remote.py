@@ -1,0 +1,144 @@
+"""A collector elsewhere, for analysts: its results are the same records as everywhere in ldpkit."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from ldpkit.client.collection import Collection
+from ldpkit.client.http import Response, check_url, request
+from ldpkit.collector.labelled import labelled
+from ldpkit.core.errors import InvalidParameterError, LdpkitError
+from ldpkit.core.wholefile import whole_file
+from ldpkit.estimation.evidence import Evidence
+from ldpkit.estimation.over_rounds import OverRounds, change, together
+from ldpkit.files.reportfile import ReportFile
+from ldpkit.mechanisms.tally import Tally
+
+__all__ = ["Collector"]
+
+_MLE = "mle"
+_LARGEST = 1 << 36  # bytes of an export
+
+
+class Collector:
+    """A running collector, as an analyst sees it.
+
+    Parameters
+    ----------
+    url : str
+        Where it is, such as "https://collect.example.org".
+    token : str, optional
+        A token; that of the environment variable LDPKIT_TOKEN unless it is given.
+    """
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self.url = check_url(url)
+        self._token = token or os.environ.get("LDPKIT_TOKEN", "")
+        if not self._token:
+            raise InvalidParameterError("a collector asks for a token: give token=, or set LDPKIT_TOKEN")
+
+    def collections(self) -> list[dict[str, Any]]:
+        """Return what is collected."""
+        found: list[dict[str, Any]] = self._call("GET", "").json()["collections"]
+        return found
+
+    def progress(self, collection: str) -> list[dict[str, Any]]:
+        """Return how many answered, by question, round and version."""
+        found: list[dict[str, Any]] = self._call("GET", f"/{quote(collection, safe='')}/progress").json()[
+            "progress"
+        ]
+        return found
+
+    def tally(self, collection: str, question: str, *, number: int = 0, version: int | None = None) -> Tally:
+        """Return the tally of a question and round."""
+        path = f"/{quote(collection, safe='')}/tally"
+        return Tally.from_bytes(
+            self._call("GET", path, question=question, round=number, version=version).body
+        )
+
+    def estimate(
+        self,
+        collection: str,
+        question: str,
+        *,
+        number: int = 0,
+        version: int | None = None,
+        estimator: str | None = None,
+        consistency: str | None = None,
+    ) -> Any:
+        """Return the estimate of a question and round.
+
+        Everything but maximum likelihood works from the tally, which is all that is fetched; for
+        `estimator="mle"` the reports are.
+        """
+        domain = self._domain(collection, question)
+        if estimator != _MLE:
+            tally = self.tally(collection, question, number=number, version=version)
+            return labelled(tally.estimate(estimator, consistency=consistency), domain)
+        with tempfile.TemporaryDirectory(prefix="ldpkit-") as folder:
+            path = self.export(
+                collection, question, Path(folder) / "reports.ldp", number=number, version=version
+            )
+            evidence = Evidence.from_file(ReportFile.open(path))
+            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
+            return labelled(made, domain)
+
+    def _domain(self, collection: str, question: str) -> Any:
+        """Return what can be answered to a question, as the newest version has it; None if it has it not."""
+        asked = Collection.read(self._call("GET", f"/{quote(collection, safe='')}").body).questions
+        return next((each.domain for each in asked if each.id == question), None)
+
+    def together(self, collection: str, question: str, rounds: Sequence[int], **options: Any) -> OverRounds:
+        """Return what several rounds tell together; the same people may have answered in each."""
+        return together(
+            [self.estimate(collection, question, number=each, **options) for each in rounds], rounds
+        )
+
+    def change(self, collection: str, question: str, first: int, second: int, **options: Any) -> OverRounds:
+        """Return the change from one round to another."""
+        made = [self.estimate(collection, question, number=each, **options) for each in (first, second)]
+        return change(made[0], made[1], [first, second])
+
+    def export(
+        self, collection: str, question: str, path: str | Path, *, number: int = 0, version: int | None = None
+    ) -> Path:
+        """Write the reports of a question and round to a file that ends in .ldp, .csv or .parquet."""
+        target = Path(path)
+        name = f"/{quote(collection, safe='')}/export.{target.suffix.removeprefix('.')}"
+        found = self._call("GET", name, question=question, round=number, version=version)
+        with whole_file(target) as stream:
+            stream.write(found.body)
+        return target
+
+    def put_up(self, envelope: bytes) -> dict[str, Any]:
+        """Put up a collection or a new version of one; needs an administrator's token."""
+        return self._call("POST", "", data=envelope).json()
+
+    def close(self, collection: str, number: int) -> dict[str, Any]:
+        """Close a round for ever; needs an administrator's token."""
+        return self._call("PATCH", f"/{quote(collection, safe='')}", close_round=number).json()
+
+    def retire(self, collection: str) -> dict[str, Any]:
+        """Take no further answer; needs an administrator's token."""
+        return self._call("PATCH", f"/{quote(collection, safe='')}", retire="true").json()
+
+    def erase(self, collection: str) -> None:
+        """Delete a collection with all its reports; needs an administrator's token."""
+        self._call("DELETE", f"/{quote(collection, safe='')}")
+
+    def _call(self, method: str, path: str, data: bytes | None = None, **query: Any) -> Response:
+        told = urlencode({name: value for name, value in query.items() if value is not None})
+        address = f"{self.url}/v1/collections{path}" + (f"?{told}" if told else "")
+        headers = {"Authorization": f"Bearer {self._token}"}
+        found = request(address, data, method=method, headers=headers, most=_LARGEST)
+        if not 200 <= found.status < 300:
+            raise LdpkitError(f"the collector at {self.url} refused: {found.reason}")
+        return found
+
+    def __repr__(self) -> str:
+        return f"Collector({self.url!r})"

@@ -1,0 +1,149 @@
+"""The service as a process: everything together behind uvicorn, until it is told to stop."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import sys
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from ldpkit.collector.database import Database
+from ldpkit.collector.service import Service
+from ldpkit.collector.tokens import ADMIN, ANALYST, has_tokens, new_token
+from ldpkit.collector.uploads import Limits, Receive, Send, Uploads
+from ldpkit.core.errors import LdpkitError, MissingDependencyError
+
+__all__ = ["Front", "ServeSettings", "serve"]
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """Where a service listens, and what it takes.
+
+    Parameters
+    ----------
+    host, port : str, int
+        Where it listens.
+    public_url : str, optional
+        How devices reach it, where that differs: the address of a proxy that speaks TLS.
+    proxies : str
+        Addresses of proxies whose word on the sender's address is taken, separated by commas.
+    limits : Limits
+        What may be sent.
+    most_connections : int
+        Beyond, a request is answered with 503.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public_url: str | None = None
+    proxies: str = ""
+    limits: Limits | None = None
+    most_connections: int = 20_000
+
+    @property
+    def url(self) -> str:
+        """How devices reach the service."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
+
+
+class Front:
+    """Uploads first, everything else behind."""
+
+    def __init__(self, uploads: Uploads, rest: Callable[..., Awaitable[None]]) -> None:
+        self._uploads, self._rest = uploads, rest
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] == "http" and self._uploads.takes(scope):
+            await self._uploads(scope, receive, send)
+        else:
+            await self._rest(scope, receive, send)
+
+
+def serve(
+    database: Database,
+    envelopes: list[bytes],
+    settings: ServeSettings,
+    tell: Callable[[str], None],
+) -> None:
+    """Run a service until it is stopped; it then writes what waits before this returns.
+
+    Parameters
+    ----------
+    database : Database
+        Where reports are kept.
+    envelopes : list of bytes
+        Collections to put up, if they are not there yet.
+    settings : ServeSettings
+        Where to listen.
+    tell : callable
+        Takes what the person who started it must read: addresses, and new tokens, once.
+    """
+    try:
+        import uvicorn
+
+        from ldpkit.collector.app import make_app
+    except ImportError as error:
+        raise MissingDependencyError(error.name or "uvicorn", "the service", "serve") from None
+    limits = settings.limits or Limits()
+    _log_as_json()
+    uploads = Uploads(limits)
+    with Service(database, uploads.deliver) as service:
+        uploads.attach(service)
+        for envelope in envelopes:
+            collection = service.add(envelope)
+            tell(f"collecting {collection.id!r} version {collection.version}: {collection.purpose}")
+            tell(f"  devices send to  {settings.url}/v1/collections/{collection.id}/reports")
+            tell(f"  results page     {settings.url}/c/{collection.id}")
+        _first_tokens(service, tell)
+        app = Front(uploads, make_app(service, uploads, settings.public_url))
+        config = uvicorn.Config(
+            app,
+            host=settings.host,
+            port=settings.port,
+            access_log=False,  # addresses are nobody's business
+            log_config=None,
+            server_header=False,
+            proxy_headers=bool(settings.proxies),
+            forwarded_allow_ips=settings.proxies or None,
+            limit_concurrency=settings.most_connections,  # Limits.at_once comes first: it says when to return
+            timeout_keep_alive=20,
+            timeout_graceful_shutdown=20,
+            backlog=4096,
+        )
+        server = uvicorn.Server(config)
+        server.run()
+    if not server.started:
+        raise LdpkitError(
+            f"cannot listen on {settings.host}:{settings.port}: choose another with --host and --port"
+        )
+
+
+def _first_tokens(service: Service, tell: Callable[[str], None]) -> None:
+    """Give out the first tokens of a new database."""
+    with service.connection() as connection:
+        if has_tokens(connection):
+            return
+        for role in (ANALYST, ADMIN):
+            tell(f"  {role} token, shown only now: {new_token(connection, f'first {role}', role)}")
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line of JSON: when, how bad, and what; never who."""
+        when = datetime.datetime.fromtimestamp(record.created, datetime.UTC).isoformat(timespec="seconds")
+        return json.dumps({"time": when, "level": record.levelname.lower(), "message": record.getMessage()})
+
+
+def _log_as_json() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JsonLines())
+    for name in ("ldpkit.collector", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.WARNING)

@@ -1,0 +1,105 @@
+"""The page of a collection as it will look: questions, estimates with their intervals, the promise."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ldpkit.assurance.collection import summarise
+from ldpkit.client.collection import Collection
+from ldpkit.client.questions import FREQUENCY, Question
+from ldpkit.figures.page import write_page
+from ldpkit.protocols.collection.domains import labels_of
+from ldpkit.simulation.survey import SurveyTrials
+
+__all__ = ["collection_page"]
+
+_STYLE = """.bar { position: relative; height: 1.1rem; min-width: 14rem; background: #8882 }
+.bar i { position: absolute; top: 0; bottom: 0; background: #3b7dd8 }
+.bar b { position: absolute; top: .35rem; height: .4rem; background: #e69f00 }
+.draft { border: 2px dashed #b3261e; padding: .5rem 1rem } td.n { text-align: right }"""
+_MOST_ROWS = 60
+
+
+def collection_page(collection: Collection, trials: SurveyTrials, *, command: str) -> str:
+    """Return the page that readers will see, filled with invented people, and marked as such."""
+    told = summarise(collection)
+    body = [
+        f'<p class="draft">A rehearsal with {trials.people:,} invented people: the numbers mean nothing.</p>',
+        f"<p>{html.escape(collection.purpose)}</p>",
+        *(_question(collection, question, trials) for question in collection.questions),
+        "<h2>What a person gives away</h2>",
+        _sentences([*told.notes(), *(f"Warning: {each}" for each in told.warnings)]),
+        "<h2>What is not protected</h2>",
+        _sentences(
+            [
+                "People who take part can be invented: whoever sends false answers moves the result.",
+                "That somebody took part, when, and from which address, is not hidden by the answers.",
+                "A device whose memory is erased starts a new budget.",
+            ]
+        ),
+        "<h2>How exact it will be</h2>",
+        _trials(trials),
+        f"<p><small>Digest {collection.digest}</small></p>",
+    ]
+    title = f"{collection.id}, version {collection.version}"
+    return write_page(title, "\n".join(body), command=command, style=_STYLE)
+
+
+def _question(collection: Collection, question: Question, trials: SurveyTrials) -> str:
+    estimate = trials.example[question.id]
+    head = f"<h2>{html.escape(question.text)}</h2>"
+    if estimate.n < collection.least_reports:
+        return (
+            f"{head}<p>{estimate.n:,} answers so far. Nothing is shown of fewer than "
+            f"{collection.least_reports:,}.</p>"
+        )
+    rows = "".join(_row(*each) for each in _bars(question, estimate))
+    made = html.escape(question.mechanism)
+    about = f"{estimate.n:,} answers; {made}; blue: the estimate, orange: its 95% interval"
+    table = f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>'
+    return f"{head}{table}<p><small>{about}</small></p>"
+
+
+def _bars(question: Question, estimate: Any) -> Iterator[tuple[str, str, float, float, float]]:
+    """Yield a name, the numbers in words, and the estimate with its ends as shares of what is possible."""
+    rows = estimate.rows()
+    if question.kind == FREQUENCY:
+        for label, row in list(zip(labels_of(question.domain), rows, strict=True))[:_MOST_ROWS]:
+            yield label, _percents(row), row["frequency"], row["low"], row["high"]
+        return
+    if "share" in rows[0]:
+        for row in sorted(rows, key=lambda row: -row["share"])[:10]:
+            name = f"around {row['x']:.4g}, {row['y']:.4g}"
+            yield name, _percents({**row, "frequency": row["share"]}), row["share"], row["low"], row["high"]
+        return
+    first, domain = rows[0], question.domain
+    low, width = (
+        (domain[0], domain[1] - domain[0]) if isinstance(domain, list) else (domain["low"], domain["period"])
+    )
+    ends = (first["low"], first["high"]) if first["low"] is not None else (low, low + width)
+    words = f"{first['value']:.4g} ({ends[0]:.4g} to {ends[1]:.4g})"
+    shares = [(each - low) / width for each in (first["value"], *ends)]
+    yield str(first["statistic"]), words, shares[0], shares[1], shares[2]
+
+
+def _percents(row: Mapping[str, Any]) -> str:
+    return f"{row['frequency']:.1%} ({max(row['low'], 0):.1%} to {min(row['high'], 1):.1%})"
+
+
+def _row(name: str, words: str, value: float, low: float, high: float) -> str:
+    filled, start, end = (100 * min(max(each, 0.0), 1.0) for each in (value, low, high))
+    spans = [(start, end)] if start <= end else [(start, 100.0), (0.0, end)]  # past the end of a turn
+    marks = "".join(f'<b style="left:{a:.2f}%;width:{max(b - a, 0.3):.2f}%"></b>' for a, b in spans)
+    bar = f'<div class="bar"><i style="left:0;width:{filled:.2f}%"></i>{marks}</div>'
+    return f'<tr><td>{html.escape(name)}</td><td>{bar}</td><td class="n">{html.escape(words)}</td></tr>'
+
+
+def _sentences(told: list[str]) -> str:
+    return "<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in told) + "</ul>"
+
+
+def _trials(trials: SurveyTrials) -> str:
+    (table,) = trials.tables()
+    return f'<div class="scroll">{table.to_html()}</div><p><small>{html.escape(table.caption)}</small></p>'

@@ -1,0 +1,194 @@
+"""`ldpkit collection` and `ldpkit plan survey`, from an idea to a signed file."""
+
+from __future__ import annotations
+
+import json
+import stat
+
+import pytest
+
+from client.collections import TOWN
+
+NEW = ("--question", "commute", "--text", "How do you travel to work?", "--domain", "walk,bike,bus,car")
+
+
+@pytest.fixture
+def town(tmp_path):
+    (tmp_path / "town.toml").write_bytes(TOWN)
+    return tmp_path / "town.toml"
+
+
+def test_from_an_idea_to_a_signed_file(run, tmp_path):
+    file, pem, signed = (tmp_path / name for name in ("commute.toml", "town.pem", "commute.json"))
+    told = run(
+        *("collection", "new", file, "--purpose", "How people travel.", *NEW, "--n", 20000, "--within", 0.02),
+        *("--start", "2026-12-01"),
+    ).err
+    assert "It is the smallest epsilon that does it" in told
+    assert "# grr at epsilon" in file.read_text()
+    age = (
+        "--question",
+        "age",
+        "--text",
+        "How old are you?",
+        "--low",
+        0,
+        "--high",
+        120,
+        "--n",
+        20000,
+        "-e",
+        0.5,
+    )
+    run("collection", "new", file, "--add", *age)
+    assert "every promise holds" in run("collection", "check", file).out
+    key = run("collection", "keygen", pem).out.strip()
+    assert len(key) == 87
+    assert stat.S_IMODE(pem.stat().st_mode) == 0o600
+    assert "exists: a key that is overwritten is lost" in run("collection", "keygen", pem, code=2).error_line
+    run("collection", "sign", file, "--private-key", pem, "-o", signed)
+    assert "signed by the expected key" in run("collection", "check", signed, "--key", key).out.replace(
+        "\n", " "
+    )
+    other = run("collection", "keygen", tmp_path / "other.pem").out.strip()
+    assert "signed with another key" in run("collection", "check", signed, "--key", other, code=2).error_line
+    shown = run("collection", "show", signed).out
+    assert "How do you travel to work?" in shown
+    assert "Who guesses from the report is right in" in shown
+    changed = json.loads(signed.read_text())
+    changed["collection"]["questions"][1]["parameters"]["epsilon"] = 0.4
+    (tmp_path / "forged.json").write_text(json.dumps({"collection": changed["collection"]}))
+    assert "is not that of Duchi" in run("collection", "check", tmp_path / "forged.json", code=2).error_line
+
+
+def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
+    answers = iter(["To see.", "age", "How old are you?", "0..120", "20000", "2"])
+    monkeypatch.setattr("typer.prompt", lambda question, err: next(answers))
+    file = tmp_path / "a.toml"
+    run("collection", "new", file)
+    text = file.read_text()
+    assert 'purpose = "To see."' in text
+    assert "low = 0.0\nhigh = 120.0\nwithin = 2.0" in text
+    answers = iter(["To see.", "bed", "When do you go to bed?", "circle 24", "20000", "0.5"])
+    run("collection", "new", file, "--force")
+    assert "period = 24.0" in file.read_text()
+    answers = iter(["To see.", "bed", "When?", "a,b", "many"])
+    assert "'many' is no number" in run("collection", "new", tmp_path / "b.toml", code=2).error_line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*NEW, "--n", 100), "Give --purpose"),
+        (("--purpose", "p", *NEW, "--n", 100), "give either --within"),
+        (("--purpose", "p", *NEW, "--within", 0.1), "how many people will answer"),
+        (("--purpose", "p", *NEW, "--n", 100, "--within", 1e-6), "ask more people or want less"),
+        (("--purpose", "p", "--question", "q", "--text", "t", "--n", 9, "-e", 1), "what can be answered"),
+        (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--start", "soon"), "--start is a day"),
+        (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--count", 3), "--every daily or weekly"),
+        (("--purpose", "p", *NEW, "-p", "grr", "--parameter", "d=3"), "grr has no parameter 'd'"),
+        (("--purpose", "p", *NEW, "-p", "she", "-e", 1), "does not run on devices"),
+        (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--parameter", "d=3"), "name it with -p"),
+        (("--add", *NEW, "--n", 9, "-e", 1), "does not exist"),
+    ],
+)
+def test_what_new_refuses(run, tmp_path, words, said):
+    line = run("collection", "new", tmp_path / "a.toml", *words, code=2).error_line
+    assert said in line
+    assert not (tmp_path / "a.toml").exists()
+
+
+def test_a_mechanism_can_be_named(run, tmp_path):
+    file = tmp_path / "a.toml"
+    words = (
+        "--every",
+        "daily",
+        "--count",
+        5,
+        "-p",
+        "lgrr",
+        "--parameter",
+        "epsilon_inf=2",
+        "--parameter",
+        "epsilon_1=1",
+    )
+    run("collection", "new", file, "--purpose", "p", *NEW, *words)
+    assert "7.292692 in all" in run("collection", "check", file).out
+    run("collection", "new", file, "--force", "--fixed", "--purpose", "p", *NEW, *words)
+    assert "2 for a round, 2 in all" in run("collection", "check", file).out
+    assert "exists" in run("collection", "new", file, "--purpose", "p", *NEW, *words, code=2).error_line
+    large = run("collection", "new", file, "--force", "--purpose", "p", *NEW, "--n", 100, "--within", 0.001)
+    assert "Warning: " in large.err
+    assert "# Warning: " in file.read_text()
+
+
+def test_diff_says_whether_the_promise_weakens(run, tmp_path, town):
+    later = tmp_path / "later.toml"
+    later.write_bytes(TOWN.replace(b"version = 2", b"version = 3").replace(b"ask = 2", b"ask = 1"))
+    assert "no weaker" in run("collection", "diff", town, later).err
+    result = run("collection", "diff", later, town, code=1)
+    assert "the promise is weaker" in result.out
+    assert "is not above 3" in result.err
+    assert (
+        json.loads(run("collection", "diff", town, later, "--format", "json").out)["about"]["weakens"]
+        is False
+    )
+
+
+def test_simulate_draws_a_page_that_needs_nothing_else(run, tmp_path, town):
+    page = tmp_path / "page.html"
+    out = run("collection", "simulate", town, "--n", 3000, "-r", 2, "--report", page).out
+    assert "2 rehearsals with 3,000 people, 2 of 5 questions each" in out
+    text = page.read_text()
+    assert "http" not in text
+    assert "<script" not in text
+    assert "How do you travel to work?" in text
+    assert "the numbers mean nothing" in text
+    few = run("collection", "simulate", town, "--n", 150, "-r", 1, "--report", page, "--force")
+    assert "Nothing is shown of fewer than" in page.read_text()
+    assert "150 people" in few.out
+
+
+def test_hostile_texts_are_text_on_the_page(run, tmp_path):
+    file, page = tmp_path / "a.toml", tmp_path / "page.html"
+    text = TOWN.replace(b"How old are you?", b"<script>alert(1)</script>").replace(
+        b'"walk", "bike"', b'"<b>", "bike"'
+    )
+    file.write_bytes(text)
+    run("collection", "simulate", file, "--n", 900, "-r", 1, "--report", page)
+    assert "<script" not in page.read_text()
+    assert "&lt;b&gt;" in page.read_text()
+
+
+def test_formats_and_refusals(run, tmp_path, town):
+    rows = json.loads(run("collection", "check", town, "--format", "json").out)
+    assert rows["about"]["promise"] == {"report": 2000000, "round": 3000000, "lifetime": 6800000}
+    assert run("collection", "show", town, "--format", "csv").out.startswith("question,text,answers,")
+    assert "who signs?" in run("collection", "sign", town, "-o", tmp_path / "a.json", code=2).error_line
+    assert "where to?" in run("collection", "sign", town, "--unsigned", code=2).error_line
+    assert run("collection", "sign", town, "--unsigned", "-o", "-").out.startswith('{"collection":{"format"')
+    town.write_bytes(TOWN.replace(b"epsilon = 0.3", b"epsilon = -3"))
+    assert (
+        "town.toml, line 35: epsilon must be positive" in run("collection", "check", town, code=2).error_line
+    )
+    assert "No such file" in run("collection", "check", tmp_path / "none.toml", code=2).error_line
+
+
+def test_plan_survey_completes_a_file(run, tmp_path):
+    draft, planned = tmp_path / "draft.toml", tmp_path / "planned.toml"
+    draft.write_text(
+        'id = "town"\npurpose = "p"\n'
+        '[[questions]]\nid = "commute"\ntext = "How?"\ndomain = ["walk", "bike", "car"]\nwithin = 0.02\n'
+        '[[questions]]\nid = "job"\ntext = "What?"\ndomain = 9\n'
+    )
+    assert "of 2 questions" in run("plan", "survey", draft, "--n", 20000, "-e", 4).err
+    out = run("plan", "survey", draft, "--n", 20000, "-e", 1, "-o", planned).out
+    assert "Survey of 2 questions, 20,000 people, epsilon 1 each" in out
+    assert "every promise holds" in run("collection", "check", planned).out
+    assert "Chosen by 'ldpkit plan survey' for epsilon 1: split for the errors" in planned.read_text()
+    assert "give --epsilon" in run("plan", "survey", draft, "--n", 20000, code=2).error_line
+    assert "give --n" in run("plan", "survey", draft, "-e", 1, code=2).error_line
+    draft.write_text('[[questions]]\nid = "a"\nlow = 3\n')
+    assert (
+        "line 3: what can be answered?" in run("plan", "survey", draft, "--n", 9, "-e", 1, code=2).error_line
+    )

@@ -1,0 +1,93 @@
+"""Collections that tests damage."""
+
+from __future__ import annotations
+
+import copy
+import json
+from functools import cache
+from typing import Any
+
+from ldpkit.client.signing import SigningKey
+from ldpkit.protocols.collection.building import compile_toml
+from ldpkit.protocols.collection.files import seal
+
+__all__ = ["KEY", "TOWN", "envelope", "town", "with_question"]
+
+TOWN = b"""
+id = "town-2026"
+version = 2
+purpose = "How people in town live."
+people = 20000
+
+[rounds]
+every = "weekly"
+start = 2026-12-01
+count = 4
+
+[spend]
+ask = 2
+
+[[questions]]
+id = "commute"
+text = "How do you travel to work?"
+domain = ["walk", "bike", "bus", "car"]
+mechanism = "grr"
+epsilon = 0.5
+
+[[questions]]
+id = "age"
+text = "How old are you?"
+low = 0
+high = 120
+mechanism = "hm"
+epsilon = 1
+
+[[questions]]
+id = "bedtime"
+text = "When do you go to bed?"
+period = 24
+mechanism = "circular_ogpm"
+epsilon = 0.3
+
+[[questions]]
+id = "page"
+text = "Which page do you read?"
+domain = 20
+mechanism = "lolh"
+epsilon_inf = 2
+epsilon_1 = 1
+value = "fixed"
+
+[[questions]]
+id = "cross"
+text = "How do you travel, and how old are you?"
+product = [["walk", "car"], ["young", "old", "very old"]]
+mechanism = "oue"
+epsilon = 0.7
+"""
+"""Categories, numbers, angles, a question that is asked again and a cross-tabulation."""
+
+KEY = SigningKey.new()
+
+
+@cache
+def _sealed(signed: bool) -> bytes:
+    return seal(compile_toml(TOWN), KEY if signed else None)
+
+
+def envelope(*, signed: bool = False) -> dict[str, Any]:
+    """Return the file as devices get it, to be changed."""
+    return copy.deepcopy(json.loads(_sealed(signed)))
+
+
+def town() -> dict[str, Any]:
+    """Return the collection in it."""
+    return envelope()["collection"]
+
+
+def with_question(text: str) -> bytes:
+    """Return a TOML file with one question."""
+    head = (
+        'id = "a"\nversion = 1\npurpose = "p"\nrounds = {every = "once", start = 2026-12-01}\n[[questions]]\n'
+    )
+    return f'{head}id = "q"\ntext = "t"\n{text}\n'.encode()
