@@ -114,6 +114,11 @@ class Lake:
             raise InvalidParameterError(
                 "a climb reads the reports at every step, for which Spark is slow: use --engine dask"
             )
+        if self.engine is Engine.local:
+            from ldpkit.engines.local import likelihood
+
+            evidence = likelihood(self.files, watch=watched, **self.options)
+            return evidence.estimate("mle", consistency=consistency, population=population)
         with _dask(self.master) as client:
             from ldpkit.engines import dask
 

@@ -16,7 +16,7 @@ from ldpkit.core.typing import Counts
 from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.engines.dedup import first_of_each
 from ldpkit.engines.lake import Paths, find_files
-from ldpkit.engines.likelihood import FilePart, PartedEvidence, is_counted
+from ldpkit.engines.likelihood import PartedEvidence, likelihood_of
 from ldpkit.engines.partial import Job, Partial, check_job
 from ldpkit.engines.simulation import SimulatedUsers
 from ldpkit.engines.tallies import Tallies, merge
@@ -133,15 +133,11 @@ def likelihood(
     """
     files = find_files(paths)
     counted = tally(files, oracle, column=column, bad=bad, client=client, watch=watch)
-    total = counted.total()
-    parts = [FilePart(file, total.mechanism, column, bad) for file in files]
 
-    def ask(work: Callable[..., Any], *arguments: Any) -> list[Any]:
-        return _run(work, [(part, *arguments) for part in parts], client, unwatched)
+    def run(work: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
+        return _run(work, arguments, client, unwatched)
 
-    if is_counted(total.mechanism):  # then what matters fits into one memory: count it once
-        return Evidence.merge(ask(FilePart.evidence))
-    return PartedEvidence(total, ask)
+    return likelihood_of(files, counted.total(), column, bad, run)
 
 
 def simulate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency
 from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
-__all__ = ["FilePart", "PartedEvidence", "is_counted"]
+__all__ = ["FilePart", "PartedEvidence", "likelihood_of"]
 
 _BATCH = 1 << 20  # rows that are decoded at once
 
@@ -64,6 +64,9 @@ class FilePart:
         (part,) = evidence.parts
         return part_information(part, frequencies, n)
 
+
+Run = Callable[[Callable[..., Any], list[tuple[Any, ...]]], list[Any]]
+"""Runs the work on each of some arguments, and returns what it gives in their order."""
 
 Ask = Callable[..., list[Any]]
 """Asks every part for a method of `FilePart`, given its arguments; the answers come in order."""
@@ -138,7 +141,22 @@ class PartedEvidence:
         return f"PartedEvidence({self.total.mechanism!r}: {self.n})"
 
 
-def is_counted(oracle: Any) -> bool:
+def likelihood_of(
+    files: list[str], total: Tally, column: str, bad: Bad, run: Run
+) -> Evidence | PartedEvidence:
+    """Return the evidence in some files, given their tally and what runs tasks."""
+    parts = [FilePart(file, total.mechanism, column, bad) for file in files]
+
+    def ask(work: Callable[..., Any], *arguments: Any) -> list[Any]:
+        return run(work, [(part, *arguments) for part in parts])
+
+    _frequencies(total)
+    if _is_counted(total.mechanism):  # then what matters fits into one memory: count it once
+        return replace(Evidence.merge(ask(FilePart.evidence)), provenance=total.provenance)
+    return PartedEvidence(total, ask)
+
+
+def _is_counted(oracle: Any) -> bool:
     """Whether evidence of an oracle is counts and not rows, however many reports there are."""
     return bool(Evidence.of(oracle, oracle.decode(b"")).parts[0].counts is not None)
 

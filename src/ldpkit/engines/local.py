@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.engines.lake import Paths, find_files
+from ldpkit.engines.likelihood import PartedEvidence, likelihood_of
 from ldpkit.engines.partial import check_job
 from ldpkit.engines.tallies import Tallies, merge
+from ldpkit.estimation.evidence import Evidence
 from ldpkit.files.arrow import REPORT, Bad
 from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["tally"]
+__all__ = ["likelihood", "tally"]
 
 
 def tally(
@@ -66,3 +69,29 @@ def tally(
     files = find_files(paths)
     made = collect((job.count_paths([file]) for file in files), len(files), "counting", watch)
     return merge(job, (partial for rows in made for partial in rows))
+
+
+def likelihood(
+    paths: Paths,
+    oracle: FrequencyOracle | None = None,
+    *,
+    column: str = REPORT,
+    bad: Bad = "refuse",
+    watch: Watch = unwatched,
+) -> Evidence | PartedEvidence:
+    """Return what maximum likelihood climbs, one file at a time in memory.
+
+    Parameters
+    ----------
+    paths, column, bad, watch
+        As of `tally`.
+    oracle : FrequencyOracle, optional
+        What made the reports; by default what the files say.
+    """
+    files = find_files(paths)
+    counted = tally(files, oracle, column=column, bad=bad, watch=watch)
+
+    def run(work: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
+        return [work(*each) for each in arguments]
+
+    return likelihood_of(files, counted.total(), column, bad, run)
