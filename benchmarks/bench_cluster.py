@@ -3,7 +3,8 @@
 `python benchmarks/bench_cluster.py --reports 20000000` makes a lake of OLH reports (k=1024, epsilon 1) in
 Parquet files of a million each, and counts it with every engine and mode that is installed. CPU is that of
 the whole tree of processes while the tally is made, warm: sessions, clusters and compiled code are there
-already. `--units` prints the unit costs of `ldpkit plan cluster` instead.
+already. `--units` prints the unit costs of `ldpkit plan cluster` instead, `--likelihood` compares maximum
+likelihood on Dask with that of one process.
 """
 
 from __future__ import annotations
@@ -28,25 +29,28 @@ import pyarrow.parquet as pq
 
 import ldpkit
 from ldpkit.engines import local
+from ldpkit.engines.lake import find_files
 from ldpkit.engines.likelihood import FilePart
 from ldpkit.engines.simulation import SimulatedUsers
+from ldpkit.estimation.evidence import Evidence
 from ldpkit.files.arrow import report_column, write_parquet
 from ldpkit.files.description import described
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.planning.cluster import MEASURED, measure
-from timing import print_table
+from timing import peak_megabytes, print_table
 
 K = 1024
+LIKELY = 256  # values in the comparison of likelihoods
 A_FILE = 16 * 65_536  # reports of a file: a little over a million
 A_BLOCK = 4096  # reports of a row in the mode of blocks
 Work = Callable[[], Tally]
 
 
-def make_lake(folder: Path, reports: int, *, blocks: bool) -> None:
+def make_lake(folder: Path, reports: int, *, blocks: bool, size: int = K) -> None:
     """Write simulated reports; what they say does not matter here."""
-    oracle = ldpkit.OLH(K, epsilon=1)
-    users = SimulatedUsers(oracle, np.full(K, -(-reports // K)), seed=1)
+    oracle = ldpkit.OLH(size, epsilon=1)
+    users = SimulatedUsers(oracle, np.full(size, -(-reports // size)), seed=1)
     folder.mkdir(parents=True)
     each = A_FILE // 65_536
     for start in range(0, users.blocks, each):
@@ -139,6 +143,43 @@ def spark_works(rows: Path, blocks: Path) -> Iterator[tuple[str, Work]]:
     session.stop()
 
 
+def likelihoods(reports: int) -> None:
+    """Compare maximum likelihood on two Dask workers with that of one process: bits, CPU and memory."""
+    import distributed
+
+    from ldpkit.engines import dask
+
+    with tempfile.TemporaryDirectory() as folder:
+        lake = Path(folder, "lake")
+        make_lake(lake, reports, blocks=False, size=LIKELY)
+        parts = [
+            FilePart(file, ldpkit.OLH(LIKELY, epsilon=1), "report", "refuse") for file in find_files(lake)
+        ]
+        start, used = time.perf_counter(), time.process_time()
+        evidence = Evidence.merge([part.evidence() for part in parts])
+        one = evidence.estimate("mle")
+        wall, used = time.perf_counter() - start, time.process_time() - used
+        table = [
+            {"work": "one process", "CPU s": used, "wall s": wall, "peak MB": f"{peak_megabytes():,.0f}"}
+        ]
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            before, meter, start = Meter(), Meter(), time.perf_counter()
+            before.look()
+            with meter.running():
+                other = dask.likelihood(lake, client=client).estimate("mle")
+            peak = max(client.run(peak_megabytes).values())
+            told = {"CPU s": meter.cpu - before.cpu, "wall s": time.perf_counter() - start}
+        table.append({"work": "Dask, the larger worker", **told, "peak MB": f"{peak:,.0f}"})
+        equal = bool((one.values == other.values).all() and (one.stderr == other.stderr).all())
+        title = f"mle of {one.n:,} OLH reports, k={LIKELY}, {one.diagnostics['iterations']} steps"
+        print_table(f"{title}; equal to the last bit: {'yes' if equal else 'NO'}", table)
+
+
 def dask_works(rows: Path) -> Iterator[tuple[str, Work]]:
     import distributed
 
@@ -185,9 +226,13 @@ def main() -> None:
     parser.add_argument("--reports", type=int, default=20_000_000)
     parser.add_argument("--engines", nargs="*", default=["dask", "spark"])
     parser.add_argument("--units", action="store_true")
+    parser.add_argument("--likelihood", action="store_true")
     chosen = parser.parse_args()
     if chosen.units:
         units()
+        return
+    if chosen.likelihood:
+        likelihoods(chosen.reports)
         return
     with tempfile.TemporaryDirectory() as folder:
         rows, blocks = Path(folder, "rows"), Path(folder, "blocks")
