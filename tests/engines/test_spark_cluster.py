@@ -45,6 +45,7 @@ def spark():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "512m",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # for a short life
     }.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

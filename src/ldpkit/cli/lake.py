@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -130,13 +131,15 @@ class Lake:
 def _spark(master: str | None) -> Iterator[Any]:
     from ldpkit.engines.spark import start_session
 
-    session = start_session(master)
-    try:
-        with contextlib.suppress(Exception):  # Connect has no context, and logs elsewhere
-            session.sparkContext.setLogLevel("ERROR")
-        yield session
-    finally:
-        session.stop()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # nor is it used here
+        session = start_session(master)
+        try:
+            with contextlib.suppress(Exception):  # Connect has no context, and logs elsewhere
+                session.sparkContext.setLogLevel("ERROR")
+            yield session
+        finally:
+            session.stop()
 
 
 @contextlib.contextmanager

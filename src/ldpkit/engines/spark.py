@@ -43,6 +43,11 @@ __all__ = [
 _SCHEMA = (
     "keys string, n bigint, counts binary, bad bigint, spec string, told string, batches string, error string"
 )
+_ALONE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
 _TASKS_A_CORE = 4  # so many that cores end together, so few that partial tallies are few
 _KEYS = ("string", "byte", "short", "int", "bigint", "tinyint", "smallint", "date", "boolean")
 
@@ -234,7 +239,12 @@ def start_session(master: str | None = None, name: str = "ldpkit") -> Any:
     if "SPARK_REMOTE" not in os.environ:
         check_java()
     builder = SparkSession.builder.appName(name)
-    return (builder.master(master) if master is not None else builder).getOrCreate()
+    if master is not None:
+        builder = builder.master(master)
+        if master.startswith("local"):  # nobody else needs to reach it
+            for setting, value in _ALONE.items():
+                builder = builder.config(setting, value)
+    return builder.getOrCreate()
 
 
 def check_java() -> None:
