@@ -1,0 +1,68 @@
+"""One process as an engine: what clusters are compared with, and what needs none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ldpkit.core.watching import Watch, collect, unwatched
+from ldpkit.engines.lake import Paths, find_files
+from ldpkit.engines.partial import check_job
+from ldpkit.engines.tallies import Tallies, merge
+from ldpkit.files.arrow import REPORT, Bad
+from ldpkit.mechanisms.base import Mechanism
+
+__all__ = ["tally"]
+
+
+def tally(
+    paths: Paths,
+    mechanism: Mechanism | Mapping[Any, Mechanism] | None = None,
+    by: Iterable[str] = (),
+    *,
+    question: str = "question",
+    column: str = REPORT,
+    blocks: bool = False,
+    bad: Bad = "refuse",
+    watch: Watch = unwatched,
+) -> Tallies:
+    """Return the tallies of Parquet files by group, one file after the other.
+
+    Parameters
+    ----------
+    paths : str, path or several
+        Files, folders, patterns such as "lake/day=*/*.parquet", or addresses such as s3://bucket/lake.
+    mechanism : Mechanism or mapping, optional
+        What made the reports, or one for each value of `question`; by default what the files say.
+    by : sequence of str
+        The columns, or folders such as `day=2026-11-17`, that make groups.
+    question : str
+        The column that chooses among several mechanisms.
+    column : str
+        The column of reports.
+    blocks : bool
+        Whether a row holds many reports, one behind the other.
+    bad : {"refuse", "count"}
+        What to do with rows that hold no report of the mechanism.
+    watch : callable, optional
+        Watches the files pass, for a progress bar.
+
+    Examples
+    --------
+    >>> import ldpkit, pathlib, tempfile
+    >>> from ldpkit.files.arrow import write_parquet
+    >>> oracle = ldpkit.OLH(16, epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for day in ("1", "2"):
+    ...         place = pathlib.Path(folder, f"day={day}")
+    ...         place.mkdir()
+    ...         reports = oracle.privatize([3] * 100)
+    ...         write_parquet(place / "a.parquet", oracle, [reports], ldpkit.Provenance())
+    ...     found = tally(folder, by=["day"])
+    >>> found, found["2"].n
+    (Tallies(2 groups by day, n=200, bad=0), 100)
+    """
+    job = check_job(mechanism, by, question=question, column=column, blocks=blocks, bad=bad)
+    files = find_files(paths)
+    made = collect((job.count_paths([file]) for file in files), len(files), "counting", watch)
+    return merge(job, (partial for rows in made for partial in rows))
