@@ -205,8 +205,8 @@ def compare(postgres: str | None) -> None:
     reports = Reports()
     sizes = {
         1: (4000, 1500),
-        100: (600, 40),
-        10_000: (60, 2),
+        100: (3000, 40),
+        10_000: (200, 2),
     }  # requests to the collector, to the plain server
     print(f"{'reports a request':>18} {'server':>22} {'CPU us a report':>16} {'reports/s':>12} {'ratio':>8}")
     for batch, (many, few) in sizes.items():

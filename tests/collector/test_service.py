@@ -239,9 +239,7 @@ def test_nothing_about_a_person_is_at_rest(running, answered, collection):
     files = {path.name: path.read_bytes() for path in (running.folder / "data").glob("collector.db*")}
     assert {(name, trace) for name, data in files.items() for trace in traces if trace in data} == set()
     with sqlite3.connect(running.folder / "data" / "collector.db") as planted:
-        planted.execute(
-            "INSERT INTO audit (day, what, checksum) VALUES ('2026-01-01', 'seen from 127.0.0.1', 'x')"
-        )
+        planted.execute("INSERT INTO audit VALUES (99, '2026-01-01', 'from 127.0.0.1', 'x')")
     files = [path.read_bytes() for path in (running.folder / "data").glob("collector.db*")]
     assert any(traces[0] in data for data in files)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.stopping import Stopped, tidied
 
 __all__ = ["add_to"]
 
@@ -71,7 +72,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Run the collector: take reports, keep them, and publish estimates.
+    """Run the collector: take reports, publish estimates.
 
     With nothing but a collection file it makes a database, and prints the address for devices, a token
     for analysts (shown once) and a page to look at. Stop it with Ctrl-C or SIGTERM: what was received is
@@ -93,18 +94,18 @@ def serve(
         Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
     named = {"largest_upload": "body", "per_address": "per_address", "in_all": "in_all", "at_once": "at_once"}
     limits = Limits(**{name: settings[key] for key, name in named.items() if key in settings})
-    run(
-        open_database(where),
-        envelopes,
-        ServeSettings(
-            host=settings.get("host", "127.0.0.1"),
-            port=settings.get("port", 8000),
-            public_url=settings.get("public_url"),
-            proxies=settings.get("proxies", ""),
-            limits=limits,
-        ),
-        lambda line: typer.echo(line),
+    chosen = ServeSettings(
+        host=settings.get("host", "127.0.0.1"),
+        port=settings.get("port", 8000),
+        public_url=settings.get("public_url"),
+        proxies=settings.get("proxies", ""),
+        limits=limits,
     )
+    try:
+        with tidied():
+            run(open_database(where), envelopes, chosen, typer.echo)
+    except (KeyboardInterrupt, Stopped):  # the way in which a service ends
+        typer.echo("stopped; what was received is written", err=True)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
 
@@ -25,8 +25,7 @@ HEADER_BYTES = _LAYOUT.size
 ID_BYTES = 8
 
 
-@dataclass(frozen=True)
-class UploadHeader:
+class UploadHeader(NamedTuple):
     """What all records of an upload answer.
 
     Parameters

@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from ldpkit import __version__
+from ldpkit.client.upload import HEADER_BYTES
 from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.asked import Entry
 from ldpkit.collector.database import DatabaseError
@@ -28,6 +29,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token
 from ldpkit.collector.uploads import Uploads
+from ldpkit.collector.writer import Counted
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["make_app"]
@@ -36,6 +38,7 @@ _LARGEST_BODY = 1 << 23
 _PAGE_SECONDS = 2.0  # for which a page is shown again as it was
 _LAST_ROUND = (1 << 32) - 1
 _OPEN = {"access-control-allow-origin": "*"}
+_CLIENTS = {"/client.js": "ldpkit.js", "/client-all.js": "ldpkit-all.js"}
 _STATUSES = {404: "not-found", 405: "wrong-method"}
 
 
@@ -60,11 +63,32 @@ def make_app(service: Service, uploads: Uploads, url: str | None = None) -> Fast
         },
     )
     _add_problems(app)
+    _describe_uploads(app)
     _add_public(app, service, url)
     _add_analyst(app, service)
     _add_admin(app, service)
     _add_operations(app, service, uploads)
     return app
+
+
+def _describe_uploads(app: FastAPI) -> None:
+    """Put the upload, which `Front` takes before it comes here, into the description of the service."""
+    form = {"schema": {"type": "string", "format": "binary", "minLength": HEADER_BYTES}}
+    about = "A header of 22 bytes, then records of an id and a report; see the wire forms."
+
+    @app.post(
+        "/v1/collections/{name}/reports",
+        summary="Send reports",
+        openapi_extra={
+            "requestBody": {
+                "description": about,
+                "required": True,
+                "content": {"application/octet-stream": form},
+            }
+        },
+    )
+    def upload(name: str) -> Counted:
+        raise HttpProblem("not-found", "uploads are not taken here")
 
 
 def _problem_response(problem: HttpProblem) -> Response:
@@ -116,9 +140,8 @@ def _analyst(service: Service, name: str) -> Iterator[Analyst]:
 def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
     shown: dict[str, tuple[float, str]] = {}
 
-    @app.api_route(
-        "/v1/collections/{name}", methods=["GET", "HEAD"], summary="What is asked, as devices fetch it"
-    )
+    @app.head("/v1/collections/{name}", include_in_schema=False)
+    @app.get("/v1/collections/{name}", summary="What is asked, as devices fetch it")
     def collection(name: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
         entry = service.shelf.get(name)
         tag = f'"{entry.newest.digest}"'
@@ -144,11 +167,12 @@ def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
         policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": policy, "cache-control": "no-store"})
 
+    @app.get("/client-all.js", summary="The client that also knows locations and tables")
     @app.get("/client.js", summary="The client for web pages")
-    def client() -> Response:
+    def client(request: Request) -> Response:
         import importlib.resources
 
-        file = importlib.resources.files("ldpkit") / "client" / "web" / "ldpkit.js"
+        file = importlib.resources.files("ldpkit") / "client" / "web" / _CLIENTS[request.url.path]
         if not file.is_file():
             raise HttpProblem("not-found", "this installation has no client for web pages")
         return Response(

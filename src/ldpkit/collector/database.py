@@ -229,7 +229,7 @@ class _SqliteConnection(Connection):
         settings = ["trusted_schema=OFF", "cell_size_check=ON"]
         if held is not None:
             settings += [
-                "page_size=16384",  # of a new file: a chunk fills several
+                "page_size=8192",  # of a new file: smaller ones cost large commits, larger ones small commits
                 "journal_mode=WAL",
                 "wal_autocheckpoint=2000",
                 "secure_delete=ON",  # ids of a closed round are gone from the file, too

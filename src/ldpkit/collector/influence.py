@@ -18,7 +18,7 @@ def influence(mechanism: Mechanism, share: float) -> str | None:
     --------
     >>> import ldpkit
     >>> influence(ldpkit.GRR(2, epsilon=1), 0.01), influence(ldpkit.PM((0, 100), epsilon=1), 0.01)
-    ('1.6 percentage points', '3.6 (3.6% of the range)')
+    ('1.6 percentage points', '2.5 (2.5% of the range)')
     """
     if is_frequency(mechanism) and mechanism.can("pure"):
         p, q = (float(each) for each in mechanism.support_probabilities)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ldpkit.client.questions import FIXED, Question
@@ -25,6 +25,7 @@ __all__ = ["page_html", "results_html"]
 _FAKES = 0.01
 _MOST_BARS = 30
 _MOST_CELLS = 10
+_LARGER_FORMS = {"noise", "turned", "table", "rows", "sites", "planar", "pair"}
 _NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
@@ -276,13 +277,20 @@ def _device(entry: Entry, base: str) -> str:
     key = "" if collection.key is None else f", {{publicKey: {_script(str(collection.key))}}}"
     snippet = (
         '<script type="module">\n'
-        f"  import {{ Collection }} from {_script(f'{base}/client.js')};\n"
+        f"  import {{ Collection }} from {_script(f'{base}/{_client(collection.questions)}')};\n"
         f"  const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
         f"  await c.answer({_script(question.id)}, {_script(_example(question))});\n"
         "  await c.flush();\n"
         "</script>"
     )
     return f"<h2>Answer from a web page</h2><pre><code>{_text(snippet)}</code></pre>"
+
+
+def _client(questions: Iterable[Question]) -> str:
+    """Return the smallest client that knows the forms of all questions."""
+    samplers = [question.sampler for question in questions]
+    is_larger = any(each["form"] in _LARGER_FORMS or each.get("stand") == "sector" for each in samplers)
+    return "client-all.js" if is_larger else "client.js"
 
 
 def _script(value: Any) -> str:

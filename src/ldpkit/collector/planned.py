@@ -57,7 +57,7 @@ def _question(form: Any) -> tuple[str, Any, float | None]:
     if within is not None and (isinstance(within, bool) or not isinstance(within, (int, float))):
         raise HttpProblem("malformed-request", f"within of {name!r} is a number")
     domain, _ = written_domain(form)
-    size = getattr(domain, "size", 0)
+    size = getattr(domain, "size", None) or 0  # of categories only
     if size > _MOST_CATEGORIES:
         raise HttpProblem(
             "malformed-request", f"{name!r} has {size} categories: plan at most {_MOST_CATEGORIES}"

@@ -1,0 +1,253 @@
+"""The page of a collection: hostile words stay words, and every kind of question is shown."""
+
+from __future__ import annotations
+
+import html.parser
+
+import numpy as np
+import pytest
+
+import ldpkit
+from client.collecting import collection_file
+from collector.inside import call, inside
+from ldpkit.collector.app import make_app
+from ldpkit.collector.database import SqliteDatabase
+from ldpkit.collector.influence import influence
+from ldpkit.collector.serve import Front
+from ldpkit.collector.tokens import ADMIN, ANALYST, new_token
+from ldpkit.collector.uploads import Limits, Uploads
+from ldpkit.protocols.collection.building import compile_toml
+from ldpkit.protocols.collection.files import seal
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\\\"'&"
+TOML = f"""
+id = "kinds"
+version = 1
+purpose = "{HOSTILE}"
+least_reports = 20
+rounds = {{every = "once", start = 2026-11-01}}
+[[questions]]
+id = "word"
+text = "{HOSTILE}"
+domain = ["{HOSTILE}", "b", "c"]
+mechanism = "grr"
+epsilon = 1
+[[questions]]
+id = "pair"
+text = "Both?"
+product = [["walk", "car"], ["young", "old"]]
+mechanism = "oue"
+epsilon = 1
+[[questions]]
+id = "age"
+text = "How old?"
+low = 0
+high = 120
+mechanism = "pm"
+epsilon = 1
+[[questions]]
+id = "bed"
+text = "When do you go to bed?"
+period = 24
+mechanism = "circular_ogpm"
+epsilon = 1
+[[questions]]
+id = "home"
+text = "Where?"
+corners = [[0, 0], [10, 10]]
+mechanism = "planar_window"
+epsilon = 2
+[[questions]]
+id = "many"
+text = "Which of fifty?"
+domain = 50
+mechanism = "olh"
+epsilon = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """An application with 60 answers to every question, and an analyst's token."""
+    database = SqliteDatabase(tmp_path_factory.mktemp("site") / "collector.db")
+    with inside(database, seal(compile_toml(TOML.encode())), collection_file()) as service:
+        uploads = Uploads(Limits())
+        uploads.attach(service.service)
+        _, questions = service.service.shelf.get("kinds").versions[1]
+        one = service.asked
+        service.asked = lambda question, version=None: one(question, version, "kinds")
+        values = {"age": 30.0, "bed": 23.0, "home": (2.0, 7.0), "word": "b", "pair": 3, "many": 7}
+        for asked in questions:
+            data = [values[asked.question.id]] * 60
+            made = asked.mechanism.encode(asked.mechanism.privatize(np.array(data)))
+            assert service.send(range(60), question=asked.question.id, reports=made).accepted == 60
+        with service.service.connection() as connection:
+            tokens = {role: new_token(connection, role, role) for role in (ANALYST, ADMIN)}
+        app = Front(uploads, make_app(service.service, uploads))
+        app.tokens, app.service = tokens, service.service
+        yield app
+
+
+class Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.seen, self.attributes = [], set()
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append(tag)
+        self.attributes |= {name for name, _ in attributes}
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", 'x"><script>alert(3)</script>'])
+def test_the_page_has_no_script_whatever_the_words_are(site, host):
+    status, headers, body = call(site, "GET", "/c/kinds", headers={"host": host})
+    assert status == 200
+    tags = Tags()
+    tags.feed(body.decode())
+    assert not {"script", "img", "iframe", "link", "object"} & set(tags.seen)
+    assert not {name for name in tags.attributes if name.startswith("on")}
+    assert b"alert(1)" in body  # it is there, as a word
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert call(site, "GET", "/c/other")[0] == 404
+
+
+def test_every_kind_of_question_is_shown(site):
+    body = call(site, "GET", "/c/kinds")[2].decode()
+    for words in (
+        "walk, young",
+        "mean",
+        "direction",
+        "fullest of 256 cells",
+        "30 most frequent of 50",
+        "If one device in a hundred",
+    ):
+        assert words in body, words
+    assert body.count("60 answers") == 6
+
+
+def test_estimates_of_every_kind_are_json(site):
+    token = {"authorization": f"Bearer {site.tokens[ANALYST]}"}
+    for name in ("word", "pair", "age", "bed", "home", "many"):
+        status, _, body = call(
+            site, "GET", "/v1/collections/kinds/estimates", headers=token, query=f"question={name}"
+        )
+        assert status == 200, body
+    body = call(site, "GET", "/v1/collections/kinds/estimates", headers=token, query="question=pair")[2]
+    assert b"car, old" in body
+
+
+def test_a_plan_is_made_on_request(site):
+    token = {"authorization": f"Bearer {site.tokens[ANALYST]}"}
+    asked = b'[{"id": "a", "domain": 4}, {"id": "b", "low": 0, "high": 9}]'
+    body = b'{"questions": %s, "epsilon": 1, "people": 9000}' % asked
+    status, _, made = call(site, "POST", "/v1/plan", body, token)
+    assert status == 200
+    assert b'"best":' in made
+    assert call(site, "POST", "/v1/plan", body)[0] == 401
+    for bad in (
+        b"",
+        b"{}",
+        b"[1]",
+        body.replace(b"9000", b"0"),
+        body.replace(b": 4", b": -4"),
+        body.replace(b"9000", b"1e400"),
+    ):
+        assert call(site, "POST", "/v1/plan", bad, token)[0] == 400, bad
+
+
+def test_methods_and_preflights(site):
+    token = {"authorization": f"Bearer {site.tokens[ADMIN]}"}
+    status, headers, _ = call(site, "HEAD", "/v1/collections/kinds")  # the server drops the body
+    assert (status, headers["access-control-allow-origin"]) == (200, "*")
+    assert call(site, "GET", "/v1/collections/kinds", headers={"if-none-match": headers["etag"]})[0] == 304
+    for path in ("/v1/collections/kinds/reports", "/v1/collections/kinds"):
+        status, headers, _ = call(site, "OPTIONS", path, headers={"origin": "https://elsewhere.example"})
+        assert (status, headers["access-control-allow-origin"]) == (204, "*")
+    assert call(site, "GET", "/v1/collections/kinds/reports")[0] == 405
+    assert (
+        call(
+            site,
+            "DELETE",
+            "/v1/collections/kinds",
+            headers={"authorization": f"Bearer {site.tokens[ANALYST]}"},
+        )[0]
+        == 403
+    )
+    assert call(site, "DELETE", "/v1/collections/survey", headers=token)[0] == 204
+    assert call(site, "GET", "/v1/collections/survey")[0] == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "question=../../x",
+        "question=%00",
+        "question=word&round=99999999999999999999",
+        "question=word&round=4294967296",
+        "question=word&round=4294967295",
+        "question=word&version=7",
+    ],
+)
+def test_odd_requests_are_refused(site, query):
+    token = {"authorization": f"Bearer {site.tokens[ANALYST]}"}
+    for path in ("estimates", "tally", "export.csv", "export.xyz"):
+        status, headers, _ = call(site, "GET", f"/v1/collections/kinds/{path}", headers=token, query=query)
+        assert 400 <= status < 500
+        assert headers["content-type"] == "application/problem+json"
+
+
+def test_limits_hold_for_an_address_and_for_all(monkeypatch):
+    from ldpkit.collector import uploads
+    from ldpkit.collector.problems import HttpProblem
+
+    clock = [0.0]
+    monkeypatch.setattr(uploads.time, "monotonic", lambda: clock[0])
+    limits = Limits(per_address=3)
+    for _ in range(3):
+        limits.check("10.0.0.1")
+    with pytest.raises(HttpProblem, match="more than 3 requests in a minute"):
+        limits.check("10.0.0.1")
+    limits.check("10.0.0.2")
+    for last in range(3):
+        limits.check(f"2001:db8::{last}")
+    with pytest.raises(HttpProblem):  # the same half of an address
+        limits.check("2001:db8::99")
+    clock[0] = 60.0
+    limits.check("10.0.0.1")
+    assert not any(b"10.0.0.1" in key for key in limits._seen)
+    total = Limits(in_all=2)
+    for address in ("a", "b"):
+        total.check(address)
+    with pytest.raises(HttpProblem, match="in a second"):
+        total.check("c")
+    clock[0] = 61.0
+    total.check("c")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: ldpkit.GRR(4, epsilon=1), lambda: ldpkit.OUE(8, epsilon=0.5), lambda: ldpkit.OLH(6, epsilon=2)],
+)
+def test_no_fakes_move_a_frequency_further_than_is_said(make):
+    """All that invented devices can send is tried on frequencies 0 and 1; the best of it is what is said."""
+    oracle, share = make(), 0.05
+    p, q = map(float, oracle.support_probabilities)
+    moved = []
+    for frequency in (0.0, 1.0):
+        for fake in (0.0, 1.0):  # each fake supports the value, or does not
+            support = (1 - share) * (q + frequency * (p - q)) + share * fake
+            moved.append(abs((support - q) / (p - q) - frequency))
+    assert influence(oracle, share) == f"{100 * max(moved):.1f} percentage points"
+
+
+def test_no_fakes_move_a_mean_further_than_is_said():
+    mechanism, share = ldpkit.PM((0, 100), epsilon=1), 0.05
+    start, slope = map(float, mechanism.line)
+    moved = []
+    for value in np.linspace(0, 1, 5):
+        honest = start + slope * value
+        for fake in mechanism.output_range:
+            mean = ((1 - share) * honest + share * fake / 100 - start) / slope
+            moved.append(abs(mean - value))
+    said = influence(mechanism, share)
+    assert said == f"{100 * max(moved):.2g} ({100 * max(moved):.1f}% of the range)"

@@ -1,0 +1,179 @@
+"""What is kept is checked: every damaged row is found, and a tally can be counted again."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from client.collecting import collection_file
+from collector.inside import inside
+from ldpkit.collector.backup import back_up, put_back
+from ldpkit.collector.database import SqliteDatabase
+from ldpkit.collector.problems import HttpProblem
+from ldpkit.collector.tokens import ADMIN, ANALYST, check_token, list_tokens, new_token, revoke_token
+from ldpkit.collector.verify import verify
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
+
+DAMAGE = {
+    "chunks": ("reports", "ids", "n", "round", "version"),
+    "tallies": ("counts", "n", "question"),
+    "collections": ("envelope", "digest", "version", "retired"),
+    "closed_rounds": ("round", "collection"),
+    "tokens": ("role", "digest"),
+    "audit": ("what", "day"),
+}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A database with reports of two rounds, one of them closed, and a token."""
+    folder = tmp_path_factory.mktemp("kept")
+    with inside(SqliteDatabase(folder / "collector.db"), collection_file()) as service:
+        for number in (0, 1):
+            service.send(range(40), number=number)
+            service.send(range(30, 60), number=number)
+        service.service.close_round("survey", 0)
+        with service.service.connection() as connection:
+            new_token(connection, "ours", ANALYST)
+        assert service.verified() == 120
+    back_up(str(folder), folder / "copy.db")
+    return folder / "copy.db"
+
+
+@pytest.fixture
+def damaged(kept, tmp_path):
+    put_back(kept, str(tmp_path), force=False)
+    return SqliteDatabase(tmp_path / "collector.db")
+
+
+def _problems(database, **options):
+    connection = database.connect()
+    try:
+        return [each for each in verify(connection, **options) if each.problem]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("table", DAMAGE)
+def test_every_changed_value_is_found(damaged, table):
+    whole = damaged.path.read_bytes()
+    for column in DAMAGE[table]:
+        damaged.path.write_bytes(whole)
+        assert _problems(damaged) == []
+        _change(damaged, table, column)
+        assert _problems(damaged) != [], column
+
+
+def _change(damaged, table, column):
+    with sqlite3.connect(damaged.path) as connection:
+        ((row, value),) = connection.execute(f"SELECT rowid, {column} FROM {table} LIMIT 1").fetchall()
+        changed = (
+            value + 1
+            if isinstance(value, int)
+            else (bytes([value[0] ^ 1]) + value[1:] if isinstance(value, bytes) else value[:-1] + "~")
+            or b"\x00"
+        )
+        connection.execute(f"UPDATE {table} SET {column}=? WHERE rowid=?", (changed, row))
+    connection.close()
+
+
+def test_a_damaged_tally_is_counted_again_and_damaged_reports_are_not(damaged):
+    with sqlite3.connect(damaged.path) as connection:
+        connection.execute("UPDATE tallies SET n=n+1 WHERE round=0")
+    connection.close()
+    assert [each.is_good for each in _problems(damaged)] == [False]
+    assert [each.problem.endswith("(repaired)") for each in _problems(damaged, repair=True)] == [True]
+    assert _problems(damaged) == []
+    with sqlite3.connect(damaged.path) as connection:
+        connection.execute("UPDATE chunks SET n=n+1")
+    connection.close()
+    assert not any(each.is_good for each in _problems(damaged, repair=True))
+
+
+def test_an_answer_kept_twice_is_found(damaged):
+    with sqlite3.connect(damaged.path) as connection:
+        connection.create_function("again", 1, lambda ids: ids[8:16] + ids[8:])
+        connection.execute("UPDATE chunks SET ids=again(ids) WHERE round=1")
+    connection.close()
+    from ldpkit.collector.kept import row_checksum
+
+    with sqlite3.connect(damaged.path) as connection:
+        for row in connection.execute("SELECT * FROM chunks").fetchall():
+            connection.execute(
+                "UPDATE chunks SET checksum=? WHERE number=?", (row_checksum(*row[:-1]), row[0])
+            )
+    connection.close()
+    assert "kept twice" in _problems(damaged)[0].problem
+
+
+def test_a_service_with_a_damaged_collection_does_not_start(damaged):
+    with sqlite3.connect(damaged.path) as connection:
+        connection.execute("UPDATE collections SET digest='x'")
+    connection.close()
+    with pytest.raises(FileFormatError, match="collection 'survey' version 1 is damaged"), inside(damaged):
+        pass
+
+
+def test_backups_are_whole_while_reports_come_in(tmp_path):
+    database = SqliteDatabase(tmp_path / "data" / "collector.db")
+    (tmp_path / "data").mkdir()
+    with inside(database, collection_file()) as service:
+        tickets = []
+        for turn in range(5):
+            tickets += [
+                service.submit(range(1000 * turn + 10 * i, 1000 * turn + 10 * i + 10)) for i in range(20)
+            ]
+            back_up(str(tmp_path / "data"), tmp_path / f"{turn}.db")
+        for ticket in tickets:
+            ticket.wait()
+        assert service.verified() == 1000
+        with pytest.raises(InvalidParameterError, match="another service writes"):
+            put_back(tmp_path / "0.db", str(tmp_path / "data"), force=True)
+    seen = []
+    for turn in range(5):
+        before = (tmp_path / f"{turn}.db").read_bytes()
+        put_back(tmp_path / f"{turn}.db", str(tmp_path / "data"), force=True)
+        assert (tmp_path / f"{turn}.db").read_bytes() == before  # the copy itself is left alone
+        with inside(database) as service:
+            seen.append(service.verified())
+    assert seen == sorted(seen)
+    with pytest.raises(InvalidInputError, match="give --force"):
+        put_back(tmp_path / "0.db", str(tmp_path / "data"), force=False)
+
+
+def test_what_is_no_backup_replaces_nothing(kept, tmp_path):
+    put_back(kept, str(tmp_path), force=False)
+    before = (tmp_path / "collector.db").read_bytes()
+    (tmp_path / "text.db").write_bytes(b"not a database" * 1000)
+    sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE x (y)").connection.close()
+    with sqlite3.connect(tmp_path / "newer.db") as newer, sqlite3.connect(kept) as source:
+        source.backup(newer)
+        newer.execute("PRAGMA user_version=99")
+    for name, said in (
+        ("text.db", "no backup"),
+        ("other.db", "another program"),
+        ("newer.db", "newer ldpkit"),
+    ):
+        with pytest.raises(FileFormatError, match=said):
+            put_back(tmp_path / name, str(tmp_path), force=True)
+    assert (tmp_path / "collector.db").read_bytes() == before
+
+
+def test_tokens_are_kept_as_digests_and_can_be_revoked(damaged):
+    connection = damaged.connect()
+    token = new_token(connection, "weekly", ADMIN)
+    assert list_tokens(connection) == [("ours", ANALYST), ("weekly", ADMIN)]
+    assert check_token(connection, f"Bearer {token}", ADMIN) == "weekly"
+    assert token.encode() not in b"".join(path.read_bytes() for path in damaged.path.parent.glob("*"))
+    for header in (None, token, f"Basic {token}", "Bearer ", f"Bearer {token[:-1]}", "Bearer \xff"):
+        with pytest.raises(HttpProblem) as caught:
+            check_token(connection, header, ANALYST)
+        assert caught.value.name == "not-signed-in"
+    for name in ("weekly", "", "x" * 101, "two\nlines"):
+        with pytest.raises(InvalidParameterError):
+            new_token(connection, name, ANALYST)
+    revoke_token(connection, "weekly")
+    with pytest.raises(HttpProblem, match="revoked"):
+        check_token(connection, f"Bearer {token}", ADMIN)
+    connection.close()
