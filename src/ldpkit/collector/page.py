@@ -108,7 +108,8 @@ def _times(micro: Micro) -> str:
     ratio = math.exp(micro / 1e6)
     if ratio > _NOTHING_HIDDEN:
         return "so much that over time the answers are not hidden"
-    return f"at most {ratio:.2f} times as likely under one answer as under any other"
+    times = f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
+    return f"at most {times} times as likely under one answer as under any other"
 
 
 def _promise(entry: Entry) -> str:
@@ -314,11 +315,12 @@ def _example(question: Question) -> Any:
 
 
 def _downloads(entry: Entry, base: str) -> str:
-    name, base = entry.newest.id, _text(base)
+    name, question, base = _text(entry.newest.id), _text(entry.newest.questions[0].id), _text(base)
+    asked = f"{name} --question {question}"
     return (
         "<h2>For analysts</h2>"
-        f'<p>The <a href="{base}/v1/collections/{_text(name)}">collection file</a> is public. '
+        f'<p>The <a href="{base}/v1/collections/{name}">collection file</a> is public. '
         "Estimates and reports need a token:</p>"
-        f"<pre><code>ldpkit collector estimates {_text(name)} --url {base}\n"
-        f"ldpkit collector export {_text(name)} reports.ldp --url {base}</code></pre>"
+        f"<pre><code>ldpkit collector estimates {asked} --url {base}\n"
+        f"ldpkit collector export {name} reports.ldp --question {question} --url {base}</code></pre>"
     )
