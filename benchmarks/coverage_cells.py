@@ -55,7 +55,7 @@ SAME_MARGINS = (
 )
 GROUP_SIZES = (2, 5)
 PLANES = ("grid_response", "planar_window", "tracs_c", "tracs_d")
-SAME_BOUNDS = ("place_response", "place_exponential", "grid_exponential", "planar_laplace")
+SAME_BOUNDS = ("place_response", "place_exponential", "grid_exponential", "planar_laplace", "srr")
 
 _HELD = 0.3  # of the people hold the value in question
 _WIDTHS = 24  # intervals whose width is looked at, where each takes long

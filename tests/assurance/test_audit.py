@@ -26,7 +26,10 @@ def outcomes(found):
     return {check.name: check.outcome for check in found.checks}
 
 
-@pytest.mark.parametrize("name", ldpkit.list_mechanisms())
+WHOLE = ldpkit.list_mechanisms(kind="trajectory")
+
+
+@pytest.mark.parametrize("name", [each for each in ldpkit.list_mechanisms() if each not in WHOLE])
 def test_every_registered_mechanism_passes(name):
     mechanism = oracle(name, 6, 1.0) if name in ORACLE_NAMES else ldpkit.testing.example(name)
     reports = FEW if name in ORACLE_NAMES else 20_000
@@ -34,6 +37,13 @@ def test_every_registered_mechanism_passes(name):
     assert found.passed, f"false-alarm rate 1e-6 for the attack: {found!r}"
     assert outcomes(found)["channel"] == ("not checked" if name == "she" else "pass")
     assert found.attack.epsilon > 0.05, "the attack sees next to nothing: it would not see a breach either"
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_mechanisms_of_whole_trajectories_are_refused_with_the_reason(name):
+    """Their tables are enumerated in tests/mechanisms/spatial."""
+    with pytest.raises(ldpkit.LdpkitError, match="depend on one another"):
+        ldpkit.audit(ldpkit.testing.example(name))
 
 
 @pytest.mark.parametrize(("name", "epsilon"), [("grr", 1.5), ("oue", 1.5), ("olh", 1.5), ("she", 2.0)])

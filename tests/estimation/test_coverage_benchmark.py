@@ -141,5 +141,6 @@ def test_all_that_prints_a_level_is_in_the_table(benchmark):
 
     shown = {name for cell in benchmark.cells.cells(every=True) for name in cell.mechanism.split(" + ")}
     shown = {name.split()[0] for name in shown}
-    own = {name for name, kind in MECHANISMS.items() if kind.__module__.startswith("ldpkit.")}
+    ours = {name: kind for name, kind in MECHANISMS.items() if kind.__module__.startswith("ldpkit.")}
+    own = {name for name, kind in ours.items() if kind.can("tallied")}  # else nothing is estimated
     assert own - shown == set()

@@ -21,6 +21,7 @@ from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.adaptive_mean import AdaptiveMean
 from ldpkit.protocols.attributes import SampledAttributes, best_sample_size
+from ldpkit.protocols.sampling import draw_questions
 from slow import slow
 
 VALUES = np.clip(np.random.default_rng(1).normal(30, 10, 4000), 0, 100)
@@ -257,7 +258,7 @@ def test_sampling_beats_the_equal_split(epsilon):
 
 def test_everybody_draws_every_attribute_equally_often():
     survey = SampledAttributes("pm", [(0, 1)] * 5, 5.0)
-    drawn = survey._draw(20_000, ldpkit.random.seeded(1))
+    drawn = draw_questions(20_000, 5, survey.sample, ldpkit.random.seeded(1))
     assert (drawn.sum(axis=1) == survey.sample).all()
     assert np.abs(drawn.mean(axis=0) - survey.sample / 5).max() < 0.03, "false-alarm rate 1e-9, seed fixed"
 

@@ -24,8 +24,9 @@ __all__ = ["add_to"]
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit collector estimates commute-2026 --question commute --url http://localhost:8000
-  ldpkit collector estimates commute-2026 --question commute --round 0,1 --change
+  ldpkit collector estimates commute-2026 --question commute
+  ldpkit collector estimates commute-2026 --question commute \\
+      --round 0,1 --change
   ldpkit collector export commute-2026 commute.ldp --question commute
   ldpkit collector close commute-2026 --round 3
   ldpkit collector tokens --data ldpkit-data --new "weekly report"

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli.lake import BadOption, BadRows, ByOption, EngineOption, Lake, MasterOption, is_lake
 from ldpkit.cli.likelihood import estimate_likelihood
 from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, OutputOption, PopulationOption
 from ldpkit.cli.outputs import check_ending, check_outputs
-from ldpkit.cli.parsing import refuse_options
-from ldpkit.cli.printing import ENDINGS, deliver
+from ldpkit.cli.parsing import refuse_options, split
+from ldpkit.cli.printing import ENDINGS, deliver, note
 from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.results import Result
+    from ldpkit.engines.tallies import Tallies
     from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["add_to"]
@@ -34,6 +36,8 @@ Examples:
   ldpkit estimate north.ldp --save-tally north.tally
   ldpkit estimate north.tally south.tally --format json
   ldpkit estimate ages.ldp --level 0.99
+  ldpkit estimate 'lake/*/*.parquet' --by day --by region -o table.csv
+  ldpkit estimate s3://bucket/lake --engine spark --by day --master yarn
 """
 
 
@@ -50,7 +54,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def estimate(
-    files: Annotated[list[Path], typer.Argument(help="Report files or tallies, of one mechanism.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILES...",
+            help="Report files or tallies, of one mechanism; or Parquet files, folders and patterns of them.",
+        ),
+    ],
     consistency: ConsistencyOption = None,
     estimator: Annotated[
         str | None,
@@ -79,6 +89,10 @@ def estimate(
         typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
     ] = None,
     output: OutputOption = None,
+    by: ByOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
+    bad: BadOption = BadRows.refuse,
     save_tally: Annotated[
         Path | None, typer.Option(help="Also write the tally, a small file that adds.", show_default=False)
     ] = None,
@@ -89,7 +103,8 @@ def estimate(
     An interval holds the frequencies that the reports do not refute, and the one that is shown,
     also where --consistency moved it. It is about the people who reported, or with --population
     about those they were drawn from at random.
-    From reports of numbers it estimates their mean and variance.
+    From reports of numbers it estimates their mean and variance. Parquet files say in their metadata
+    what made the reports; --by estimates each group of their rows apart.
     """
     from ldpkit.core.parameters import check_fraction
     from ldpkit.core.wholefile import whole_file
@@ -102,18 +117,35 @@ def estimate(
     if consistency is not None:
         CONSISTENCY.get(consistency)
     check_ending(output, "--output", ENDINGS)
+    files, keys = [Path(name) for name in names], split(by or [])
+    lake = Lake(names, engine, master, keys, bad) if is_lake(names, engine, keys) else None
     check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
-    refuse_twins(files)
+    if lake is None:
+        refuse_twins(files)
+        refuse_options("it is for Parquet files", master=master)
     if estimator == "mle":
         refuse_options("it keeps counts, and mle needs the reports", save_tally=save_tally)
-        made: Result = estimate_likelihood(files, consistency, population=population).with_level(
-            level, simultaneous=simultaneous
+        found = (
+            estimate_likelihood(files, consistency, population=population)
+            if lake is None
+            else lake.likelihood(consistency, population=population)
+        )
+        made: Result = found.with_level(level, simultaneous=simultaneous)
+    elif lake is not None and keys:
+        refuse_options("groups have a tally and an order of their own", save_tally=save_tally, sort=sort)
+        options: dict[str, Any] = {"population": True} if population else {}
+        made = lake.tallies().estimate(
+            estimator, consistency=consistency, level=level, simultaneous=simultaneous, **options
         )
     else:
-        tally = count_files(
-            files,
-            pooled_by="--estimator mle",
-            for_a_value=_FOR_A_VALUE if consistency is None else 2 * _FOR_A_VALUE,
+        tally = (
+            _only(lake.tallies())
+            if lake is not None
+            else count_files(
+                files,
+                pooled_by="--estimator mle",
+                for_a_value=_FOR_A_VALUE if consistency is None else 2 * _FOR_A_VALUE,
+            )
         )
         if tally.mechanism.domain.size is None:
             refuse_options(
@@ -131,6 +163,13 @@ def estimate(
     if save_tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
+
+
+def _only(found: Tallies) -> Tally:
+    """Return the tally of a lake without groups, and say which rows were set aside."""
+    if found.bad:
+        note(f"note: {found.bad:,} rows held no report and were set aside")
+    return found.total()
 
 
 def _estimated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_pairs, plan_survey
+from ldpkit.cli import plan_budget, plan_capacity, plan_classifier, plan_cluster, plan_pairs, plan_survey
 from ldpkit.cli.app import Group
 from ldpkit.cli.parsing import ManyValuesCommand
 
@@ -19,4 +19,5 @@ def add_to(app: typer.Typer) -> None:
     plan.command(epilog=plan_pairs.EXAMPLES)(plan_pairs.pairs)
     plan.command(cls=ManyValuesCommand, epilog=plan_classifier.EXAMPLES)(plan_classifier.classifier)
     plan.command(epilog=plan_survey.EXAMPLES)(plan_survey.survey)
+    plan.command(epilog=plan_cluster.EXAMPLES)(plan_cluster.cluster)
     app.add_typer(plan, name="plan")

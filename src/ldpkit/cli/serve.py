@@ -72,7 +72,7 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Run the collector: take reports, keep them, and publish estimates.
+    """Run the collector: take reports, publish estimates.
 
     With nothing but a collection file it makes a database, and prints the address for devices, a token
     for analysts (shown once) and a page to look at. Stop it with Ctrl-C or SIGTERM: what was received is

@@ -16,7 +16,7 @@ from ldpkit.core.text import decimal_comma
 from ldpkit.files.lines import STANDARD_INPUT, check_file, file_title, line_blocks
 from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 
-__all__ = ["InputTable", "open_table"]
+__all__ = ["InputTable", "first_line", "open_table"]
 
 
 _PIECE = 1 << 16  # cells at a time
@@ -144,7 +144,7 @@ class _Parquet:
         except UnicodeDecodeError:
             raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
         except (pyarrow.ArrowException, OSError) as error:
-            raise InvalidInputError(f"{title} is no Parquet file: {_first_line(error)}") from None
+            raise InvalidInputError(f"{title} is no Parquet file: {first_line(error)}") from None
         if not self.names:
             raise InvalidInputError(f"{title} has no columns: give at least one")
 
@@ -180,7 +180,7 @@ class _Parquet:
                     yield batch, first
                 first += len(batch)
         except (self._arrow.ArrowException, OSError, KeyError) as error:  # KeyError: its two schemas differ
-            raise InvalidInputError(f"{self.title} is damaged: {_first_line(error)}") from None
+            raise InvalidInputError(f"{self.title} is damaged: {first_line(error)}") from None
         if first == 0:
             raise InvalidInputError(f"{self.title} has columns but no values: give at least one")
 
@@ -258,5 +258,6 @@ def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = No
     return _Delimited(again, title, delimiter)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return what a library says of an error, without the lines of detail behind it."""
     return str(error).strip().split("\n", 1)[0]

@@ -7,6 +7,7 @@
 
 from ldpkit.planning.capacity.plans import capacity
 from ldpkit.planning.classifier.plans import classifier
+from ldpkit.planning.cluster import cluster
 from ldpkit.planning.frequencies.plans import budget
 from ldpkit.planning.mean.plans import mean
 from ldpkit.planning.optimal.errors import compare_errors as errors
@@ -20,6 +21,7 @@ __all__ = [
     "capacity",
     "classifier",
     "circle_optimum",
+    "cluster",
     "errors",
     "gpm",
     "mean",

@@ -21,6 +21,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.bayes.elsewhere import AnyEvidence
 from ldpkit.estimation.evidence import Evidence, Part
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
@@ -32,6 +33,7 @@ __all__ = [
     "by_information",
     "by_inversion",
     "information",
+    "part_information",
 ]
 
 _MOST_WORK = 1 << 32  # multiplications; beyond, the information of a sample stands for all
@@ -86,7 +88,7 @@ class Errors:
     method: str
 
 
-def by_information(evidence: Evidence, frequencies: Floats, *, population: bool) -> Errors:
+def by_information(evidence: AnyEvidence, frequencies: Floats, *, population: bool) -> Errors:
     """Return errors from the observed information matrix at the maximum.
 
     The matrix is taken over all values, those at zero too. Where there are too few
@@ -96,7 +98,12 @@ def by_information(evidence: Evidence, frequencies: Floats, *, population: bool)
     size, n = len(evidence.domain), evidence.n
     covariance = None
     if size <= _LARGEST_MATRIX and n >= _ROWS_PER_VALUE * size:
-        covariance = _covariance(information(evidence, frequencies))
+        matrix = (
+            information(evidence, frequencies)
+            if isinstance(evidence, Evidence)
+            else evidence.information(frequencies)
+        )
+        covariance = _covariance(matrix)
     if covariance is None:
         return by_inversion(evidence, frequencies, population=population)
     variance = np.diag(covariance)
@@ -107,12 +114,17 @@ def by_information(evidence: Evidence, frequencies: Floats, *, population: bool)
 
 def information(evidence: Evidence, frequencies: Floats) -> Floats:
     """Return the observed information: minus the second derivatives of the log-likelihood."""
+    matrix = np.zeros((len(frequencies), len(frequencies)))
+    for part in evidence.parts:
+        matrix += part_information(part, frequencies, evidence.n)
+    return matrix
+
+
+def part_information(part: Part, frequencies: Floats, n: int) -> Floats:
+    """Return what one part adds to the information of n reports in all."""
     size = len(frequencies)
     most = max(_MOST_WORK // size**2, _SAMPLE_PER_VALUE * size)
-    matrix = np.zeros((size, size))
-    for part in evidence.parts:
-        matrix += _information_of(part, frequencies, most * part.n // evidence.n + 1)
-    return matrix
+    return _information_of(part, frequencies, most * part.n // n + 1)
 
 
 def _information_of(part: Part, frequencies: Floats, most: int) -> Floats:
@@ -149,7 +161,7 @@ def _covariance(matrix: Floats) -> Floats | None:
     return np.asarray(inverse - np.outer(along, along) / along.sum())
 
 
-def by_inversion(evidence: Evidence, frequencies: Floats, *, population: bool) -> Errors:
+def by_inversion(evidence: AnyEvidence, frequencies: Floats, *, population: bool) -> Errors:
     """Return the errors of unbiased estimates, one for each mechanism, averaged.
 
     The weights are those that are best for rare values.

@@ -17,7 +17,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Bytes, Counts, Floats
 from ldpkit.estimation.evidence import Evidence, Part
 
-__all__ = ["Objective", "Likelihood", "Surrogate", "View"]
+__all__ = ["Expectation", "Objective", "Likelihood", "Surrogate", "View"]
 
 _BLOCK = 1 << 16  # rows of one piece of work; fixed, so that results do not depend on the machine
 _BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(float)
@@ -168,7 +168,7 @@ class Likelihood:
             slope += excess * shares
             bend += excess**2 * shares / density
             logs += float(counts @ np.log(density))
-        for excess, found in self._expectations(frequencies, curvature):
+        for excess, found in self.expectations(frequencies, squares=curvature):
             base += found.total
             slope += excess * found.by_value
             logs += found.logs
@@ -178,7 +178,12 @@ class Likelihood:
         base /= self.n
         return View(base + slope / self.n, base, bend / self.n if curvature else None, logs)
 
-    def _expectations(self, frequencies: Floats, squares: bool) -> list[tuple[float, Expectation]]:
+    def expectations(self, frequencies: Floats, *, squares: bool) -> list[tuple[float, Expectation]]:
+        """Return the sums over each block of reports, in order; the view is made from these alone.
+
+        Whoever has the blocks elsewhere gathers the same sums in the same order, and comes to the
+        same view to the last bit.
+        """
         from ldpkit.estimation.bayes.kernels import byte_sums
 
         sums = {excess: byte_sums(excess * frequencies) for excess, _, _ in self._blocks}

@@ -7,9 +7,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.bootstrap import resample
 from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
+from ldpkit.estimation.bayes.elsewhere import AnyEvidence
 from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_information
 from ldpkit.estimation.bayes.loglikelihood import Likelihood
 from ldpkit.estimation.estimate import Estimate
@@ -23,7 +25,7 @@ __all__ = ["from_tally", "maximise", "maximum_likelihood"]
 
 
 def maximise(
-    evidence: Evidence,
+    evidence: AnyEvidence,
     *,
     rules: Rules | None = None,
     start: object = None,
@@ -43,12 +45,15 @@ def maximise(
         How often each row of each part counts instead.
     """
     begin = check_start(start, len(evidence.domain))
+    chosen = rules or Rules(accelerate="scoring", largest_gap=1e-10)
+    if not isinstance(evidence, Evidence):
+        return climb(evidence.objective(), begin, chosen)
     with Likelihood(evidence, counts) as likelihood:
-        return climb(likelihood, begin, rules or Rules(accelerate="scoring", largest_gap=1e-10))
+        return climb(likelihood, begin, chosen)
 
 
 def maximum_likelihood(
-    evidence: Evidence,
+    evidence: AnyEvidence,
     *,
     max_iterations: int = 10_000,
     tolerance: float = 1e-10,
@@ -60,8 +65,9 @@ def maximum_likelihood(
 
     Parameters
     ----------
-    evidence : Evidence
-        The reports; pooled from several mechanisms it gives the generalised IBU.
+    evidence : Evidence or EvidenceElsewhere
+        The reports; pooled from several mechanisms it gives the generalised IBU. They may lie on
+        other machines, as those of `ldpkit.engines.dask.likelihood`.
     max_iterations : int
         The largest number of iterations. With `accelerate=False`, few iterations from a
         uniform start regularise: they smooth the result towards the start.
@@ -88,12 +94,16 @@ def maximum_likelihood(
     """
     rules = Rules(max_iterations, accelerate, largest_gap=tolerance)
     error_rules = ErrorRules(**error_options)
+    if error_rules.errors == "bootstrap" and not isinstance(evidence, Evidence):
+        raise InvalidParameterError(
+            'errors="bootstrap" draws reports anew, and these lie elsewhere: leave it out'
+        )
     top = maximise(evidence, rules=rules, start=start)
 
     def again(counts: list[Counts]) -> Floats:
         return maximise(evidence, rules=rules, start=start, counts=counts).frequencies
 
-    if error_rules.errors == "bootstrap":
+    if error_rules.errors == "bootstrap" and isinstance(evidence, Evidence):
         found = _spread(
             resample(evidence, again, error_rules), top.frequencies, evidence.n, error_rules.population
         )
@@ -135,13 +145,13 @@ def _spread(estimates: Floats, frequencies: Floats, n: int, population: bool) ->
     return Errors(np.sqrt(variance), "bootstrap")
 
 
-def _noise(evidence: Evidence) -> float:
+def _noise(evidence: AnyEvidence) -> float:
     """Return the standard error of a value that nobody holds, in the best unbiased average."""
     precision = sum(1 / oracle.variance(0.0, tally.n) for oracle, tally in evidence.tallies() if tally.n)
     return math.sqrt(1 / precision)
 
 
-def _unbiased(evidence: Evidence) -> Floats:
+def _unbiased(evidence: AnyEvidence) -> Floats:
     """Return the unbiased average over the mechanisms that is best for rare values."""
     tallies = [(oracle, tally) for oracle, tally in evidence.tallies() if tally.n]
     weights = np.array([1 / oracle.variance(0.0, tally.n) for oracle, tally in tallies])
@@ -149,7 +159,7 @@ def _unbiased(evidence: Evidence) -> Floats:
     return np.asarray(weights @ estimates / weights.sum())
 
 
-def _describe(evidence: Evidence) -> dict[str, Any]:
+def _describe(evidence: AnyEvidence) -> dict[str, Any]:
     oracles = evidence.oracles
     if len(oracles) == 1:
         return made_by(oracles[0], "mle")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ldpkit.assurance.classifier.columns import Clipped, NearestPoint, PrivateCo
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.reading import regions
 from ldpkit.assurance.classifier.table import record_table
+from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.categorical.exponential import Exponential
 from ldpkit.mechanisms.categorical.grr import GRR
@@ -52,8 +53,8 @@ def concentration(mechanism: Any, theta: float, x: float = 0.5) -> float:
 
     Examples
     --------
-    >>> [round(concentration(MECHANISMS[name](2.0), 0.3), 6) for name in ("PM", "k-RR")]
-    [0.852848, 0.627523]
+    >>> [round(concentration(MECHANISMS[name](2.0), 0.3), 5) for name in ("PM", "k-RR")]
+    [0.85285, 0.62752]
     """
     law = as_private_column(mechanism).outputs(np.array([x]), 1 << 62)  # each law as it is
     reach = theta + 1e-9  # so that a point of the grid at distance theta counts

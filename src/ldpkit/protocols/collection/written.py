@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NoReturn
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import FileFormatError, InvalidInputError, LdpkitError
 from ldpkit.protocols.collection.lines import Lines, Path
 

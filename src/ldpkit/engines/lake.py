@@ -1,0 +1,114 @@
+"""A lake: which files a pattern names, and what the folders on the way to a file say of its rows."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import os
+import urllib.parse
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from ldpkit.core.errors import InvalidInputError
+
+__all__ = ["Paths", "find_files", "folder_keys", "is_pattern"]
+
+Paths: TypeAlias = "str | Path | Iterable[str | Path]"
+
+_WILD = "*?["
+_NONE = "__HIVE_DEFAULT_PARTITION__"  # the folder of rows whose key is missing, as Hive and Spark name it
+
+
+def is_pattern(path: str | Path) -> bool:
+    """Whether a path names many files: it has wildcards, is a folder, or lies elsewhere."""
+    text = str(path)
+    return "://" in text or any(sign in text for sign in _WILD) or Path(text).is_dir()
+
+
+def find_files(paths: Paths) -> list[str]:
+    """Return the Parquet files that paths, patterns and folders name, in order.
+
+    Of a folder these are all files below it that end in .parquet; what begins with a dot or an
+    underscore is none of the data.
+
+    Examples
+    --------
+    >>> find_files("nowhere/*.parquet")
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidInputError: no Parquet file fits 'nowhere/*.parquet': check the path
+    """
+    every = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    if not every:
+        raise InvalidInputError("there are no files to count: give at least one")
+    found: list[str] = []
+    for each in map(str, every):
+        fits = _elsewhere(each) if "://" in each else _here(each)
+        if not fits:
+            raise InvalidInputError(f"no Parquet file fits {each!r}: check the path")
+        found += sorted(fits)
+    for twin in (name for place, name in enumerate(found) if name in found[:place]) if _twins(found) else ():
+        raise InvalidInputError(f"{twin!r} is given twice, and would count twice: give it once")
+    return found
+
+
+def _twins(names: list[str]) -> bool:
+    return len(set(names)) < len(names)
+
+
+def _here(text: str) -> list[str]:
+    if os.path.isdir(text):  # noqa: PTH112  # a Path raises an error where a name is too long
+        return [str(file) for file in Path(text).rglob("*.parquet") if _is_data(str(file.relative_to(text)))]
+    if any(sign in text for sign in _WILD):
+        return [
+            name
+            for name in glob.glob(text, recursive=True)  # noqa: PTH207  # patterns may be absolute
+            if os.path.isfile(name) and _is_data(os.path.basename(name))  # noqa: PTH113, PTH119
+        ]
+    return [text]  # whether it can be read is said by who opens it
+
+
+def _is_data(name: str) -> bool:
+    return not any(part.startswith((".", "_")) for part in Path(name).parts)
+
+
+def _elsewhere(address: str) -> list[str]:
+    """Return the files of an address such as s3://bucket/day=*/x.parquet, or below it."""
+    from pyarrow.fs import FileSelector, FileSystem, FileType
+
+    scheme, _, rest = address.partition("://")
+    parts = rest.split("/")
+    fixed = next((place for place, part in enumerate(parts) if any(c in part for c in _WILD)), len(parts))
+    try:
+        system, root = FileSystem.from_uri(f"{scheme}://{'/'.join(parts[:fixed])}")
+        start = system.get_file_info(root)
+        if start.type == FileType.File:
+            return [address]
+        below = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"cannot look for {address!r}: {error}") from None
+    pattern = "/".join([root.rstrip("/"), *parts[fixed:]]) if fixed < len(parts) else None
+    return [
+        f"{scheme}://{each.path}"
+        for each in below
+        if each.type == FileType.File
+        and (fnmatch.fnmatch(each.path, pattern) if pattern else each.path.endswith(".parquet"))
+        and _is_data(each.path[len(root) :].lstrip("/"))
+    ]
+
+
+def folder_keys(path: str) -> dict[str, str | None]:
+    """Return the keys that folders such as `day=2026-11-17` give to all rows of a file.
+
+    Examples
+    --------
+    >>> folder_keys("lake/question=mood/day=2026-11-17/part-0.parquet")
+    {'question': 'mood', 'day': '2026-11-17'}
+    """
+    found: dict[str, str | None] = {}
+    for part in path.split("/")[:-1]:
+        name, equals, value = part.partition("=")
+        if name and equals:
+            found[urllib.parse.unquote(name)] = None if value == _NONE else urllib.parse.unquote(value)
+    return found

@@ -1,0 +1,244 @@
+"""What a collection costs on a cluster: processors, storage, network and memory, from measured unit costs.
+
+Unit costs are nanoseconds of one core for each report, reading included, and for each report and value
+of the domain where a report must be compared with all values. `benchmarks/bench_cluster.py --units`
+measures them again; `measure` does so for one mechanism, here and now.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_whole
+from ldpkit.core.provenance import Provenance
+from ldpkit.core.random import seeded
+from ldpkit.core.results import Result
+from ldpkit.engines.local import tally
+from ldpkit.files.arrow import write_parquet
+from ldpkit.mechanisms.base import Mechanism
+from ldpkit.mechanisms.kinds import is_frequency
+
+__all__ = [
+    "ENGINE_RATIOS",
+    "LIKELIHOOD_STEP",
+    "MEASURED",
+    "MEASURED_ON",
+    "ClusterPlan",
+    "UnitCost",
+    "cluster",
+    "measure",
+]
+
+MEASURED_ON = "2026-11-17"
+"""The day on which the unit costs were measured, on two shared cores."""
+
+
+class UnitCost(NamedTuple):
+    """Nanoseconds of one core for a report, and more for each value of the domain."""
+
+    report: float
+    value: float
+
+
+MEASURED = {
+    "grr": UnitCost(40.9, 0.0032),
+    "olh": UnitCost(68.5, 0.0616),
+    "oue": UnitCost(49.6, 0.0391),
+    "ss": UnitCost(64.6, 0.1655),
+}
+"""Unit costs by mechanism; others are measured where the plan is made."""
+
+LIKELIHOOD_STEP = UnitCost(70.0, 0.27)
+"""Unit costs of a step of maximum likelihood on files, measured with OLH."""
+
+ENGINE_RATIOS = {"local": 1.0, "dask": 1.45, "spark": 2.0, "spark blocks": 3.3, "spark rows": 6.8}
+"""CPU of an engine against one process, warm, with 20 million OLH reports of 1024 values.
+
+They were measured with prototypes of the engines, on an earlier day than the unit costs. With fewer
+reports what an engine does in any case weighs more: with 2 million, Spark takes 4.5 times the CPU.
+"""
+
+_SAMPLE = 200_000  # reports that `measure` counts
+_VALUES = 4096  # different values behind them, at most
+_OVERHEAD = 1.01  # bytes of a Parquet file for each byte of its reports, which do not compress
+_DAY = 86_400
+_WORKER = 260_000_000  # bytes that a worker takes before it has read anything
+_ROWS = 1 << 18  # that a worker decodes at once
+_COPIES = 4  # of a report while it is decoded, checked and counted
+_TASKS = 64  # whose partial tallies arrive at the driver, in the example of the plan
+_STEPS = 12
+
+
+@dataclass(frozen=True, repr=False)
+class ClusterPlan(Result):
+    """What a day of collecting costs.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What makes the reports.
+    people, questions, groups : int
+        How many people answer a day, how many questions, and in how many groups each is told.
+    engine : str
+        What counts.
+    nanoseconds : float
+        Of one core for a report, in one process.
+    source : str
+        Where that figure comes from.
+    """
+
+    mechanism: Mechanism
+    people: int
+    questions: int
+    groups: int
+    engine: str
+    nanoseconds: float
+    source: str
+
+    kind = "cluster plan"
+
+    @property
+    def reports(self) -> int:
+        """The reports of a day."""
+        return self.people * self.questions
+
+    @property
+    def stored_bytes(self) -> float:
+        """What a day takes in Parquet files."""
+        return self.reports * self.mechanism.report_bytes * _OVERHEAD
+
+    @property
+    def core_hours(self) -> float:
+        """The processor time for a day's tallies."""
+        return self.reports * self.nanoseconds * ENGINE_RATIOS[self.engine] / 3600e9
+
+    @property
+    def worker_bytes(self) -> float:
+        """The memory of a worker: itself, the rows it decodes, and a tally for each group."""
+        rows = _ROWS * self.mechanism.report_bytes * _COPIES
+        return _WORKER + rows + 8.0 * self.mechanism.tally_size * self.groups
+
+    @property
+    def driver_bytes(self) -> float:
+        """What the partial tallies of all tasks bring to the driver."""
+        return 8.0 * self.mechanism.tally_size * self.groups * self.questions * _TASKS
+
+    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+        """Return a row for each cost."""
+        bits = 8 * self.stored_bytes / _DAY
+        told = [
+            ("reports a day", self.reports, "reports"),
+            ("CPU for the tallies of a day", self.core_hours, "core-hours"),
+            ("storage of a day", self.stored_bytes / 1e9, "GB"),
+            ("network, mean over the day", bits / 1e6, "Mbit/s"),
+            ("memory of a worker", self.worker_bytes / 1e6, "MB"),
+            (f"partial tallies of {_TASKS} tasks", self.driver_bytes / 1e6, "MB"),
+        ]
+        if is_frequency(self.mechanism) and self.mechanism.can("likelihood"):
+            step = LIKELIHOOD_STEP.report + LIKELIHOOD_STEP.value * self.mechanism.tally_size
+            hours = self.reports * step * _STEPS / 3600e9
+            told.append((f"CPU for maximum likelihood in {_STEPS} steps", hours, "core-hours"))
+        made = [{"cost": cost, "amount": float(amount), "unit": unit} for cost, amount, unit in told]
+        return made if top is None else made[:top]
+
+    @property
+    def title(self) -> str:
+        """What stands above the table."""
+        asked = f"{self.questions:,} question{'s' * (self.questions > 1)}"
+        return f"A day of {self.people:,} people and {asked} on {self.engine}"
+
+    @property
+    def caption(self) -> str:
+        """What stands below the table."""
+        return (
+            f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes a report, "
+            f"{self.groups} group{'s' * (self.groups > 1)} a question\n"
+            f"{self.nanoseconds:.3g} ns of one core a report in one process: {self.source}\n"
+            f"times {ENGINE_RATIOS[self.engine]:g} on {self.engine}, as prototypes took with 20 million "
+            "reports; benchmarks/bench_cluster.py measures that here"
+        )
+
+    def about(self) -> dict[str, Any]:
+        """Return what was asked."""
+        return {
+            "mechanism": self.mechanism.describe(),
+            "people": self.people,
+            "questions": self.questions,
+            "groups": self.groups,
+            "engine": self.engine,
+            "nanoseconds": self.nanoseconds,
+            "source": self.source,
+        }
+
+    def notes(self) -> list[str]:
+        """Say what is not in the figures."""
+        return ["note: without HTTP, skew, replicas of the storage and the start of a cluster"]
+
+
+def cluster(
+    mechanism: Mechanism,
+    people: int,
+    *,
+    questions: int = 1,
+    groups: int = 1,
+    engine: str = "spark",
+    here: bool = False,
+) -> ClusterPlan:
+    """Return what collecting and counting a day's reports costs on a cluster.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        What makes the reports.
+    people : int
+        How many answer on a day.
+    questions : int
+        How many questions each answers.
+    groups : int
+        In how many groups, such as regions, each question is told.
+    engine : str
+        One of `ENGINE_RATIOS`.
+    here : bool
+        Whether to measure the cost of a report now, on this machine.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> plan = cluster(ldpkit.OLH(1024, epsilon=1), 1_000_000_000)
+    >>> plan.rows()[2]["cost"], round(plan.rows()[2]["amount"], 1), plan.rows()[2]["unit"]
+    ('storage of a day', 9.1, 'GB')
+    """
+    for name, given in (("people", people), ("questions", questions), ("groups", groups)):
+        check_whole(given, name)
+    if engine not in ENGINE_RATIOS:
+        raise InvalidParameterError(f"engine must be one of {', '.join(ENGINE_RATIOS)}, got {engine!r}")
+    unit = MEASURED.get(mechanism.name)
+    if here or unit is None:
+        cost, source = measure(mechanism), f"measured now, with {_SAMPLE:,} reports"
+    else:
+        cost = unit.report + unit.value * mechanism.tally_size
+        source = f"measured on {MEASURED_ON} on two shared cores; measure again here with --measure"
+    return ClusterPlan(mechanism, people, questions, groups, engine, cost, source)
+
+
+def measure(mechanism: Mechanism, reports: int = _SAMPLE) -> float:
+    """Return the nanoseconds of one core that reading and counting a report takes on this machine."""
+    source = seeded(1)
+    values = mechanism.domain.values(mechanism.domain.examples(_VALUES, source))
+    few = mechanism.first_reports(values, rng=source)
+    made = few.repeat(-(-reports // len(few)), axis=0)[:reports]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "reports.parquet")
+        write_parquet(file, mechanism, [made], Provenance("seeded"))
+        tally(file)  # compiles, and warms the cache of files
+        best = float("inf")
+        for _ in range(3):
+            start = time.process_time()
+            tally(file)
+            best = min(best, time.process_time() - start)
+    return best / reports * 1e9
