@@ -146,6 +146,11 @@ def test_files_of_different_mechanisms_do_not_mix(run, collected, tmp_path, othe
     assert "do not mix" in line
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a" * 5000])
+def test_a_name_that_no_file_can_have_is_refused_in_one_line(run, collected, name):
+    assert run("estimate", collected[0], name, code=2).error_line
+
+
 def test_a_file_given_twice_is_refused(run, collected):
     assert "is given twice" in run("estimate", collected[0], collected[0], code=2).error_line
 

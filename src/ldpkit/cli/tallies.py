@@ -49,9 +49,13 @@ def refuse_twins(files: list[Path]) -> None:
     """Refuse a file that is given twice."""
     seen: set[Path] = set()
     for path in files:
-        if path.resolve() in seen:
+        try:
+            place = path.resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # half a character, a NUL, links in a circle
+            raise InvalidInputError(f"cannot read {str(path)!r}: {error}: check the path") from None
+        if place in seen:
             raise InvalidInputError(f"{str(path)!r} is given twice, and would count twice: give it once")
-        seen.add(path.resolve())
+        seen.add(place)
 
 
 def open_all(files: list[Path], *, for_a_value: int = 0) -> list[ReportFile | Tally]:
