@@ -111,7 +111,9 @@ def bench(
             show_default="all",
         ),
     ] = None,
-    repeat: Annotated[int, typer.Option("--repeat", "-r", help="Collections to simulate.")] = 10,
+    repeat: Annotated[
+        int, typer.Option("--repeat", "-r", max=1_000_000, help="Collections to simulate.")
+    ] = 10,
     threads: Annotated[
         int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
     ] = 0,

@@ -31,6 +31,7 @@ __all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
 # Randomness for one chunk: little enough for the cache of a core, and so much that threads
 # seldom wait for the interpreter.
 _CHUNK_BYTES = 1 << 21
+_MOST_DRAWN = 1 << 31  # counts in one array of simulated collections
 _STREAMS = 256  # made at a time: few calls, and no more memory for more people
 _TALLY_CHUNK = 1 << 16  # reports counted at a time, so that their working arrays stay small
 
@@ -308,8 +309,13 @@ class FrequencyOracle(Mechanism):
         >>> ldpkit.OUE(3, epsilon=1).simulate([50, 30, 20], repeats=2).shape
         (2, 3)
         """
-        people = check_counts(counts, self.size)
-        return self._sample_supports(people, check_whole(repeats, "repeats"), resolve(rng).generator())
+        people, runs = check_counts(counts, self.size), check_whole(repeats, "repeats")
+        if runs * self.size > _MOST_DRAWN:
+            raise InvalidParameterError(
+                f"{str(runs)[:30]} collections of {self.size} values are more than a memory holds: draw "
+                f"{_MOST_DRAWN // self.size} at a time"
+            )
+        return self._sample_supports(people, runs, resolve(rng).generator())
 
     @overload
     def variance(self, frequency: float, n: int, *, population: bool = False) -> float: ...
