@@ -3,7 +3,7 @@
 "When do people go to bed? 23:50 and 00:10 are close together, and an ordinary average does not know."
 A circle does.
 
-Figure: The distribution of bedtimes around a 24-hour circle, with most of them shortly before midnight.
+Figure: The estimated distribution of bedtimes over 24 hours, highest on both sides of midnight.
 Guide: guide/angles.md
 """
 

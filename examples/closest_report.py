@@ -3,7 +3,7 @@
 "A thermostat sends one private temperature, and what counts is how far that single report is off."
 OGPM is made for this; `optimal` is the best of all mechanisms on its grid.
 
-Figure: The error of one report over epsilon and over the true value, for four mechanisms.
+Figure: The error of one report falls with epsilon for four mechanisms; OGPM has the least on average.
 Guide: guide/optimal.md
 """
 

@@ -3,7 +3,7 @@
 "I want the whole way: a collection file, a service that receives, devices that answer, and a result."
 Devices always draw secure randomness, so the numbers differ a little each time.
 
-Figure: Bars of the four estimated shares with wide 95% intervals, from sixty devices.
+Figure: Bars of four estimated shares with wide 95% intervals, from sixty devices.
 Guide: guide/collector.md
 """
 

@@ -3,7 +3,7 @@
 "I expect a few popular pages and a long tail. Which LDP protocol, and which way of cleaning up the
 estimates, has the smallest error?" These are the combinations that the LDP3 toolkit compares.
 
-Figure: The mean absolute error of every protocol and post-processing method, as a heat map and as curves.
+Figure: The mean absolute error of three protocols with four methods, as a heat map and as curves.
 Guide: guide/choose.md
 """
 

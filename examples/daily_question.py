@@ -3,7 +3,7 @@
 "My app asks each day which section people opened. Fresh noise every day averages out; how do I stop
 that?" The device keeps one permanent report and sends noisy copies of it.
 
-Figure: How often an attacker names the value after 1 to 50 reports; memoized devices stay below the bound.
+Figure: How often an attacker names the value after 1 to 50 reports, with and without memoization.
 Guide: guide/longitudinal.md
 """
 

@@ -3,7 +3,7 @@
 "I want to know how many of my 50,000 users walk, cycle, take the bus or drive, and I must not
 learn how any one of them does."
 
-Figure: Bars of the four estimated shares with 95% intervals; the car is highest at about 40 percent.
+Figure: Bars of the four estimated shares with 95% intervals; the car has about 41 percent.
 Guide: guide/collect.md
 """
 

@@ -3,7 +3,7 @@
 "I have three questions and one privacy budget. Should everybody answer all of them, or one each? And how
 do I write down what I promise?" A plan compares; a collection file states the promise.
 
-Figure: Bars of how people travel, with 95% intervals, from the people who were asked that question.
+Figure: Bars of how people travel with 95% intervals, from those who were asked that question.
 Guide: guide/collection.md
 """
 

@@ -3,7 +3,7 @@
 "For star ratings a near miss is less bad than a far one. I want to test that idea against the known
 mechanisms." Write down how likely each report is; the package does the rest.
 
-Figure: The probability of each reported rating for each true rating, as a five by five heat map.
+Figure: How likely each reported rating is for each true one; near ratings are likelier.
 Guide: guide/add-protocol.md
 """
 
@@ -34,8 +34,8 @@ print("best for the mean absolute error:", *found.summary().best_pair())
 
 figure, axes = plt.subplots(figsize=(5.5, 4.5), layout="constrained")
 drawn = axes.imshow(np.array(ratings.channel().probabilities, dtype=float), vmin=0)
-axes.set_xticks(range(5), range(1, 6))
-axes.set_yticks(range(5), range(1, 6))
+axes.set_xticks(range(5), list("12345"))
+axes.set_yticks(range(5), list("12345"))
 axes.set(xlabel="reported stars", ylabel="true stars", title="Stars, epsilon 2")
 figure.colorbar(drawn, label="probability")
 figure.savefig("own_mechanism.png")

@@ -3,7 +3,7 @@
 "Couples answer a yes-or-no question. If their noise is correlated, it partly cancels: what do I gain,
 and what does a partner learn?" This is joint randomised response (JRR).
 
-Figure: The variance of each way to answer in pairs, relative to randomised response alone.
+Figure: The variance of pairs falls as more is told to a partner; one joint report of both has 0.6.
 Guide: guide/pairs.md
 """
 

@@ -3,7 +3,7 @@
 "Two servers receive reports. I want to keep them in files that nobody can mistake, and count them
 together later."
 
-Figure: Bars of the estimated shares of five browsers with 95% intervals, from both files together.
+Figure: Bars of the estimated shares of five browsers with 95% intervals, from both files.
 Guide: reference/files.md
 """
 

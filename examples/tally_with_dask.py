@@ -3,7 +3,7 @@
 "Reports arrive as Parquet files, a folder a day, and are too many for one machine." Each partition makes
 a tally, tallies add, and the result is that of one process, bit for bit.
 
-Figure: The estimated share of people who take the bus on each of five days, with 95% intervals.
+Figure: Bars of the share of people who take the bus, rising over five days, with 95% intervals.
 Guide: guide/cluster.md
 """
 
@@ -31,6 +31,7 @@ print(tallies)
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 for place, day in enumerate(days):
     estimate = tallies[day].estimate()
+    assert isinstance(estimate, ldpkit.Estimate)  # categories, not numbers
     low, high = estimate.interval(0.95)
     print(f"{day}: {estimate['bus']:.1%} take the bus, 95% interval {low[0]:.1%} to {high[0]:.1%}")
     axes.bar(place, estimate["bus"], color="C0")

@@ -3,7 +3,7 @@
 "I have people's trips through a town of ten by ten kilometres. How far off are they after each location
 has been made private, and which mechanism keeps them closest?" TraCS-C and TraCS-D against the others.
 
-Figure: The mean error in kilometres of each mechanism on the same 60 trips.
+Figure: Maps of the true and the private locations, and how far each mechanism's reports are off.
 Guide: guide/locations.md
 """
 

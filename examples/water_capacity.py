@@ -3,7 +3,7 @@
 "A water company adds up private meter readings and warns when demand exceeds what it can deliver. With
 which epsilon does it miss an excess in at most one month out of twenty?" This is the question of CAPRI.
 
-Figure: The probability of missing an excess falls with epsilon and crosses 5 percent at the chosen epsilon.
+Figure: The probability of missing an excess falls with epsilon; Duchi reaches 5 percent at 0.49.
 Guide: guide/capacity.md
 """
 

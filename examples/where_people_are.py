@@ -2,7 +2,7 @@
 
 "Which parts of town are busy? I want a map, and I must not learn where anybody was."
 
-Figure: Two maps of a town of eight by eight cells, side by side: the true shares and the private estimate.
+Figure: Two maps of a town, side by side: the true shares of people and the private estimate.
 Guide: guide/locations.md
 """
 
@@ -22,11 +22,15 @@ reports = oracle.privatize(grid.cells_of(people), rng=ldpkit.random.seeded(13))
 found = ldpkit.HeatMap.from_estimate(grid, oracle.tally(reports).estimate(consistency="norm_sub"))
 print(f"total variation from the true map: {found.total_variation(people):.3f}")
 busiest = int(np.argmax(found.masses))
-print(f"busiest cell: around {grid.centres[busiest].round(1).tolist()}, {found.masses[busiest]:.1%} of people")
+print(
+    f"busiest cell: around {grid.centres[busiest].round(1).tolist()}, {found.masses[busiest]:.1%} of people"
+)
 
 figure, both = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-for axes, shares, title in zip(both, (grid.shares_of(people), found.masses), ("truth", "estimate"), strict=True):
-    drawn = axes.imshow(np.reshape(shares, (8, 8)), origin="lower", extent=(0, 10, 0, 10), vmin=0, vmax=0.12)
+for axes, shares, title in zip(
+    both, (grid.shares_of(people), found.masses), ("truth", "estimate"), strict=True
+):
+    drawn = axes.imshow(np.reshape(shares, (8, 8)), origin="lower", extent=(0, 10, 0, 10), vmin=0, vmax=0.2)
     axes.set(title=title, xlabel="kilometres east", ylabel="kilometres north")
 figure.colorbar(drawn, ax=both, label="share of people")
 figure.savefig("where_people_are.png")

@@ -205,7 +205,9 @@ def main() -> int:
 def page(example: Example) -> str:
     """Return the page of an example that has been run."""
     output = json.loads((example.folder / "told.json").read_text())["output"]
-    guide = example.line("Guide")
+    guide, name = example.line("Guide"), example.name
+    more = f"More about it: [{_title_of(guide)}](../{guide}). The script is `examples/{name}.py`; run it with"
+    more += f" `python examples/{name}.py`, and it writes `{name}.png`."
     return "\n".join(
         [
             f"# {example.title}",
@@ -214,9 +216,7 @@ def page(example: Example) -> str:
             "",
             f"![{example.line('Figure')}]({example.name}.png)",
             "",
-            f"More about it: [{_title_of(guide)}](../{guide}). "
-            f"The script is `examples/{example.name}.py`; run it with `python examples/{example.name}.py`, "
-            f"and it writes `{example.name}.png`.",
+            more,
             "",
             "```python",
             example.code.strip(),
@@ -239,7 +239,11 @@ def _title_of(document: str) -> str:
 def index() -> str:
     """Return the page with all the pictures."""
     known = {example.name: example for example in examples()}
-    parts = ["# Gallery", "", "One short script for each task. Every picture and every output comes from running"]
+    parts = [
+        "# Gallery",
+        "",
+        "One short script for each task. Every picture and every output comes from running",
+    ]
     parts += ["the script as it is shown, on invented people: you need no data to try it.", "", _STYLE]
     for group, names in GROUPS.items():
         parts += [f"## {group}", "", '<div class="gallery">']
@@ -259,7 +263,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     from mkdocs.structure.files import File
 
     environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise PluginError(f"the gallery does not run:\n{done.stderr}")
     files.append(File.generated(config, "gallery/index.md", content=index()))
