@@ -52,6 +52,13 @@ class Mechanism(WireForm):
     A subclass states `name`, `title` and `citation`, stores its parameters in the
     constructor with `_freeze`, and gives the randomiser, the exact epsilon and the
     layout of one report. Everything else follows from these.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("olh", 16, epsilon=1.0)
+    >>> isinstance(mechanism, Mechanism), mechanism.name, mechanism.exact_epsilon() <= 1.0
+    (True, 'olh', True)
     """
 
     name: ClassVar[str]
@@ -298,7 +305,18 @@ AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 
 
 def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
-    """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator."""
+    """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> @ldpkit.register
+    ... class Nameless(ldpkit.MatrixMechanism):
+    ...     title, citation = "Keeps the value mostly", "an example"
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: Nameless needs a class attribute 'name'
+    """
     for attribute in ("name", "title", "citation", "kind"):
         if not isinstance(getattr(mechanism, attribute, None), str):
             raise InvalidParameterError(f"{mechanism.__name__} needs a class attribute {attribute!r}")
