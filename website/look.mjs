@@ -1,0 +1,69 @@
+// Looks at the built site; see script/look.
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [folder, ...wanted] = process.argv.slice(2);
+const site = join(folder, "site");
+const axe = await readFile(join(folder, "node_modules/axe-core/axe.min.js"), "utf8");
+
+async function pagesIn(place) {
+  const found = [];
+  for (const entry of await readdir(place, { withFileTypes: true })) {
+    const path = join(place, entry.name);
+    if (entry.isDirectory()) found.push(...(await pagesIn(path)));
+    else if (entry.name.endsWith(".html")) found.push(relative(site, path).replace(/\.html$/, ""));
+  }
+  return found.sort();
+}
+
+const pages = wanted.length ? wanted : (await pagesIn(site)).filter((page) => page !== "404");
+const browser = await chromium.launch({
+  executablePath: process.env.LDPKIT_CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--allow-file-access-from-files=false"],
+});
+const problems = [];
+let looked = 0;
+
+for (const scheme of ["light", "dark"]) {
+  for (const width of [1400, 400]) {
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 900 } });
+    for (const name of pages) {
+      const where = `${name} ${scheme} ${width}`;
+      const page = await context.newPage();
+      page.on("request", (request) => {
+        if (!/^(file|data|blob|about):/.test(request.url())) problems.push(`${where}: asks ${request.url()}`);
+      });
+      page.on("pageerror", (error) => problems.push(`${where}: ${error.message}`));
+      await page.goto(pathToFileURL(join(site, `${name}.html`)).href);
+      await page.waitForLoadState("networkidle");
+      const shot = join(folder, "shots", `${name.replaceAll("/", "_")}-${scheme}-${width}.png`);
+      await mkdir(join(folder, "shots"), { recursive: true });
+      await page.screenshot({ path: shot, fullPage: true });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (wide > 0) problems.push(`${where}: ${wide} pixels wider than the window`);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+      for (const { id, nodes } of violations) {
+        problems.push(`${where}: ${id} (${nodes.length}), such as ${nodes[0].html.slice(0, 160)}`);
+      }
+      looked += 1;
+      await page.close();
+    }
+    await context.close();
+  }
+}
+
+// Search, from the disk: a worker is refused there, and a frame stands in for it.
+const page = await browser.newPage();
+await page.goto(pathToFileURL(join(site, "index.html")).href);
+await page.fill(".md-search__input", "subset selection");
+const first = page.locator(".md-search-result__item a").first();
+await first.waitFor({ timeout: 20000 }).catch(() => problems.push("search: nothing found"));
+if (await first.count()) console.log(`search finds ${(await first.innerText()).split("\n")[0]}`);
+await browser.close();
+
+console.log(problems.join("\n"));
+console.log(`${looked} views of ${pages.length} pages, ${problems.length} problems; pictures in ${join(folder, "shots")}`);
+process.exit(problems.length ? 1 : 0);
