@@ -63,7 +63,7 @@ def _heading(number: int, first: str, second: str) -> str:
 def _asked() -> str:
     marks = _heading(1, "Ask everybody", "the answer stays on the device")
     for place, answer in enumerate(run().answers):
-        y = 82 + 29 * place
+        y = 86 + 28.5 * place
         marks += f'<circle cx="40" cy="{y - 9}" r="5" class="fsoft"/><path d="M30 {y + 7}a10 11 0 0 1 20 0z" class="fsoft"/>'
         marks += text(66, y + 3, f"“I take the {answer}”" if answer in ("bus", "car") else f"“I {answer}”", size=14)
     return marks + text(40, 288, f"… {PEOPLE - SHOWN:,} more", colour="soft", size=12.5)
@@ -72,9 +72,9 @@ def _asked() -> str:
 def _reported() -> str:
     marks = _heading(2, "Devices send noisy reports", "each box is ticked at random, epsilon 1")
     columns = [90 + 50 * place for place in range(len(MODES))]
-    marks += "".join(text(x, 68, mode, colour="soft", size=12.5, anchor="middle") for x, mode in zip(columns, MODES, strict=True))
+    marks += "".join(text(x, 64, mode, colour="soft", size=12.5, anchor="middle") for x, mode in zip(columns, MODES, strict=True))
     for place, bits in enumerate(run().bits):
-        y = 82 + 29 * place
+        y = 86 + 28.5 * place
         for x, ticked in zip(columns, bits, strict=True):
             marks += f'<rect x="{x - 9}" y="{y - 9}" width="18" height="18" rx="3" class="ssoft" stroke-width="1.2"/>'
             if ticked:

@@ -58,7 +58,8 @@ for (const scheme of ["light", "dark"]) {
 // Search, from the disk: a worker is refused there, and a frame stands in for it.
 const page = await browser.newPage();
 await page.goto(pathToFileURL(join(site, "index.html")).href);
-await page.fill(".md-search__input", "subset selection");
+await page.click(".md-search__input");
+await page.keyboard.type("subset selection");
 const first = page.locator(".md-search-result__item a").first();
 await first.waitFor({ timeout: 20000 }).catch(() => problems.push("search: nothing found"));
 if (await first.count()) console.log(`search finds ${(await first.innerText()).split("\n")[0]}`);

@@ -98,9 +98,14 @@ def table(size: int = 10) -> str:
         "| --- | --- |" + " --- |" * len(people),
     ]
     for epsilon in (0.251, 0.501, 1.0, 1.995, 3.981, 7.943):
-        halves = " | ".join(f"±{best(epsilon, size).half / sqrt(n):.2%}" for n in people)
-        rows.append(f"| {epsilon:.2g} | {_sure(0.5, epsilon):.1%} | {halves} |")
+        halves = " | ".join(_error(best(epsilon, size).half / sqrt(n)) for n in people)
+        rows.append(f"| {epsilon:.2g} | {_sure(0.5, epsilon):.2%} | {halves} |")
     return "\n".join(rows)
+
+
+def _error(half: float) -> str:
+    """Return a half-width with two or three digits, whatever its size."""
+    return f"±{half:.1%}" if half >= 0.01 else f"±{half:.2%}" if half >= 0.001 else f"±{half:.3%}"
 
 
 def _slider(name: str, label: str, least: int, most: int, start: int, shown: str) -> str:

@@ -6,7 +6,7 @@
   const { left, right, top, bottom, least, most } = data.box;
   const part = (name) => document.getElementById(`tradeoff-${name}`);
   const percent = (share, digits) => `${(100 * share).toFixed(digits)}%`;
-  const error = (half) => percent(half, half < 0.001 ? 3 : half < 0.1 ? 2 : 0);
+  const error = (half) => percent(half, half < 0.001 ? 3 : half < 0.1 ? 2 : 1);
   const log = Math.log10;
   const across = (epsilon) => {
     const [first, last] = [data.epsilons[0], data.epsilons.at(-1)].map(log);
@@ -28,7 +28,7 @@
     const [x, y] = points[place].split(",");
     part("point").setAttribute("cx", x);
     part("point").setAttribute("cy", y);
-    const shown = { epsilon: epsilon.toPrecision(2), people: people.toLocaleString("en"), size: String(size) };
+    const shown = { epsilon: String(Number(epsilon.toPrecision(2))), people: people.toLocaleString("en"), size: String(size) };
     for (const [name, words] of Object.entries(shown)) {
       part(`${name}-shown`).textContent = words;
       part(name).setAttribute("aria-valuetext", words);
@@ -38,7 +38,7 @@
       : "a share is not known at all: the interval is everything.";
     part("said").textContent =
       `With epsilon ${shown.epsilon}, ${shown.people} people and ${size} values, ${known} ` +
-      `Whatever a report says, a suspicion of 50% grows to at most ${percent(sure[0], 1)}, ` +
+      `Whatever a report says, a suspicion of 50% grows to at most ${percent(sure[0], sure[0] > 0.99 ? 2 : 1)}, ` +
       `and one of 1% to at most ${percent(sure[1], 2)}.`;
   }
 
