@@ -1,8 +1,8 @@
 """Small charts as SVG text, for the pages of the site: no plotting library, a few kilobytes each.
 
-Colours are CSS variables, which docs/stylesheets/site.css sets for light and dark pages. A file that stands on its
-own (the README's picture) gets them from `standalone`. Series differ in shape as well as in colour, so that
-a chart survives print in grey.
+Colours are CSS variables, which `stylesheet` sets for light and dark pages. A file that stands on its own
+(the README's picture) gets them from `standalone`. Series differ in shape as well as in colour, so that a
+chart survives print in grey.
 """
 
 from __future__ import annotations
@@ -23,8 +23,12 @@ COLOURS = {
     "4": ("#7a3b9d", "#d3a0f0"),
     "5": ("#8a6d00", "#e6c84f"),
 }
-_RULES = "".join(
-    f".f{name}{{fill:var(--fig-{name})}}.s{name}{{stroke:var(--fig-{name});fill:none}}" for name in COLOURS
+_RULES = (
+    "".join(
+        f".f{name}{{fill:var(--fig-{name})}}.s{name}{{stroke:var(--fig-{name});fill:none}}"
+        for name in COLOURS
+    )
+    + ".halo{stroke:var(--fig-paper);stroke-width:4px}"
 )
 
 
@@ -35,7 +39,8 @@ def _variables(dark: bool) -> str:
 def stylesheet() -> str:
     """Return the rules for charts that stand inside a page of the site."""
     light, dark = _variables(dark=False), _variables(dark=True)
-    return f':root{{{light}}}[data-md-color-scheme="slate"]{{{dark}}}svg.figure text{{font-family:inherit}}{_RULES}'
+    schemes = f':root{{{light}}}[data-md-color-scheme="slate"]{{{dark}}}'
+    return f"{schemes}svg.figure text{{font-family:inherit}}{_RULES}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Picture:
         """Return it for a page, which has the colours."""
         return (
             f'<svg class="figure" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
-            f'aria-labelledby="{name}-title {name}-words" style="max-width:{self.width:g}px">'
+            f'aria-labelledby="{name}-title {name}-words" style="max-width:{self.width * 1.2:g}px">'
             f'<title id="{name}-title">{escape(self.title)}</title>'
             f'<desc id="{name}-words">{escape(self.words)}</desc>{self.marks}</svg>'
         )
@@ -72,17 +77,28 @@ class Picture:
 
 
 def text(
-    x: float, y: float, words: str, *, colour: str = "ink", size: float = 13, anchor: str = "start", bold: bool = False
+    x: float,
+    y: float,
+    words: str,
+    *,
+    colour: str = "ink",
+    size: float = 13,
+    anchor: str = "start",
+    bold: bool = False,
+    halo: bool = False,
 ) -> str:
-    """Return a line of text; `anchor` is start, middle or end."""
-    weight = ' font-weight="600"' if bold else ""
+    """Return a line of text; `anchor` is start, middle or end, `halo` keeps lines behind it away."""
+    more = (' font-weight="600"' if bold else "") + (' paint-order="stroke"' if halo else "")
+    kind = f"f{colour} halo" if halo else f"f{colour}"
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" class="f{colour}" font-size="{size:g}" text-anchor="{anchor}"{weight}>'
+        f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" font-size="{size:g}" text-anchor="{anchor}"{more}>'
         f"{escape(words)}</text>"
     )
 
 
-def line(x1: float, y1: float, x2: float, y2: float, colour: str = "grid", width: float = 1, dash: str = "") -> str:
+def line(
+    x1: float, y1: float, x2: float, y2: float, colour: str = "grid", width: float = 1, dash: str = ""
+) -> str:
     """Return a straight line."""
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     return (
@@ -93,7 +109,7 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str = "grid", width
 
 def mark(x: float, y: float, number: int, size: float = 6) -> str:
     """Return the mark of a series: number 0 is a disc, then square, triangle, diamond and cross."""
-    colour, s = number % 5 + 1, size
+    colour, s, d = number % 5 + 1, size, 1.3 * size
     if number % 5 == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s:g}" class="f{colour}"/>'
     if number % 5 == 4:
@@ -102,7 +118,7 @@ def mark(x: float, y: float, number: int, size: float = 6) -> str:
     shapes = {
         1: f"M{x - s:.1f} {y - s:.1f}h{2 * s:g}v{2 * s:g}h{-2 * s:g}z",
         2: f"M{x:.1f} {y - 1.2 * s:.1f}l{1.2 * s:g} {2.2 * s:g}h{-2.4 * s:g}z",
-        3: f"M{x:.1f} {y - 1.3 * s:.1f}l{1.3 * s:g} {1.3 * s:g}l{-1.3 * s:g} {1.3 * s:g}l{-1.3 * s:g} {-1.3 * s:g}z",
+        3: f"M{x:.1f} {y - d:.1f}l{d:g} {d:g}l{-d:g} {d:g}l{-d:g} {-d:g}z",
     }
     return f'<path d="{shapes[number % 5]}" class="f{colour}"/>'
 
@@ -118,6 +134,7 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
+        """Return where a number stands."""
         low, high, at = self.low, self.high, value
         if self.logarithmic:
             low, high, at = log10(low), log10(high), log10(value)
@@ -151,6 +168,10 @@ def _legend(names: Sequence[str], width: float, y: float) -> tuple[str, float]:
     return marks, y + 14
 
 
+WIDTH = 460.0  # narrow enough for letters to stay readable on a phone
+_LABEL, _LANE, _GAP = 18.0, 11.0, 9.0
+
+
 def dots(
     rows: Sequence[tuple[str, Sequence[float | None]]],
     series: Sequence[str],
@@ -158,43 +179,47 @@ def dots(
     title: str,
     axis: str,
     reference: tuple[float, str] | None = None,
-    low: float | None = 0.0,
     logarithmic: bool = False,
 ) -> Picture:
-    """Return rows of named values, one mark for each series: a dot plot, which needs no line through categories."""
-    width, gutter = 640.0, 30 + 7.0 * max(len(name) for name, _ in rows)
+    """Return rows of named values, one mark for each series: a dot plot, without lines through categories.
+
+    Each series has a lane of its own in a row, so that equal values are seen to be equal.
+    """
+    left, right = 14.0, WIDTH - 18
     found = [value for _, values in rows for value in values if value is not None]
     if reference:
         found.append(reference[0])
-    least = min(found) if low is None or logarithmic else min(low, *found)
-    scale = Scale(least * (0.8 if logarithmic else 1), max(found) * 1.05, gutter, width - 24, logarithmic)
-    marks, top = _legend(series, width, 20.0)
-    if reference:
-        top += 16
-    bottom = top + 30 * len(rows)
+    least = min(found) * 0.85 if logarithmic else min(0.0, *found)
+    scale = Scale(least, max(found) * 1.05, left, right, logarithmic)
+    marks, top = _legend(series, WIDTH, 20.0)
+    top += 18.0 if reference else 0.0
+    high = _LABEL + _LANE * len(series) + _GAP
+    bottom = top + high * len(rows)
     for tick in scale.ticks():
         marks += line(scale(tick), top, scale(tick), bottom)
         marks += text(scale(tick), bottom + 17, f"{tick:g}", colour="soft", size=12, anchor="middle")
     if reference:
         at = scale(reference[0])
-        end = "end" if at > width * 0.7 else "start" if at < gutter + 60 else "middle"
-        marks += line(at, top - 4, at, bottom, "ink", 1.5, "5 4") + text(at, top - 8, reference[1], size=12, anchor=end)
+        end = "end" if at > WIDTH * 0.6 else "start" if at < WIDTH * 0.2 else "middle"
+        marks += line(at, top - 2, at, bottom, "ink", 1.5, "5 4") + text(
+            at, top - 8, reference[1], size=12, anchor=end
+        )
     told = []
     for place, (name, values) in enumerate(rows):
-        y = top + 30 * place + 15
-        here = [value for value in values if value is not None]
-        marks += text(gutter - 14, y + 4, name, anchor="end")
-        if len(here) > 1:
-            marks += line(scale(min(here)), y, scale(max(here)), y, "grid", 3)
-        for number, value in reversed(list(enumerate(values))):
+        y = top + high * place
+        marks += line(left, y, right, y) if place else ""
+        marks += text(left + 6, y + 15, name, size=12.5, halo=True)
+        for number, value in enumerate(values):
             if value is not None:
-                marks += mark(scale(value), y, number)
+                marks += mark(scale(value), y + _LABEL + _LANE * (number + 0.5), number, 4.5)
         pairs = zip(series, values, strict=True)
-        told.append(f"{name}: " + ", ".join(f"{word} {'-' if v is None else format(v, 'g')}" for word, v in pairs))
-    marks += text((gutter + width) / 2, bottom + 38, axis, colour="soft", anchor="middle")
+        told.append(
+            f"{name}: " + ", ".join(f"{word} {'none' if v is None else format(v, 'g')}" for word, v in pairs)
+        )
+    marks += text(WIDTH / 2, bottom + 38, axis, colour="soft", size=12.5, anchor="middle")
     if reference:
         told.append(f"{reference[1]}: {reference[0]:g}")
-    return Picture(width, bottom + 48, marks, title, "; ".join(told) + ".")
+    return Picture(WIDTH, bottom + 48, marks, title, "; ".join(told) + ".")
 
 
 def curves(
@@ -207,7 +232,7 @@ def curves(
     reference: tuple[float, str] | None = None,
 ) -> Picture:
     """Return lines over a number, each named in the legend and marked in its own shape."""
-    width, height, left = 640.0, 330.0, 56.0
+    width, height, left = WIDTH, 330.0, 44.0
     marks, top = _legend([name for name, _ in series], width, 20.0)
     top += 26
     bottom = top + height - 110
@@ -219,7 +244,7 @@ def curves(
         marks += text(left - 8, up(tick) + 4, f"{tick:g}", colour="soft", size=12, anchor="end")
     for x in xs:
         marks += text(across(x), bottom + 18, f"{x:g}", colour="soft", size=12, anchor="middle")
-    marks += text(left - 44, top - 10, y_axis, colour="soft", size=12)
+    marks += text(left - 40, top - 10, y_axis, colour="soft", size=12)
     if reference:
         marks += line(left, up(reference[0]), width - 16, up(reference[0]), "ink", 1.5, "5 4")
         marks += text(width - 20, up(reference[0]) - 7, reference[1], size=12, anchor="end")

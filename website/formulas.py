@@ -1,7 +1,7 @@
 """Typesets formulas when the site is built: LaTeX in the page, MathML in the browser, no script and no font.
 
-Formulas are written between dollar signs, as GitHub shows them too. `pymdownx.arithmatex` finds them; what it leaves is
-turned into MathML here.
+Formulas are written between dollar signs, as GitHub shows them too. `pymdownx.arithmatex` finds them; what
+it leaves is turned into MathML here.
 """
 
 from __future__ import annotations

@@ -8,7 +8,23 @@ from html import escape
 
 _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)", re.M)
 _TAG = re.compile(r"(<[^>]+>)")
-_CLOSED = {"a", "code", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "math", "svg", "th", "button", "script", "label"}
+_CLOSED = {
+    "a",
+    "code",
+    "pre",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "math",
+    "svg",
+    "th",
+    "button",
+    "script",
+    "label",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What mkdocs calls while it builds the site: figures, formulas and links to the glossary.
 
-A page asks for a figure with a comment, `<!-- figure: NAME -->`, which GitHub does not show. Nothing that is drawn here
-is committed, so nothing can be out of date.
+A page asks for a figure with a comment, `<!-- figure: NAME -->`, which GitHub does not show. Nothing that is
+drawn here is committed, so nothing can be out of date.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from mkdocs.structure.files import File, Files
+from mkdocs.utils import get_relative_url
+
 from drawing import stylesheet
 from formulas import typeset
 from glossary import Term, link, terms, with_anchors
 from home_picture import panels
-from mkdocs.structure.files import File, Files
-from mkdocs.utils import get_relative_url
 from paper_figures import FIGURES
 from tradeoff import html as tradeoff
 from tradeoff import table as tradeoff_table
@@ -66,4 +67,7 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
     """Name the search dialog, which the theme forgets."""
-    return output.replace('data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"')
+    return output.replace(
+        'data-md-component="search" role="dialog"',
+        'data-md-component="search" role="dialog" aria-label="Search"',
+    )

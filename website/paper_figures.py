@@ -1,4 +1,4 @@
-"""One figure for each paper's page, drawn from a table that stands on the page: it cannot say anything else."""
+"""One figure for each paper's page, drawn from a table on that page: it cannot say anything else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _ibu(page: str) -> Picture:
         [(name, [found[1], found[0], found[2]]) for name, found in parsed],
         ["printed", "ours, stopped as published", "run to its limit"],
         title="On uniform data most of the published gain comes from stopping early",
-        axis="gain of IBU over matrix inversion in mean squared error, per cent",
+        axis="gain in mean squared error over matrix inversion, per cent",
     )
 
 
@@ -48,7 +48,10 @@ def _capri(page: str) -> Picture:
     _, *rows = table_with(page, "cap", "TTC", "exact P(FN)")
     return dots(
         [
-            (f"cap {row[0]}, total {row[1]}, epsilon {row[2]}", [number(row[3]), number(row[4]), number(row[7])])
+            (
+                f"cap {row[0]}, total {row[1]}, epsilon {row[2]}",
+                [number(row[3]), number(row[4]), number(row[7])],
+            )
             for row in rows
         ],
         ["Chebyshev as printed", "by its formula", "exact"],
@@ -74,7 +77,7 @@ def _jrr(page: str) -> Picture:
     _, *rows = table_with(page, "n", "ones", "MSE ratio")
     return dots(
         [(row[0], [number(row[3])]) for row in rows],
-        ["JRR; a partner who knows the pairing can learn the value: epsilon is infinite"],
+        ["JRR (no finite epsilon towards the partner)"],
         title="JRR has less error than randomised response, and pays for it with privacy",
         axis="mean squared error, randomised response = 1",
         reference=(1.0, "randomised response"),
@@ -100,7 +103,7 @@ def _tracs(page: str) -> Picture:
         [(row[0].replace("`", ""), [number(cell) for cell in row[1:]]) for row in rows if row is not centre],
         head[1:],
         title="Mean error in the unit square: one mechanism for the plane beats two for its coordinates",
-        axis="mean distance between report and location, unit square",
+        axis="mean distance between report and location",
         reference=(numbers(centre[1])[0], "always the centre"),
     )
 
@@ -111,8 +114,7 @@ def _classifier(page: str) -> Picture:
         [(row[0].removesuffix(", every tenth record"), [number(row[2]), number(row[4])]) for row in rows],
         ["the published code", "the published text"],
         title="How far the published lower bound exceeds the exact utility, at most",
-        axis="bound minus exact utility; a lower bound has no marks right of 0",
-        reference=(0.0, "0"),
+        axis="bound minus exact utility; a lower bound is never right of 0",
     )
 
 

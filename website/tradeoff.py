@@ -1,7 +1,7 @@
 """The figure that one can move: how exact an answer is for an epsilon, a number of people and of values.
 
-All numbers are computed here and travel with the page. docs/javascripts/tradeoff.js moves the figure; without scripts
-the page has the same figure for one case, and a table.
+All numbers are computed here and travel with the page. docs/javascripts/tradeoff.js moves the figure; without
+scripts the page has the same figure for one case, and a table.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from drawing import Picture, Scale, line, text
 EPSILONS = [round(0.1 * 10 ** (place / 20), 3) for place in range(39)]  # 0.1 to 7.943
 SIZES = [2, 4, 10, 30, 100, 300, 1000]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000]
-ORACLES = ("grr", "ss", "oue", "olh")
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640.0, 330.0, 66.0, 620.0, 30.0, 276.0
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 480.0, 310.0, 60.0, 462.0, 30.0, 256.0
 LEAST, MOST = 0.0001, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best oracle for an epsilon and a number of values, and its half-width of a 95% interval for one person."""
+    """The best oracle for a case, and half of a 95% interval if one person answered."""
 
     oracle: str
     half: float
@@ -34,9 +33,9 @@ def best(epsilon: float, size: int) -> Best:
     """Return the frequency oracle with the least variance for a value as common as the others."""
     import ldpkit
 
-    variance, name = min(
-        (float(ldpkit.get(name, size, epsilon=epsilon).variance(1 / size, 1)), name) for name in ORACLES
-    )
+    oracles = (ldpkit.GRR, ldpkit.SS, ldpkit.OUE, ldpkit.OLH)
+    made = [oracle(size, epsilon=epsilon) for oracle in oracles]
+    variance, name = min((float(each.variance(1 / size, 1)), each.name) for each in made)
     return Best(name, 1.959964 * sqrt(variance))
 
 
@@ -68,7 +67,9 @@ def picture(size: int = 10, people: int = 10_000, epsilon: float = 1.0) -> Pictu
     marks = ""
     for tick in (0.1, 0.2, 0.5, 1, 2, 4, 7.9):
         x = across(log10(tick))
-        marks += line(x, TOP, x, BOTTOM) + text(x, BOTTOM + 18, f"{tick:g}", colour="soft", size=12, anchor="middle")
+        marks += line(x, TOP, x, BOTTOM) + text(
+            x, BOTTOM + 18, f"{tick:g}", colour="soft", size=12, anchor="middle"
+        )
     for tick, name in ((1, "±100%"), (0.1, "±10%"), (0.01, "±1%"), (0.001, "±0.1%"), (0.0001, "±0.01%")):
         y = up(log10(tick))
         marks += line(LEFT, y, RIGHT, y) + text(LEFT - 8, y + 4, name, colour="soft", size=12, anchor="end")
@@ -77,15 +78,15 @@ def picture(size: int = 10, people: int = 10_000, epsilon: float = 1.0) -> Pictu
         half = min(max(best(each, size).half / sqrt(people), LEAST), MOST)
         points.append(f"{across(log10(each)):.1f},{up(log10(half)):.1f}")
     at = EPSILONS.index(epsilon)
-    x, y = points[at].split(",")
+    place, height = points[at].split(",")
     marks += f'<polyline class="s1" id="tradeoff-curve" points="{" ".join(points)}" stroke-width="2.5"/>'
-    marks += f'<circle class="f2" id="tradeoff-point" cx="{x}" cy="{y}" r="8"/>'
-    marks += text(LEFT - 58, 16, "half of a 95% interval, for the share of one value", colour="soft", size=12)
+    marks += f'<circle class="f2" id="tradeoff-point" cx="{place}" cy="{height}" r="8"/>'
+    marks += text(4, 16, "half of a 95% interval, for the share of one value", colour="soft", size=12)
     marks += text((LEFT + RIGHT) / 2, BOTTOM + 42, "epsilon", colour="soft", anchor="middle")
     half = best(epsilon, size).half / sqrt(people)
     words = (
-        f"The half-width of a 95% interval falls as epsilon grows. With {people:,} people and {size} values it is "
-        f"{half:.2%} at epsilon {epsilon:g}. The table below has other cases."
+        f"The half-width of a 95% interval falls as epsilon grows. With {people:,} people and {size} values "
+        f"it is {half:.2%} at epsilon {epsilon:g}. The table below has other cases."
     )
     return Picture(WIDTH, HEIGHT, marks, "Error against epsilon", words)
 
@@ -94,7 +95,9 @@ def table(size: int = 10) -> str:
     """Return the static table, as Markdown."""
     people = [1_000, 10_000, 100_000, 1_000_000]
     rows = [
-        "| epsilon | a suspicion of 50% grows to at most | " + " | ".join(f"{n:,} people" for n in people) + " |",
+        "| epsilon | a suspicion of 50% grows to at most | "
+        + " | ".join(f"{n:,} people" for n in people)
+        + " |",
         "| --- | --- |" + " --- |" * len(people),
     ]
     for epsilon in (0.251, 0.501, 1.0, 1.995, 3.981, 7.943):
@@ -112,7 +115,8 @@ def _slider(name: str, label: str, least: int, most: int, start: int, shown: str
     return (
         f'<div class="slider"><label for="tradeoff-{name}">{label}</label>'
         f'<input type="range" id="tradeoff-{name}" min="{least}" max="{most}" value="{start}" step="1" '
-        f'aria-valuetext="{shown}"><output for="tradeoff-{name}" id="tradeoff-{name}-shown">{shown}</output></div>'
+        f'aria-valuetext="{shown}">'
+        f'<output for="tradeoff-{name}" id="tradeoff-{name}-shown">{shown}</output></div>'
     )
 
 
