@@ -24,32 +24,36 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--allow-file-access-from-files=false"],
 });
 const problems = [];
+const problem = (words) => {
+  problems.push(words);
+  console.log(words);
+};
 let looked = 0;
+await mkdir(join(folder, "shots"), { recursive: true });
 
 for (const scheme of ["light", "dark"]) {
   for (const width of [1400, 400]) {
     const context = await browser.newContext({ colorScheme: scheme, viewport: { width, height: 900 } });
+    context.setDefaultTimeout(300_000); // a busy machine is no problem of the site
+    const page = await context.newPage();
+    let where = "";
+    page.on("request", (request) => {
+      if (!/^(file|data|blob|about):/.test(request.url())) problem(`${where}: asks ${request.url()}`);
+    });
+    page.on("pageerror", (error) => problem(`${where}: ${error.message}`));
     for (const name of pages) {
-      const where = `${name} ${scheme} ${width}`;
-      const page = await context.newPage();
-      page.on("request", (request) => {
-        if (!/^(file|data|blob|about):/.test(request.url())) problems.push(`${where}: asks ${request.url()}`);
-      });
-      page.on("pageerror", (error) => problems.push(`${where}: ${error.message}`));
-      await page.goto(pathToFileURL(join(site, `${name}.html`)).href);
-      await page.waitForLoadState("networkidle");
+      where = `${name} ${scheme} ${width}`;
+      await page.goto(pathToFileURL(join(site, `${name}.html`)).href, { waitUntil: "load" });
       const shot = join(folder, "shots", `${name.replaceAll("/", "_")}-${scheme}-${width}.png`);
-      await mkdir(join(folder, "shots"), { recursive: true });
       await page.screenshot({ path: shot, fullPage: true });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      if (wide > 0) problems.push(`${where}: ${wide} pixels wider than the window`);
+      if (wide > 0) problem(`${where}: ${wide} pixels wider than the window`);
       await page.evaluate(axe);
       const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
       for (const { id, nodes } of violations) {
-        problems.push(`${where}: ${id} (${nodes.length}), such as ${nodes[0].html.slice(0, 160)}`);
+        problem(`${where}: ${id} (${nodes.length}), such as ${nodes[0].html.slice(0, 160)}`);
       }
       looked += 1;
-      await page.close();
     }
     await context.close();
   }
@@ -61,10 +65,22 @@ await page.goto(pathToFileURL(join(site, "index.html")).href);
 await page.click(".md-search__input");
 await page.keyboard.type("subset selection");
 const first = page.locator(".md-search-result__item a").first();
-await first.waitFor({ timeout: 20000 }).catch(() => problems.push("search: nothing found"));
+await first.waitFor({ timeout: 120_000 }).catch(() => problem("search: nothing found"));
 if (await first.count()) console.log(`search finds ${(await first.innerText()).split("\n")[0]}`);
+
+// The figure that moves: by the keyboard, and there without scripts.
+const figure = pathToFileURL(join(site, "guide/which-epsilon.html")).href;
+await page.goto(figure);
+const said = () => page.locator("#tradeoff-said").innerText();
+const before = await said();
+await page.focus("#tradeoff-epsilon");
+await page.keyboard.press("ArrowRight");
+if ((await said()) === before) problem("trade-off: the keyboard does not move it");
+const quiet = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+await quiet.goto(figure);
+const bare = [await quiet.locator("#tradeoff svg").isVisible(), await quiet.locator("#tradeoff-sliders").isVisible()];
+if (`${bare}` !== "true,false") problem(`trade-off without scripts: figure and sliders shown ${bare}`);
 await browser.close();
 
-console.log(problems.join("\n"));
 console.log(`${looked} views of ${pages.length} pages, ${problems.length} problems; pictures in ${join(folder, "shots")}`);
 process.exit(problems.length ? 1 : 0);
