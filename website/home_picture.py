@@ -74,7 +74,7 @@ def _asked() -> str:
 
 
 def _reported() -> str:
-    marks = _heading(2, "Devices send noisy reports", "each box is ticked at random, epsilon 1")
+    marks = _heading(2, "Devices send noisy reports", "boxes ticked at random, epsilon 1")
     columns = [90 + 50 * place for place in range(len(MODES))]
     marks += "".join(
         text(x, 64, mode, colour="soft", size=12.5, anchor="middle")
@@ -87,12 +87,12 @@ def _reported() -> str:
             marks += f'<rect {corner} width="18" height="18" rx="3" class="ssoft" stroke-width="1.2"/>'
             if ticked:
                 marks += f'<path d="M{x - 5} {y}l4 5l7 -10" class="s2" stroke-width="3"/>'
-    return marks + text(66, 288, "No report gives its sender away", colour="soft", size=12.5)
+    return marks + text(66, 288, "No report is proof of an answer", colour="soft", size=12.5)
 
 
 def _estimated() -> str:
     found = run()
-    marks = _heading(3, "Learn the shares", "95% intervals, and the truth beside them")
+    marks = _heading(3, "Learn the shares", "95% intervals beside the truth")
     up = Scale(0.0, 0.5, 232, 76)
     for tick in up.ticks():
         marks += line(46, up(tick), 290, up(tick)) + text(
