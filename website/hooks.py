@@ -7,6 +7,7 @@ drawn here is committed, so nothing can be out of date.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,13 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """Name the search dialog, which the theme forgets."""
-    return output.replace(
-        'data-md-component="search" role="dialog"',
-        'data-md-component="search" role="dialog" aria-label="Search"',
-    )
+    """Name the search dialog, and tell parts of the contents with the same name apart, as the theme does not."""
+    seen: Counter[str] = Counter()
+
+    def named(found: re.Match[str]) -> str:
+        seen[found[2]] += 1
+        return found[0] if seen[found[2]] == 1 else f'{found[1]}{found[2]} ({seen[found[2]]})"'
+
+    output = re.sub(r'(<nav class="md-nav[^>]* aria-label=")([^"]*)"', named, output)
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"')
