@@ -67,7 +67,7 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """Name the search dialog, and tell parts of the contents with the same name apart, as the theme does not."""
+    """Name the search dialog, and tell parts of the contents with the same name apart."""
     seen: Counter[str] = Counter()
 
     def named(found: re.Match[str]) -> str:
