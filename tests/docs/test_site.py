@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(ROOT / "website"))
+sys.path.insert(0, str(ROOT / "script" / "docs"))
 
 from drawing import dots  # noqa: E402
 from glossary import link, terms, with_anchors  # noqa: E402
