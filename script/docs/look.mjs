@@ -1,7 +1,8 @@
 // Looks at the built site; see script/look.
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const [folder, ...wanted] = process.argv.slice(2);
@@ -29,6 +30,14 @@ const problem = (words) => {
   console.log(words);
 };
 let looked = 0;
+const links = [];
+const read = () => ({
+  address: location.href.split("#")[0],
+  ids: [...document.querySelectorAll("[id], [name]")].flatMap((each) => [each.id, each.getAttribute("name")]),
+  targets: [...document.querySelectorAll("[href], [src]")]
+    .map((each) => each.href ?? each.src)
+    .filter((each) => typeof each === "string" && each.startsWith("file:")),
+});
 await mkdir(join(folder, "shots"), { recursive: true });
 
 for (const scheme of ["light", "dark"]) {
@@ -44,6 +53,7 @@ for (const scheme of ["light", "dark"]) {
     for (const name of pages) {
       where = `${name} ${scheme} ${width}`;
       await page.goto(pathToFileURL(join(site, `${name}.html`)).href, { waitUntil: "load" });
+      await page.waitForTimeout(700); // the theme fades its tabs in
       const shot = join(folder, "shots", `${name.replaceAll("/", "_")}-${scheme}-${width}.png`);
       await page.screenshot({ path: shot, fullPage: true });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -54,8 +64,21 @@ for (const scheme of ["light", "dark"]) {
         problem(`${where}: ${id} (${nodes.length}), such as ${nodes[0].html.slice(0, 160)}`);
       }
       looked += 1;
+      if (scheme === "light" && width === 1400) links.push(await page.evaluate(read));
     }
     await context.close();
+  }
+}
+
+// Links: every file must be there, and every place on a page that was looked at.
+const places = new Map(links.map(({ address, ids }) => [address, new Set(ids)]));
+for (const { address, targets } of links) {
+  for (const target of targets) {
+    const [file, place] = target.split("#");
+    const ids = places.get(file);
+    if (!existsSync(fileURLToPath(file)) || file.endsWith("/") || (place && ids && !ids.has(decodeURIComponent(place)))) {
+      problem(`${relative(site, fileURLToPath(address))}: leads nowhere: ${target.replace(pathToFileURL(site).href, "")}`);
+    }
   }
 }
 

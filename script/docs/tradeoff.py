@@ -16,7 +16,7 @@ from drawing import Picture, Scale, line, text
 EPSILONS = [round(0.1 * 10 ** (place / 20), 3) for place in range(39)]  # 0.1 to 7.943
 SIZES = [2, 4, 10, 30, 100, 300, 1000]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000]
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 480.0, 310.0, 60.0, 462.0, 30.0, 256.0
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400.0, 290.0, 60.0, 384.0, 30.0, 236.0
 LEAST, MOST = 0.0001, 1.0
 
 
