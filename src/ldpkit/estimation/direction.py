@@ -15,9 +15,9 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.arc import Arc, DirectionMargin
 from ldpkit.estimation.circular_density import CircularDensity, circular_density
-from ldpkit.estimation.from_reports import FromReports, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, made_by, reported
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["DirectionEstimate", "direction"]
 

@@ -16,7 +16,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import Noise, check_reported, made_by
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise, check_reported, made_by
 from ldpkit.estimation.pair_law import (
     COUNTABLE,
     MOST,
@@ -28,7 +28,7 @@ from ldpkit.estimation.pair_law import (
 )
 from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.kinds import is_group
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["GroupRegion", "group_estimate"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import Noise, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise, made_by, reported
 from ldpkit.estimation.intervals import CountRegion
-from ldpkit.mechanisms.tally import ESTIMATORS, FrequencyTally, Tally
+from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 __all__ = ["matrix_inversion"]
 

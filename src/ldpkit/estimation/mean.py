@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, made_by, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -38,7 +38,7 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 
 __all__ = ["MeanAsked", "ReportNoise", "mean", "on_line"]
 
