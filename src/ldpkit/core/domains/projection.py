@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.reals import check_end
+from ldpkit.core.domains.interval import check_end
 from ldpkit.core.errors import FrozenError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.parameters import check_whole
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.reals import NARROWEST, WIDEST, check_end
+from ldpkit.core.domains.interval import NARROWEST, WIDEST, check_end
 from ldpkit.core.errors import FrozenError, InvalidParameterError
 
 if TYPE_CHECKING:

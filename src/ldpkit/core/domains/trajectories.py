@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import as_array
 from ldpkit.core.domains.plane import Locations, as_points
 from ldpkit.core.errors import FrozenError, InvalidInputError, OutOfDomainError
+from ldpkit.core.parameters import as_array
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats

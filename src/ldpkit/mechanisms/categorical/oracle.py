@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, regrouped
+from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, check_counts
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD
-from ldpkit.core.parameters import check_counts, check_epsilon, check_whole, exact_sum
+from ldpkit.core.parameters import check_epsilon, check_whole, exact_sum, regrouped
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism

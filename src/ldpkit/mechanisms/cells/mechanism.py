@@ -17,11 +17,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import regrouped
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.interval import GRID, IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole, exact_sum
+from ldpkit.core.parameters import (
+    EPSILON,
+    Parameter,
+    ParameterValue,
+    check_epsilon,
+    check_whole,
+    exact_sum,
+    regrouped,
+)
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism

@@ -16,11 +16,10 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import regrouped
 from ldpkit.core.domains.interval import GRID
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import ParameterValue, check_epsilon, check_whole, exact_sum
+from ldpkit.core.parameters import ParameterValue, check_epsilon, check_whole, exact_sum, regrouped
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism

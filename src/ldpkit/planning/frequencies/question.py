@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
+from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_counts, check_epsilon
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.estimation.consistency import CONSISTENCY, batch_estimates
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
