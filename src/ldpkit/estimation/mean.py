@@ -192,17 +192,13 @@ def _made(
 def _places(mechanism: NumericMechanism) -> tuple[Floats, Floats]:
     """Return between which values each bin of a tally and each atom lies, put back on the line."""
     intercept, slope = (float(part) for part in mechanism.line or (0, 1))
-    origin, step = (float(part) for part in mechanism.placement)
-    edges = origin + step * mechanism.bin_edges.astype(float)
-    points = np.array([float(point) for point in mechanism.atom_points])
-    low, high = np.concatenate([edges[:-1], points]), np.concatenate([edges[1:], points])
-    return (low - intercept) / slope, (high - intercept) / slope
+    low, high = ((ends - intercept) / slope for ends in mechanism.bin_ends)
+    return low, high
 
 
 def _squares(mechanism: NumericMechanism) -> Floats:
     """Return the mean square of the reports of each bin, which are even within it, as they come."""
-    intercept, slope = (float(part) for part in mechanism.line or (0, 1))
-    low, high = (intercept + slope * ends for ends in _places(mechanism))
+    low, high = mechanism.bin_ends
     return np.asarray((low * low + low * high + high * high) / 3)
 
 
