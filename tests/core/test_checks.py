@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ldpkit
-from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
+from ldpkit.core.parameters import check_counts, check_epsilon, check_fraction, check_whole
 
 
 @pytest.mark.parametrize(

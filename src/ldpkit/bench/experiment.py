@@ -12,9 +12,8 @@ import numpy as np
 
 from ldpkit.bench.grid import Grid
 from ldpkit.core import random
-from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_counts, check_epsilon, check_whole
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, processed
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle

@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import math
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
@@ -31,11 +31,11 @@ __all__ = [
     "Parameter",
     "ParameterValue",
     "as_array",
+    "check_counts",
     "check_epsilon",
     "check_fraction",
     "check_whole",
     "exact_sum",
-    "regrouped",
 ]
 
 AnyArray: TypeAlias = np.ndarray[Any, Any]
@@ -247,6 +247,29 @@ def check_whole(value: SupportsIndex, name: str, *, least: int = 1) -> int:
     return number
 
 
+def check_counts(counts: object, size: int) -> Counts:
+    """Return counts of people per value as integers, or refuse them."""
+    try:
+        array = np.asarray(counts)
+    except ValueError:
+        raise InvalidInputError("counts must be one list of whole numbers") from None
+    if array.shape != (size,):
+        raise InvalidInputError(
+            f"counts must have one entry for each of {size} values, got shape {array.shape}"
+        )
+    if array.dtype.kind not in "iuf" or not (np.isfinite(array).all() and (array == np.floor(array)).all()):
+        raise InvalidInputError("counts must be whole numbers: they count people")
+    if (array < 0).any():
+        position = int(np.argmax(array < 0))
+        raise InvalidInputError(f"counts must not be negative, got {array[position]} at position {position}")
+    people = float(array.sum(dtype=np.float64))
+    if people == 0:
+        raise InvalidInputError("counts are all zero: there is nobody to ask")
+    if people >= MOST_PEOPLE:
+        raise InvalidInputError(f"counts sum to {people:.3g}, more than integers hold: scale them down")
+    return array.astype(np.int64)
+
+
 def exact_sum(counts: Counts) -> int:
     """Return the sum of integers of 64 bits, which may be more than such an integer holds.
 
@@ -288,27 +311,6 @@ def as_array(values: Values) -> AnyArray:
     if array.dtype.kind == "O":
         array = _from_items(array.tolist())
     return array
-
-
-def regrouped(arrays: Iterable[AnyArray], size: int) -> Iterator[AnyArray]:
-    """Yield the items of some arrays, one after the other, in arrays of one size; the last may be shorter.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in regrouped([np.arange(3), np.arange(4)], 5)]
-    [[0, 1, 2, 0, 1], [2, 3]]
-    """
-    waiting, length = list[AnyArray](), 0
-    for array in arrays:
-        waiting.append(array)
-        length += len(array)
-        if length >= size:
-            joined = np.concatenate(waiting)
-            whole = length - length % size
-            yield from (joined[start : start + size] for start in range(0, whole, size))
-            waiting, length = [joined[whole:]], length - whole
-    if length:
-        yield np.concatenate(waiting)
 
 
 def _from_column(column: Any) -> AnyArray:

@@ -15,7 +15,7 @@ from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import AnyEstimate, Tally
 
-__all__ = ["ESTIMATORS", "FromReports", "Noise", "check_reported", "estimate", "made_by", "reported"]
+__all__ = ["ESTIMATORS", "FromReports", "Noise", "check_reported", "estimate", "reported"]
 
 AnyTally = TypeVar("AnyTally", bound=Tally)
 
@@ -55,12 +55,6 @@ def estimate(
         found = found.consistent(consistency)
     made: AnyEstimate = found
     return made
-
-
-def made_by(mechanism: Mechanism, method: str) -> dict[str, Any]:
-    """Return mechanism, parameters and method, as estimates carry them."""
-    promise = {"promise": mechanism.promise()} if mechanism.can("joint") else {}  # it depends on who reads it
-    return {"mechanism": mechanism.name, **mechanism.parameters(), "method": method, **promise}
 
 
 def check_reported(tally: Tally) -> None:

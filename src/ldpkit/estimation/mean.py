@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import ESTIMATORS, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -181,7 +181,7 @@ def _made(
         variance=width**2 * spread,
         n=tally.n,
         domain=mechanism.domain,
-        made_by=made_by(mechanism, method),
+        made_by=mechanism.read_by(method),
         tally=tally,
         whose=str(asked),
         bias=width * bias,

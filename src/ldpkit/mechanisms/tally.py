@@ -19,11 +19,11 @@ import numpy as np
 
 from ldpkit.core.errors import (
     FileFormatError,
-    FrozenError,
     InvalidInputError,
     LdpkitError,
     MismatchError,
 )
+from ldpkit.core.frozen import Frozen
 from ldpkit.core.hooks import MethodAbove
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Counts
@@ -54,7 +54,7 @@ _HEAD = struct.Struct("<4sHI")  # magic, version, length of the JSON header
 _TAIL = struct.Struct("<I")  # CRC-32 of all before it
 
 
-class Tally:
+class Tally(Frozen):
     """Additive sufficient counts of reports, with the mechanism they belong to.
 
     Parameters
@@ -89,6 +89,7 @@ class Tally:
 
     kind: ClassVar[str | None] = None
     """The kind of mechanism whose tallies are of this class."""
+    frozen = "a tally does not change: add tallies"
 
     def __new__(cls, mechanism: Mechanism, *_: object, **__: object) -> Self:
         """Return a tally of the class for the mechanism's kind."""
@@ -209,12 +210,6 @@ class Tally:
 
     def __hash__(self) -> int:
         return hash((self.mechanism, self.n, self.counts.tobytes()))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a tally does not change: add tallies instead of setting {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenError(f"a tally does not change: {name} cannot be removed")
 
     def __repr__(self) -> str:
         return f"Tally({self.mechanism!r}, n={self.n})"

@@ -16,13 +16,13 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.core.parameters import MOST_PEOPLE, as_array
-from ldpkit.core.typing import Counts, DomainLike, Indices, Label, Values
+from ldpkit.core.parameters import as_array
+from ldpkit.core.typing import DomainLike, Indices, Label, Values
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
 
-__all__ = ["CategoricalDomain", "as_domain", "check_counts"]
+__all__ = ["CategoricalDomain", "as_domain"]
 
 _LARGEST = 1 << 26  # beyond, integers over 2**64 are too coarse for the smallest epsilon
 
@@ -192,29 +192,6 @@ remove it or enlarge the domain
 def as_domain(domain: DomainLike) -> CategoricalDomain:
     """Return the domain for a size, a sequence of labels or a domain."""
     return domain if isinstance(domain, CategoricalDomain) else CategoricalDomain(domain)
-
-
-def check_counts(counts: object, size: int) -> Counts:
-    """Return counts of people per value as integers, or refuse them."""
-    try:
-        array = np.asarray(counts)
-    except ValueError:
-        raise InvalidInputError("counts must be one list of whole numbers") from None
-    if array.shape != (size,):
-        raise InvalidInputError(
-            f"counts must have one entry for each of {size} values, got shape {array.shape}"
-        )
-    if array.dtype.kind not in "iuf" or not (np.isfinite(array).all() and (array == np.floor(array)).all()):
-        raise InvalidInputError("counts must be whole numbers: they count people")
-    if (array < 0).any():
-        position = int(np.argmax(array < 0))
-        raise InvalidInputError(f"counts must not be negative, got {array[position]} at position {position}")
-    people = float(array.sum(dtype=np.float64))
-    if people == 0:
-        raise InvalidInputError("counts are all zero: there is nobody to ask")
-    if people >= MOST_PEOPLE:
-        raise InvalidInputError(f"counts sum to {people:.3g}, more than integers hold: scale them down")
-    return array.astype(np.int64)
 
 
 def _whole_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -191,7 +191,7 @@ remove it, widen the interval, or give clip=True to move such values to the near
                 f"the interval from {low!r} to {high!r} is too narrow for its distance from zero: "
                 "subtract a constant from the values"
             )
-        self._settle(*ends, width)
+        self._settle(ends[0], ends[1], width)
 
     def clip(self, values: Values) -> tuple[Floats, int]:
         """Return finite numbers moved into the interval, and how many had to be moved.

@@ -13,7 +13,8 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import check_end
-from ldpkit.core.errors import FrozenError, InvalidParameterError, MissingDependencyError
+from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.frozen import Frozen
 from ldpkit.core.parameters import check_whole
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["Projection"]
 _FARTHEST = 80.0  # degrees of latitude, where both projections are still good
 
 
-class Projection:
+class Projection(Frozen):
     """How degrees become metres.
 
     `Projection.local(longitude, latitude)` has true distances from that point and is right
@@ -38,13 +39,11 @@ class Projection:
     {'name': 'utm', 'zone': 54, 'south': False}
     """
 
+    frozen = "a projection does not change: make a new one"
     _form: dict[str, Any]
 
     def __init__(self, form: dict[str, Any]) -> None:
         self.__dict__.update(_form=form)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a projection does not change: make a new one instead of setting {name}")
 
     @classmethod
     def local(cls, longitude: float, latitude: float) -> Self:

@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, check_counts
+from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds, log_up
-from ldpkit.core.parameters import EPSILON, Parameter, check_epsilon, check_whole
+from ldpkit.core.parameters import EPSILON, Parameter, check_counts, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, DomainLike, Floats, Reports, Values
 from ldpkit.mechanisms.base import Mechanism, register

@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import WORD, log_up
-from ldpkit.core.parameters import Parameter, check_whole
+from ldpkit.core.parameters import Parameter, check_counts, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law, Placement

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import check_counts
+from ldpkit.core.parameters import check_counts
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kinds import frequency_class

@@ -18,9 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import check_fraction
+from ldpkit.core.parameters import check_counts, check_fraction
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["CapacityQuestion", "TotalLattice", "Outcome", "as_exact"]

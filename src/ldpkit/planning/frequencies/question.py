@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon
+from ldpkit.core.parameters import check_counts, check_epsilon
 from ldpkit.estimation.consistency import CONSISTENCY, batch_estimates
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["FrequencyQuestion", "make_search", "plan_budget", "verify"]
+__all__ = ["FrequencyQuestion", "answer", "make_search", "plan_budget", "verify"]
 
 CONFIRMATION = 1000
 """Runs that judge the answer of a method that does not judge it itself."""
@@ -173,6 +172,11 @@ def plan_budget(
     """
     chosen = make_search(method, **parameters)
     chosen.check(question)
+    return answer(question, chosen, rng=rng)
+
+
+def answer(question: FrequencyQuestion, chosen: Search, *, rng: RandomSource | None = None) -> Plan:
+    """Return the plan that a search finds, which has checked the question."""
     runner = TrialRunner(question, rng)
     start = time.perf_counter()
     selection = chosen.select(runner)

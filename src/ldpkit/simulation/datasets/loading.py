@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import check_counts
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.core.parameters import check_counts
 from ldpkit.files.readers import STANDARD_INPUT, column_names, read_cells, read_column, read_counts
 from ldpkit.simulation import populations
 from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
