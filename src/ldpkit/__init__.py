@@ -1,7 +1,6 @@
-"""ldpkit collects statistics from people without ever holding their data.
+"""ldpkit collects statistics from people without ever holding their data: local differential privacy.
 
-Local differential privacy, whole: choose a mechanism and a budget, privatize on the
-device, collect, estimate with error bars, and show that the promise holds.
+Choose a mechanism and a budget, privatize on the device, collect, estimate with error bars, audit a promise.
 
 Examples
 --------
@@ -21,7 +20,8 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # typing itself would take longer to load than all else that starts a command
 if TYPE_CHECKING:
-    from ldpkit import bench, testing
+    import ldpkit.bench as bench
+    import ldpkit.testing as testing
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.risk_record import Risk
     from ldpkit.assurance.audit.audit import Audit, audit
