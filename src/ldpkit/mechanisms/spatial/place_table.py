@@ -60,7 +60,7 @@ class PlaceExponential(PlaceTable):
     Examples
     --------
     >>> import ldpkit
-    >>> stops = PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
+    >>> stops = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
     >>> mechanism = ldpkit.get("place_exponential", stops, epsilon=4)
     >>> round(mechanism.scale, 3), mechanism.exact_epsilon() <= 4
     (4.94, True)
@@ -100,7 +100,8 @@ class SRR(PlaceTable):
     --------
     >>> import ldpkit
     >>> corners = [(x / 9, y / 9) for x in range(10) for y in range(10)]
-    >>> mechanism = ldpkit.get("srr", PlaneDomain.rectangle((0, 0), (1, 1), places=corners), epsilon=4)
+    >>> square = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=corners)
+    >>> mechanism = ldpkit.get("srr", square, epsilon=4)
     >>> round(mechanism.scale, 3), round(mechanism.mean_error(), 3), mechanism.exact_epsilon() <= 4
     (3.094, 0.355, True)
     """
