@@ -100,8 +100,8 @@ LowOption = Annotated[
     float | None,
     typer.Option(
         "--low",
-        help="For numbers: the smallest possible value. Public, not taken from the data. With --period: where the "
-        "turn begins, by default 0.",
+        help="For numbers: the smallest possible value. Public, not taken from the data. With --period: "
+        "where the turn begins, by default 0.",
         show_default=False,
     ),
 ]
