@@ -39,6 +39,13 @@ class Benchmark(Measured):
         What the people are called.
     left_out : tuple of str
         What could not be compared, and why, where all were asked for.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.frequencies([600, 300, 100], ["grr", "oue"], methods="none", repeats=5)
+    >>> found.people, found.summary().best_pair()
+    (1000, ('grr', 'none'))
     """
 
     experiment: Experiment

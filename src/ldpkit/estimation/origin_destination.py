@@ -44,6 +44,15 @@ class OriginDestination(FromReports):
         The number of people, with two reports each.
     made_by, mechanism, provenance, level
         As in `HeatMap`.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> mechanism = ldpkit.GridResponse(((0, 0), (10, 10)), epsilon=6)
+    >>> rng, homes = ldpkit.random.seeded(1), np.full((500, 2), 2.0)
+    >>> first, last = mechanism.privatize(homes, rng=rng), mechanism.privatize(homes + 6, rng=rng)
+    >>> isinstance(ldpkit.origin_destination(mechanism, first, last), OriginDestination)
+    True
     """
 
     grid: CellGrid

@@ -79,6 +79,13 @@ class Audit(Result):
         What more than one report costs.
     provenance : Provenance or None
         What the audited file records of how it was made.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.audit(ldpkit.GRR(4, epsilon=1), reports=2000, rng=ldpkit.random.seeded(1))
+    >>> isinstance(found, Audit), found.passed
+    (True, True)
     """
 
     mechanism: Mechanism

@@ -64,6 +64,13 @@ class SpatialMechanism(Mechanism):
         The region of locations.
     epsilon : float
         The privacy budget of one location.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("planar_window", ((0, 0), (10, 10)), epsilon=4)
+    >>> isinstance(mechanism, SpatialMechanism), round(mechanism.mean_error(), 3)
+    (True, 1.952)
     """
 
     kind = "spatial"
