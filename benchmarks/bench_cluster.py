@@ -15,15 +15,13 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -38,12 +36,14 @@ from ldpkit.files.description import described
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.planning.cluster import MEASURED, measure
+from metering import Meter, Used, metered
 from timing import peak_megabytes, print_table
 
 K = 1024
 LIKELY = 256  # values in the comparison of likelihoods
 A_FILE = 16 * 65_536  # reports of a file: a little over a million
 A_BLOCK = 4096  # reports of a row in the mode of blocks
+MODES = ["dask-threads", "dask", "spark", "spark-blocks", "spark-rows"]
 Work = Callable[[], Tally]
 
 
@@ -66,60 +66,32 @@ def make_lake(folder: Path, reports: int, *, blocks: bool, size: int = K) -> Non
         pq.write_table(table.cast(schema), folder / f"part-{start:06d}.parquet", compression="none")
 
 
-class Meter:
-    """CPU seconds and the most memory of this process and all its children, those included that end."""
+class Cost(NamedTuple):
+    """What a tally took."""
 
-    def __init__(self) -> None:
-        self.root = psutil.Process()
-        self.peak = 0.0
-        self._seen: dict[int, float] = {}
-        self._stop = threading.Event()
-
-    def look(self) -> None:
-        """Add what there is to see now."""
-        total = 0
-        for process in [self.root, *self.root.children(recursive=True)]:
-            with suppress(psutil.Error):
-                used = process.cpu_times()
-                self._seen[process.pid] = used.user + used.system
-                total += process.memory_info().rss
-        self.peak = max(self.peak, total / 1e6)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Look five times a second while something runs."""
-
-        def watch() -> None:
-            while not self._stop.wait(0.2):
-                self.look()
-
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._stop.set()
-            thread.join()
-            self.look()
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds of all processes that were seen."""
-        return sum(self._seen.values())
+    tally: Tally
+    used: Used
+    wall: float
 
 
-def timed(work: Work) -> tuple[Tally, float, float, float]:
-    """Return the tally, CPU seconds, wall seconds and the peak of memory, after a run that is not counted."""
+def turns(work: Work, alone: Work, repeats: int) -> tuple[Cost, Cost]:
+    """Return what the work and one process alone took, at best, after a run that is not counted.
+
+    They run in turns, so both meet the same moods of the machine.
+    """
     work()
-    before = Meter()
-    before.look()
-    meter, start = Meter(), time.perf_counter()
-    with meter.running():
-        found = work()
-    return found, meter.cpu - before.cpu, time.perf_counter() - start, meter.peak
+    mine, ours = list[Cost](), list[Cost]()
+    for _ in range(repeats):
+        for run, costs in ((alone, ours), (work, mine)):
+            start, before = time.perf_counter(), time.process_time()
+            found, used = metered(run)
+            if run is alone:  # what idle workers do meanwhile is not its cost
+                used = used._replace(cpu=time.process_time() - before)
+            costs.append(Cost(found, used, time.perf_counter() - start))
+    return min(mine, key=lambda cost: cost.used.cpu), min(ours, key=lambda cost: cost.used.cpu)
 
 
-def spark_works(rows: Path, blocks: Path) -> Iterator[tuple[str, Work]]:
+def spark_works(rows: Path, blocks: Path, modes: list[str]) -> Iterator[tuple[str, Work]]:
     from pyspark.sql import SparkSession
 
     from ldpkit.engines import spark
@@ -136,17 +108,18 @@ def spark_works(rows: Path, blocks: Path) -> Iterator[tuple[str, Work]]:
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     oracle = ldpkit.OLH(K, epsilon=1)
-    yield "spark paths", lambda: spark.tally(rows, oracle, session=session).total()
     read = session.read.parquet
-    yield "spark blocks", lambda: spark.tally(read(str(blocks)), oracle, blocks=True).total()
-    yield "spark rows", lambda: spark.tally(read(str(rows)), oracle).total()
+    works: dict[str, Work] = {
+        "spark": lambda: spark.tally(rows, oracle, session=session).total(),
+        "spark-blocks": lambda: spark.tally(read(str(blocks)), oracle, blocks=True).total(),
+        "spark-rows": lambda: spark.tally(read(str(rows)), oracle).total(),
+    }
+    yield from ((name, work) for name, work in works.items() if name in modes)
     session.stop()
 
 
 def likelihoods(reports: int) -> None:
     """Compare maximum likelihood on two Dask workers with that of one process: bits, CPU and memory."""
-    import distributed
-
     from ldpkit.engines import dask
 
     with tempfile.TemporaryDirectory() as folder:
@@ -162,12 +135,7 @@ def likelihoods(reports: int) -> None:
         table = [
             {"work": "one process", "CPU s": used, "wall s": wall, "peak MB": f"{peak_megabytes():,.0f}"}
         ]
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with two_workers() as client:
             before, meter, start = Meter(), Meter(), time.perf_counter()
             before.look()
             with meter.running():
@@ -180,20 +148,29 @@ def likelihoods(reports: int) -> None:
         print_table(f"{title}; equal to the last bit: {'yes' if equal else 'NO'}", table)
 
 
-def dask_works(rows: Path) -> Iterator[tuple[str, Work]]:
-    import distributed
-
+def dask_works(rows: Path, modes: list[str]) -> Iterator[tuple[str, Work]]:
     from ldpkit.engines import dask
 
     oracle = ldpkit.OLH(K, epsilon=1)
-    yield "dask, threads", lambda: dask.tally(rows, oracle).total()
+    if "dask-threads" in modes:
+        yield "dask-threads", lambda: dask.tally(rows, oracle).total()
+    if "dask" in modes:
+        with two_workers() as client:
+            yield "dask", lambda: dask.tally(rows, oracle, client=client).total()
+
+
+@contextmanager
+def two_workers() -> Iterator[Any]:
+    """Yield the client of two worker processes with a thread each."""
+    import distributed
+
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        yield "dask paths", lambda: dask.tally(rows, oracle, client=client).total()
+        yield client
 
 
 def units() -> None:
@@ -224,7 +201,8 @@ def step(oracle: FrequencyOracle, reports: int = 300_000) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=int, default=20_000_000)
-    parser.add_argument("--engines", nargs="*", default=["dask", "spark"])
+    parser.add_argument("--modes", nargs="*", choices=MODES, default=MODES)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--units", action="store_true")
     parser.add_argument("--likelihood", action="store_true")
     chosen = parser.parse_args()
@@ -235,31 +213,40 @@ def main() -> None:
         likelihoods(chosen.reports)
         return
     with tempfile.TemporaryDirectory() as folder:
-        rows, blocks = Path(folder, "rows"), Path(folder, "blocks")
-        make_lake(rows, chosen.reports, blocks=False)
-        make_lake(blocks, chosen.reports, blocks=True)
-        whole, cpu, wall, peak = timed(lambda: local.tally(rows).total())
-        table = [_row("one process", whole, whole, cpu, cpu, wall, peak)]
-        works = [dask_works(rows)] if "dask" in chosen.engines else []
-        if "spark" in chosen.engines and shutil.which("java"):
-            works.append(spark_works(rows, blocks))
-        for name, work in (each for some in works for each in some):
-            found, used, wall, peak = timed(work)
-            table.append(_row(name, found, whole, used, cpu, wall, peak))
-        files = len(list(rows.iterdir()))
-        print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {files} files", table)
+        compare(Path(folder), chosen.reports, chosen.modes, chosen.repeats)
 
 
-def _row(
-    name: str, found: Tally, whole: Tally, used: float, one: float, wall: float, peak: float
-) -> dict[str, Any]:
+def compare(folder: Path, reports: int, modes: list[str], repeats: int) -> None:
+    """Print the table of engines and modes."""
+    rows, blocks = folder / "rows", folder / "blocks"
+    make_lake(rows, reports, blocks=False)
+    if "spark-blocks" in modes:
+        make_lake(blocks, reports, blocks=True)
+
+    def alone() -> Tally:
+        return local.tally(rows).total()
+
+    whole = alone()
+    table = [_row("one process", *turns(alone, alone, repeats), whole)]
+    works = [dask_works(rows, modes)]
+    if shutil.which("java") and any(mode.startswith("spark") for mode in modes):
+        works.append(spark_works(rows, blocks, modes))
+    for name, work in (each for some in works for each in some):
+        table.append(_row(name, *turns(work, alone, repeats), whole))
+    files = len(list(rows.iterdir()))
+    print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {files} files", table)
+
+
+def _row(name: str, mine: Cost, ours: Cost, whole: Tally) -> dict[str, Any]:
     return {
         "work": name,
-        "CPU s": used,
-        "CPU ratio": f"{used / one:.2f}",
-        "wall s": wall,
-        "peak MB": f"{peak:,.0f}",
-        "equal": "yes" if found == whole else "NO",
+        "CPU s": mine.used.cpu,
+        "CPU ratio": f"{mine.used.cpu / ours.used.cpu:.2f}",
+        "more s": mine.used.cpu - ours.used.cpu,
+        "wall s": mine.wall,
+        "all MB": f"{mine.used.megabytes:,.0f}",
+        "a worker MB": f"{mine.used.worker:,.0f}",
+        "equal": "yes" if mine.tally == whole == ours.tally else "NO",
     }
 
 
