@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,9 +43,11 @@ from timing import peak_megabytes, print_table
 K = 1024
 LIKELY = 256  # values in the comparison of likelihoods
 A_FILE = 16 * 65_536  # reports of a file: a little over a million
+_WARM = 4  # files that are counted before anything is measured
 A_BLOCK = 4096  # reports of a row in the mode of blocks
 MODES = ["dask-threads", "dask", "spark", "spark-blocks", "spark-rows"]
-Work = Callable[[], Tally]
+Work = Callable[[list[str]], Tally]
+"""Counts some files."""
 
 
 def make_lake(folder: Path, reports: int, *, blocks: bool, size: int = K) -> None:
@@ -74,24 +77,25 @@ class Cost(NamedTuple):
     wall: float
 
 
-def turns(work: Work, alone: Work, repeats: int) -> tuple[Cost, Cost]:
-    """Return what the work and one process alone took, at best, after a run that is not counted.
+def turns(work: Work, alone: Work, files: list[str], repeats: int) -> tuple[Cost, Cost]:
+    """Return what the work and one process alone took, at best, when both have counted a few files.
 
     They run in turns, so both meet the same moods of the machine.
     """
-    work()
+    for run in (work, work, alone):
+        run(files[:_WARM])
     mine, ours = list[Cost](), list[Cost]()
     for _ in range(repeats):
         for run, costs in ((alone, ours), (work, mine)):
             start, before = time.perf_counter(), time.process_time()
-            found, used = metered(run)
+            found, used = metered(partial(run, files))
             if run is alone:  # what idle workers do meanwhile is not its cost
                 used = used._replace(cpu=time.process_time() - before)
             costs.append(Cost(found, used, time.perf_counter() - start))
     return min(mine, key=lambda cost: cost.used.cpu), min(ours, key=lambda cost: cost.used.cpu)
 
 
-def spark_works(rows: Path, blocks: Path, modes: list[str]) -> Iterator[tuple[str, Work]]:
+def spark_works(modes: list[str]) -> Iterator[tuple[str, Work]]:
     from pyspark.sql import SparkSession
 
     from ldpkit.engines import spark
@@ -110,9 +114,9 @@ def spark_works(rows: Path, blocks: Path, modes: list[str]) -> Iterator[tuple[st
     oracle = ldpkit.OLH(K, epsilon=1)
     read = session.read.parquet
     works: dict[str, Work] = {
-        "spark": lambda: spark.tally(rows, oracle, session=session).total(),
-        "spark-blocks": lambda: spark.tally(read(str(blocks)), oracle, blocks=True).total(),
-        "spark-rows": lambda: spark.tally(read(str(rows)), oracle).total(),
+        "spark": lambda files: spark.tally(files, oracle, session=session).total(),
+        "spark-blocks": lambda files: spark.tally(read(*in_blocks(files)), oracle, blocks=True).total(),
+        "spark-rows": lambda files: spark.tally(read(*files), oracle).total(),
     }
     yield from ((name, work) for name, work in works.items() if name in modes)
     session.stop()
@@ -148,15 +152,15 @@ def likelihoods(reports: int) -> None:
         print_table(f"{title}; equal to the last bit: {'yes' if equal else 'NO'}", table)
 
 
-def dask_works(rows: Path, modes: list[str]) -> Iterator[tuple[str, Work]]:
+def dask_works(modes: list[str]) -> Iterator[tuple[str, Work]]:
     from ldpkit.engines import dask
 
     oracle = ldpkit.OLH(K, epsilon=1)
     if "dask-threads" in modes:
-        yield "dask-threads", lambda: dask.tally(rows, oracle).total()
+        yield "dask-threads", lambda files: dask.tally(files, oracle).total()
     if "dask" in modes:
         with two_workers() as client:
-            yield "dask", lambda: dask.tally(rows, oracle, client=client).total()
+            yield "dask", lambda files: dask.tally(files, oracle, client=client).total()
 
 
 @contextmanager
@@ -218,23 +222,29 @@ def main() -> None:
 
 def compare(folder: Path, reports: int, modes: list[str], repeats: int) -> None:
     """Print the table of engines and modes."""
-    rows, blocks = folder / "rows", folder / "blocks"
+    rows = folder / "rows"
     make_lake(rows, reports, blocks=False)
     if "spark-blocks" in modes:
-        make_lake(blocks, reports, blocks=True)
+        make_lake(folder / "blocks", reports, blocks=True)
+    files = find_files(rows)
 
-    def alone() -> Tally:
-        return local.tally(rows).total()
+    def alone(files: list[str]) -> Tally:
+        return local.tally(files).total()
 
-    whole = alone()
-    table = [_row("one process", *turns(alone, alone, repeats), whole)]
-    works = [dask_works(rows, modes)]
+    whole = alone(files)
+    table = [_row("one process", *turns(alone, alone, files, repeats), whole)]
+    works = [dask_works(modes)]
     if shutil.which("java") and any(mode.startswith("spark") for mode in modes):
-        works.append(spark_works(rows, blocks, modes))
+        works.append(spark_works(modes))
     for name, work in (each for some in works for each in some):
-        table.append(_row(name, *turns(work, alone, repeats), whole))
-    files = len(list(rows.iterdir()))
-    print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {files} files", table)
+        table.append(_row(name, *turns(work, alone, files, repeats), whole))
+        print(f"{name}: {table[-1]}", file=sys.stderr, flush=True)
+    print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {len(files)} files", table)
+
+
+def in_blocks(files: list[str]) -> list[str]:
+    """Return the files that hold the same reports, many in a row."""
+    return [str(Path(file).parents[1] / "blocks" / Path(file).name) for file in files]
 
 
 def _row(name: str, mine: Cost, ours: Cost, whole: Tally) -> dict[str, Any]:

@@ -233,3 +233,16 @@ def test_spark_without_java_says_what_to_install(monkeypatch, tmp_path):
     pytest.importorskip("pyspark")
     with pytest.raises(InvalidInputError, match="the search path has none"):
         start_session("local[1]")
+
+
+@pytest.mark.parametrize("engine", [tally, on_dask.tally], ids=["local", "dask"])
+def test_files_are_seen_to_pass(lake, engine):
+    told = []
+
+    def watch(items, total, label):
+        for item in items:
+            yield item
+            told.append((len(told) + 1, total, label))
+
+    engine(lake[0], by=["question"], watch=watch)
+    assert told == [(number, 8, "counting") for number in range(1, 9)]

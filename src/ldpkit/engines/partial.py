@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ldpkit.engines.lake import folder_keys
 from ldpkit.files.arrow import REPORT, Bad, ParquetReports, check_bad, decode_column, open_parquet
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
-__all__ = ["Job", "Partial", "PartialCounts", "check_job"]
+__all__ = ["Job", "Partial", "PartialCounts", "Reading", "check_job"]
 
 _BATCH = 1 << 18  # rows that are decoded at once
 
@@ -46,6 +46,19 @@ class Partial(NamedTuple):
     batches: str
     """The batches that were read, in JSON: whether one is there twice is seen only at the end."""
     error: str
+
+
+class Reading(TypedDict, total=False):
+    """How reports lie in their rows: what every engine takes in the same words, as `Job` explains them."""
+
+    question: str
+    """By default "question"."""
+    column: str
+    """By default "report"."""
+    blocks: bool
+    """By default false."""
+    bad: Bad
+    """By default "refuse"."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +127,16 @@ def check_job(
     mechanism: Mechanism | Mapping[Any, Mechanism] | None,
     by: Iterable[str],
     *,
-    question: str = "question",
-    column: str = REPORT,
-    blocks: bool = False,
-    bad: Bad = "refuse",
     told: bool = True,
+    **reading: Unpack[Reading],
 ) -> Job:
     """Return the job that a user asks for, or refuse it before any task runs.
 
     `told` says whether the reports may know themselves what made them, as files do.
     """
     keys = (by,) if isinstance(by, str) else tuple(by)
-    check_bad(bad)
+    question, column = reading.get("question", "question"), reading.get("column", REPORT)
+    check_bad(reading.get("bad", "refuse"))
     if len(set(keys)) < len(keys):
         raise InvalidParameterError(f"by names a column twice: {', '.join(keys)}")
     if column in keys:
@@ -144,7 +155,8 @@ def check_job(
         mechanism = {str(name): each for name, each in mechanism.items()}
     elif mechanism is not None and not mechanism.can("tallied"):
         raise InvalidParameterError(f"reports of {mechanism!r} do not add up to a tally")
-    return Job(mechanism, keys, question if several else "", column, blocks, bad)
+    reading["question"] = question if several else ""
+    return Job(mechanism, keys, **reading)
 
 
 def refusal(error: LdpkitError) -> Partial:
