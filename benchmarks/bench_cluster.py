@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,10 +87,10 @@ def turns(work: Work, alone: Work, files: list[str], repeats: int) -> tuple[Cost
     mine, ours = list[Cost](), list[Cost]()
     for _ in range(repeats):
         for run, costs in ((alone, ours), (work, mine)):
-            start, before = time.perf_counter(), time.process_time()
+            start = time.perf_counter()
             found, used = metered(partial(run, files))
             if run is alone:  # what idle workers do meanwhile is not its cost
-                used = used._replace(cpu=time.process_time() - before)
+                used = used._replace(cpu=used.root)
             costs.append(Cost(found, used, time.perf_counter() - start))
     return min(mine, key=lambda cost: cost.used.cpu), min(ours, key=lambda cost: cost.used.cpu)
 
@@ -207,6 +207,7 @@ def main() -> None:
     parser.add_argument("--reports", type=int, default=20_000_000)
     parser.add_argument("--modes", nargs="*", choices=MODES, default=MODES)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--lake", help="where reports are kept for another run; by default nowhere")
     parser.add_argument("--units", action="store_true")
     parser.add_argument("--likelihood", action="store_true")
     chosen = parser.parse_args()
@@ -216,23 +217,26 @@ def main() -> None:
     if chosen.likelihood:
         likelihoods(chosen.reports)
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with nullcontext(chosen.lake) if chosen.lake else tempfile.TemporaryDirectory() as folder:
         compare(Path(folder), chosen.reports, chosen.modes, chosen.repeats)
 
 
 def compare(folder: Path, reports: int, modes: list[str], repeats: int) -> None:
     """Print the table of engines and modes."""
     rows = folder / "rows"
-    make_lake(rows, reports, blocks=False)
-    if "spark-blocks" in modes:
-        make_lake(folder / "blocks", reports, blocks=True)
+    for place, blocks in ((rows, False), (folder / "blocks", True)):
+        if not place.exists() and (not blocks or "spark-blocks" in modes):
+            make_lake(place, reports, blocks=blocks)
     files = find_files(rows)
 
     def alone(files: list[str]) -> Tally:
         return local.tally(files).total()
 
-    whole = alone(files)
-    table = [_row("one process", *turns(alone, alone, files, repeats), whole)]
+    alone(files[:_WARM])
+    start = time.perf_counter()
+    whole, used = metered(partial(alone, files))
+    cost = Cost(whole, used, time.perf_counter() - start)
+    table = [_row("one process", cost, cost, whole)]
     works = [dask_works(modes)]
     if shutil.which("java") and any(mode.startswith("spark") for mode in modes):
         works.append(spark_works(modes))

@@ -45,6 +45,8 @@ class Partial(NamedTuple):
     """The provenance in JSON."""
     batches: str
     """The batches that were read, in JSON: whether one is there twice is seen only at the end."""
+    source: str
+    """Where the first of the reports stand, for an error that is seen only at the end."""
     error: str
 
 
@@ -159,16 +161,24 @@ def check_job(
     return Job(mechanism, keys, **reading)
 
 
+def mixture(title: str, mechanism: Mechanism | None, other: str, first: Mechanism | None) -> str:
+    """Say that reports of two mechanisms stand in one group."""
+    return (
+        f"{title} holds reports of {mechanism!r}, and {other} in the same group those of {first!r}: they do "
+        "not mix, group by what tells them apart"
+    )
+
+
 def refusal(error: LdpkitError) -> Partial:
     """Return an error as a row."""
-    return Partial("[]", 0, b"", 0, "", "", "[]", str(error))
+    return Partial("[]", 0, b"", 0, "", "", "[]", "", str(error))
 
 
 class _Counted:
     """What is known of one group so far."""
 
-    def __init__(self, mechanism: Mechanism | None) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: Mechanism | None, source: str = "") -> None:
+        self.mechanism, self.source = mechanism, source
         self.n, self.bad = 0, 0
         self.counts: Counts | None = None
         self.made: list[Provenance] = []
@@ -233,16 +243,13 @@ class PartialCounts:
             mechanism = job.mechanism_of(keys, told)
             if mechanism is not None and told is not None and told != mechanism:
                 raise InvalidInputError(f"{title} holds reports of {told!r}, not of {mechanism!r}")
-            group = self._groups.setdefault(keys, _Counted(mechanism))
+            group = self._groups.setdefault(keys, _Counted(mechanism, title))
             touched.add(keys)
             if mechanism is None:
                 self._count_unknown(group, keys, len(column) if rows is None else len(rows), title)
                 continue
             if group.mechanism != mechanism:
-                raise InvalidInputError(
-                    f"{title} holds reports of {mechanism!r}, but others of its group are of "
-                    f"{group.mechanism!r}: they do not mix, group by what tells them apart"
-                )
+                raise InvalidInputError(mixture(title, mechanism, group.source, group.mechanism))
             some = column if rows is None else column.take(rows)
             places = None if rows is None else rows
             self._count(group, mechanism, some, where, first, places)
@@ -271,7 +278,7 @@ class PartialCounts:
         if self.job.bad == "refuse":
             raise InvalidInputError(
                 f"{title} has rows of the {self.job.question} {asked!r}, for which no mechanism is given: "
-                'add it, or count such rows and set them aside with bad="count"'
+                'add it, or count such rows and set them aside with bad="count" (--bad count)'
             )
         group.bad += rows
 
@@ -290,7 +297,9 @@ class PartialCounts:
             stated = self.job.mechanism is None and group.mechanism is not None
             spec = json.dumps(group.mechanism.spec()) if stated and group.mechanism else ""
             told = json.dumps([each.to_json() for each in group.made])
-            made.append(Partial(json.dumps(keys), group.n, counts, group.bad, spec, told, batches, ""))
+            made.append(
+                Partial(json.dumps(keys), group.n, counts, group.bad, spec, told, batches, group.source, "")
+            )
             batches = "[]"  # once for a task
         return made
 

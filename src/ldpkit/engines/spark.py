@@ -18,7 +18,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, get_type_hints
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.typing import Counts
@@ -39,9 +39,8 @@ __all__ = [
     "tally",
 ]
 
-_SCHEMA = (
-    "keys string, n bigint, counts binary, bad bigint, spec string, told string, batches string, error string"
-)
+_SQL = {str: "string", int: "bigint", bytes: "binary"}
+_SCHEMA = ", ".join(f"{name} {_SQL[kind]}" for name, kind in get_type_hints(Partial).items())
 _ALONE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -158,9 +157,8 @@ def _quoted(name: str) -> str:
 def _as_batch(rows: list[Partial]) -> Any:
     import pyarrow as pa
 
-    kinds = (
-        pa.string(), pa.int64(), pa.binary(), pa.int64(), pa.string(), pa.string(), pa.string(), pa.string()
-    )  # fmt: skip
+    arrow = {str: pa.string(), int: pa.int64(), bytes: pa.binary()}
+    kinds = [arrow[kind] for kind in get_type_hints(Partial).values()]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(Partial._fields)
     arrays = [pa.array(list(each), kind) for each, kind in zip(columns, kinds, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, list(Partial._fields))

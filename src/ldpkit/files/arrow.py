@@ -49,6 +49,7 @@ REPORT = "report"
 
 Bad: TypeAlias = Literal["refuse", "count"]
 
+_REMEDY = 'repair the row, or count such rows and set them aside with bad="count" (--bad count)'
 _SHOWN = 40  # characters of a value or a name in a message
 
 
@@ -115,7 +116,7 @@ def decode_column(
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.FileFormatError: the column of reports, row 2: no report is there: \
-repair the row, or count such rows and set them aside with bad="count"
+repair the row, or count such rows and set them aside with bad="count" (--bad count)
     """
     check_bad(bad)
     pa = _arrow("reading reports from Arrow columns")
@@ -162,8 +163,8 @@ def _checked(
         if bad == "refuse":
             row = at if rows is None else int(rows[at])
             raise FileFormatError(
-                f"{title}, row {first + row + 1}: no report of {mechanism!r}: it is of another "
-                'mechanism or damaged: repair the row, or count such rows and set them aside with bad="count"'
+                f"{title}, row {first + row + 1}: no report of {mechanism!r}: it is of another mechanism or "
+                f"damaged: {_REMEDY}"
             ) from None
     valid = mechanism.valid_mask(data)
     records = np.frombuffer(data, np.uint8).reshape(-1, mechanism.report_bytes)
@@ -183,10 +184,7 @@ def _refuse_row(
             f"{int(lengths[row])} bytes, reports of {mechanism!r} have {times}{mechanism.report_bytes}: "
             "it is of another mechanism or damaged"
         )
-    raise FileFormatError(
-        f"{title}, row {first + row + 1}: {what}: "
-        'repair the row, or count such rows and set them aside with bad="count"'
-    )
+    raise FileFormatError(f"{title}, row {first + row + 1}: {what}: {_REMEDY}")
 
 
 def _plain(column: Any, pa: Any, title: str) -> Any:
