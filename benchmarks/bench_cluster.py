@@ -10,7 +10,6 @@ likelihood on Dask with that of one process.
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import shutil
 import sys
@@ -27,16 +26,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ldpkit
+from cluster_units import print_units
 from ldpkit.engines import local
 from ldpkit.engines.lake import find_files
 from ldpkit.engines.likelihood import FilePart
 from ldpkit.engines.simulation import SimulatedUsers
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.files.arrow import report_column, write_parquet
+from ldpkit.files.arrow import report_column
 from ldpkit.files.description import described
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import Tally
-from ldpkit.planning.cluster import MEASURED, measure
 from metering import Meter, Used, metered
 from timing import peak_megabytes, print_table
 
@@ -51,9 +49,10 @@ Work = Callable[[list[str]], Tally]
 
 
 def make_lake(folder: Path, reports: int, *, blocks: bool, size: int = K) -> None:
-    """Write simulated reports; what they say does not matter here."""
+    """Write simulated reports of values of which the v-th is held by about 1/v of the people."""
     oracle = ldpkit.OLH(size, epsilon=1)
-    users = SimulatedUsers(oracle, np.full(size, -(-reports // size)), seed=1)
+    shares = 1 / np.arange(1, size + 1)
+    users = SimulatedUsers(oracle, np.ceil(reports * shares / shares.sum()).astype(np.int64), seed=1)
     folder.mkdir(parents=True)
     each = A_FILE // 65_536
     for start in range(0, users.blocks, each):
@@ -177,31 +176,6 @@ def two_workers() -> Iterator[Any]:
         yield client
 
 
-def units() -> None:
-    """Print what `ldpkit.planning.cluster.MEASURED` holds, measured here and now."""
-    print(f"measured on {datetime.date.today().isoformat()}, nanoseconds of one core a report")
-    for name in MEASURED:
-        few, many = (measure(ldpkit.get(name, size, epsilon=1.0)) for size in (64, 1024))
-        value = max(0.0, (many - few) / (1024 - 64))
-        print(f'    "{name}": UnitCost({max(few - 64 * value, 0):.1f}, {value:.4f}),')
-    few, many = (step(ldpkit.OLH(size, epsilon=1)) for size in (64, 1024))
-    value = (many - few) / (1024 - 64)
-    print(f"LIKELIHOOD_STEP = UnitCost({max(few - 64 * value, 0):.1f}, {value:.4f})")
-
-
-def step(oracle: FrequencyOracle, reports: int = 300_000) -> float:
-    """Return the nanoseconds of one core that a step of maximum likelihood takes a report."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "a.parquet")
-        made = oracle.privatize(np.arange(reports) % oracle.size, rng=ldpkit.random.seeded(1))
-        write_parquet(file, oracle, [made], ldpkit.Provenance("seeded"))
-        part, uniform = FilePart(str(file), oracle, "report", "refuse"), np.full(oracle.size, 1 / oracle.size)
-        part.expectations(uniform, True)
-        start = time.process_time()
-        part.expectations(uniform, True)
-        return (time.process_time() - start) / reports * 1e9
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=int, default=20_000_000)
@@ -212,7 +186,7 @@ def main() -> None:
     parser.add_argument("--likelihood", action="store_true")
     chosen = parser.parse_args()
     if chosen.units:
-        units()
+        print_units()
         return
     if chosen.likelihood:
         likelihoods(chosen.reports)

@@ -26,9 +26,10 @@ from ldpkit.engines.lake import folder_keys
 from ldpkit.files.arrow import REPORT, Bad, ParquetReports, check_bad, decode_column, open_parquet
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
-__all__ = ["Job", "Partial", "PartialCounts", "Reading", "check_job"]
+__all__ = ["Job", "Partial", "ROWS_AT_ONCE", "PartialCounts", "Reading", "check_job"]
 
-_BATCH = 1 << 18  # rows that are decoded at once
+ROWS_AT_ONCE = 1 << 18
+"""How many rows a task decodes at once."""
 
 
 class Partial(NamedTuple):
@@ -211,7 +212,7 @@ class PartialCounts:
         self._batches += [(span.batch, span.start, span.stop) for span in made.spans]
         first, touched = 0, set[Key]()
         whole = len(given) == len(self.job.by) and not self.job.blocks and kept is None
-        for batch in file.batches(columns, _BATCH):
+        for batch in file.batches(columns, ROWS_AT_ONCE):
             if kept is not None:
                 rows, first = first, first + len(batch)
                 touched |= self.add(batch.filter(kept[rows:first]), given, file.title, rows, maker)
