@@ -1,9 +1,10 @@
 """Programs that a test starts in a process of their own, most of them to let something die.
 
-`python spark_programs.py stream FOLDER` counts a stream, and kills itself in the first batch that it has not
-killed itself in before; `executor FOLDER` has the first task kill the Java process that runs it, and
-`accumulator FOLDER` does so between the stages of a job. `connect FOLDER ADDRESS` counts through a server of
-Spark Connect.
+- `python spark_programs.py stream FOLDER` counts a stream, and kills itself in the first batch that it has not
+  killed itself in before.
+- `executor FOLDER KILLS` has the first task of each job kill the Java process that runs it.
+- `accumulator FOLDER` does so between the stages of a job.
+- `connect FOLDER ADDRESS` counts through a server of Spark Connect.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def session(master: str) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
+        "spark.deploy.maxExecutorRetries": "-1",  # a new executor for each that dies
     }.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
@@ -81,13 +83,16 @@ class ExecutorKilled(Killed):
         return made
 
 
-def executor(folder: Path) -> None:
-    """Count files on two executors, of which the first to have counted something dies."""
+def executor(folder: Path, kills: str) -> None:
+    """Count files on two executors, of which the first to have counted something dies; so many times."""
     spark = session("local-cluster[2,1,1024]")
-    job = ExecutorKilled(OLH, mark=str(folder))
     files = find_files(folder / "files")
-    found = merge(job, on_spark._collected(on_spark._from_paths(spark, job, files))).total()
-    (folder / "result.tally").write_bytes(found.to_bytes())
+    for kill in range(int(kills)):
+        mark = folder / str(kill)
+        mark.mkdir()
+        job = ExecutorKilled(OLH, mark=str(mark))
+        found = merge(job, on_spark._collected(on_spark._from_paths(spark, job, files))).total()
+        (mark / "result.tally").write_bytes(found.to_bytes())
     spark.stop()
 
 

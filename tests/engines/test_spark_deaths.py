@@ -36,18 +36,19 @@ def test_a_stream_whose_driver_is_killed_counts_every_report_once(tmp_path, deat
     assert Tally.from_bytes((tmp_path / "result.tally").read_bytes()) == whole
 
 
-@pytest.mark.parametrize("repeat", slow(*range(10)))
-def test_an_executor_that_is_killed_changes_no_tally(tmp_path, repeat):
-    """A cluster of two Java processes, one of which dies, so this is for --slow only."""
+@pytest.mark.parametrize("kills", slow(10))
+def test_an_executor_that_is_killed_changes_no_tally(tmp_path, kills):
+    """A cluster of two Java processes, one of which dies in each job, so this is for --slow only."""
     whole = make_files(tmp_path / "files", 6)
-    done = run("executor", tmp_path)
+    done = run("executor", tmp_path, str(kills))
     assert done.returncode == 0, done.stderr[-2000:]
-    assert (tmp_path / "killed").exists()
-    assert Tally.from_bytes((tmp_path / "result.tally").read_bytes()) == whole
+    for kill in range(kills):
+        assert (tmp_path / str(kill) / "killed").exists()
+        assert Tally.from_bytes((tmp_path / str(kill) / "result.tally").read_bytes()) == whole
 
 
-@pytest.mark.parametrize("repeat", slow(*range(3)))
-def test_an_accumulator_counts_twice_what_a_lost_executor_had_done(tmp_path, repeat):
+@pytest.mark.slow
+def test_an_accumulator_counts_twice_what_a_lost_executor_had_done(tmp_path):
     """The negative control: in the same job, which loses an executor, returned values are exact."""
     whole = make_files(tmp_path / "files", 6)
     done = run("accumulator", tmp_path)
