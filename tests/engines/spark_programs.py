@@ -1,7 +1,7 @@
 """Programs that a test starts in a process of their own, most of them to let something die.
 
-- `python spark_programs.py stream FOLDER` counts a stream, and kills itself in the first batch in which it has
-  not done so before.
+- `python spark_programs.py stream FOLDER` counts a stream, and kills itself in the first batch in which it
+  has not done so before.
 - `executor FOLDER KILLS` has the first task of each job kill the Java process that runs it.
 - `accumulator FOLDER` does so between the stages of a job.
 - `connect FOLDER ADDRESS` counts through a server of Spark Connect.
