@@ -1,7 +1,7 @@
 // Microseconds for one report in node, by mechanism: the sampler alone, with secure randomness.
 //   node benchmark.mjs
 import { readFileSync, readdirSync } from "node:fs";
-import { readSampler, secure } from "./dist/internals.js";
+import { drawReport, readSampler, secure } from "./dist/internals.js";
 
 const folder = new URL("../../spec/vectors/", import.meta.url);
 const rows = [];
@@ -10,7 +10,8 @@ for (const file of readdirSync(folder).sort()) {
     if (!name || !sampler?.form) continue;
     const reads = readSampler(sampler, "sampler");
     const draw = () =>
-      reads.draw(
+      drawReport(
+        reads,
         reads.axes.map((places) => Math.floor(places / 2)),
         secure,
       );
