@@ -43,7 +43,7 @@ def test_the_files_that_ship_are_what_the_sources_give() -> None:
 
 
 def test_the_core_is_small_and_the_readme_says_how_small() -> None:
-    """Which mechanisms it carries is a test of `vectors.test.mjs`; compressors differ by a few dozen bytes."""
+    """A test of `vectors.test.mjs` says what it carries; compressors differ by a few dozen bytes."""
     told = (CLIENT / "README.md").read_text()
     for name, most in (("ldpkit.js", 10_000), ("ldpkit-all.js", 12_500)):
         contents = (WEB / name).read_bytes()

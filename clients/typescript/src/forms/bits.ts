@@ -96,7 +96,8 @@ function choose(size: number, count: number, value: number, held: boolean, rando
 /** The places of the ones, ascending, as on the wire. */
 function listed(bits: Uint8Array, size: number): Bytes {
   const found: Bytes[] = [];
-  for (let place = 0; place < size; place++) if (has(bits, place)) found.push(index(place, size));
+  for (let place = 0; place < size; place += bits[place >> 3] ? 1 : 8) // an empty byte at once: most are
+    if (has(bits, place)) found.push(index(place, size));
   return concat(...found);
 }
 

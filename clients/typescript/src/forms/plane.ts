@@ -94,9 +94,10 @@ function disc({ grid, widths, inside, outside, reaches }: Fields<typeof PLANAR, 
   };
 }
 
+const coordinate = such<number>((each) => Number.isFinite(each) && Math.abs(each as number) < 1e300);
 const PARTS = { first: part, second: part };
 
-export const pair = form(PARTS, { reference: list(such<number>(Number.isFinite), 2) }, both);
+export const pair = form(PARTS, { reference: list(coordinate, 2) }, both);
 
 function both({ first, second, reference }: Fields<typeof PARTS> & { reference?: number[] }): Sampler {
   const parts = [first, second];
