@@ -37,7 +37,7 @@ def stray(mechanism, grid, found, count=400):
     shares = np.random.default_rng(4).random((count, 2))
     points = region.from_shares(shares)
     cells = grid.cells_at(points).astype(int)
-    flat = found.sets.reshape(-1, found.sets.shape[-1]).astype(float)
+    flat = found.coarse[:, :, found.groups].reshape(-1, mechanism.tally_size).astype(float)
     chances = (mechanism._bin_masses(mechanism._place(points)) @ flat.T).reshape(count, len(grid), -1)
     is_own = cells[:, None, None] == np.arange(len(grid))[:, None]
     low = np.where(is_own, found.inside[0], found.outside[0])

@@ -112,8 +112,7 @@ def share_bounds(
     cells = np.arange(len(grid))
     ends = []
     for which in (lower, upper):
-        hits = found.sets[cells, which] @ counts
-        low, high = chance_ends(hits, n, error)
+        low, high = chance_ends(found.hits(which, counts), n, error)
         inside, outside = (tuple(each[:, cells, which]) for each in (found.inside, found.outside))
         ends.append(solved(low, high, inside, outside))
     empty = found.inside[1, :, 0] == 0  # outside the region: every report is possible from all within
