@@ -89,3 +89,37 @@ def test_a_map_says_where_its_intervals_are_not_proven():
         found = mechanism.tally(reports).estimate("heatmap", columns=3, rows=3)
         assert ("nine points" in found.caption) is told
         assert found.to_dict()["about"]["is_proven"] is not told
+
+
+class Counted(np.ndarray):
+    """An array whose matrix products are counted, by the numbers that they make."""
+
+    made = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        plain = [np.asarray(each) for each in inputs]
+        found = getattr(ufunc, method)(*plain, **options)
+        if ufunc is np.matmul:
+            Counted.made += found.size
+            return found.view(Counted)
+        return found
+
+
+def test_the_work_for_the_bounds_of_a_map_grows_with_its_cells(monkeypatch):
+    """With their square it was seven times as much work for three times as many cells."""
+    plain = ldpkit.PlanarWindow.factors
+
+    def counted(self, *asked):
+        first, second, even = plain(self, *asked)
+        return first.view(Counted), second.view(Counted), even
+
+    monkeypatch.setattr(ldpkit.PlanarWindow, "factors", counted)
+    mechanism = ldpkit.get("planar_window", ((0, 0), (1, 1)), epsilon=4)
+    work = []
+    for columns in (40, 120):
+        Counted.made = 0
+        detectors.cache_clear()
+        detectors(mechanism, CellGrid.of(mechanism.domain, columns, 2))
+        work.append(Counted.made)
+    detectors.cache_clear()
+    assert 0 < work[1] < 3.5 * work[0]

@@ -61,7 +61,7 @@ def set_extremes(
         mechanism does not know which places bound the others.
     """
     corners = np.stack(np.divmod(np.flatnonzero(held), grid.rows), axis=1)
-    places = []
+    places = list[Any]()
     for corner in corners:
         found = mechanism.bends(corner / grid.shape, (corner + 1) / grid.shape, edges)
         if found is None:
@@ -83,7 +83,7 @@ class _Crossed:
     def __init__(
         self, mechanism: SpatialMechanism, edges: tuple[Counts, ...], crossings: Any, places: list[Any]
     ) -> None:
-        along = tuple(np.unique(each) for each in crossings)
+        along = np.unique(crossings[0]), np.unique(crossings[1])
         self._shape = tuple(len(each) - 1 for each in edges)
         self._sizes = bin_sizes(edges)
         self._factors = mechanism.factors(along, edges)

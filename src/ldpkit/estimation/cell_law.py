@@ -99,8 +99,8 @@ class Detectors:
     def hits(self, which: Any, counts: Counts) -> Counts:
         """Return how many reports lie in one set for each cell."""
         grouped_counts = np.bincount(self.groups, counts, self.coarse.shape[2])
-        found = self.coarse[np.arange(len(self.coarse)), which] @ grouped_counts
-        return np.rint(found).astype(np.int64)
+        found: Floats = self.coarse[np.arange(len(self.coarse)), which] @ grouped_counts
+        return np.asarray(np.rint(found), np.int64)
 
 
 @lru_cache(maxsize=4)
