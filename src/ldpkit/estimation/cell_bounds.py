@@ -67,7 +67,7 @@ def solved(
     return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=2)  # they hold detectors, up to 45 MB each
 def chosen_detectors(
     mechanism: SpatialMechanism, grid: CellGrid, n: int, error: float
 ) -> tuple[Detectors, Counts, Counts]:

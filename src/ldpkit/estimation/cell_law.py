@@ -24,7 +24,7 @@ _NINE = (np.array([1e-6, 0.5, 1 - 1e-6]),) * 2  # points of a cell, surely withi
 _FEW_BINS = 32  # along each coordinate, for detectors
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)  # up to 134 MB each
 def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
     """Return the chance of each joint bin of a tally for locations even within each cell, one row a cell.
 
@@ -103,7 +103,7 @@ class Detectors:
         return np.asarray(np.rint(found), np.int64)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
     """Return sets of bins that tell each cell from the rest, the same whatever people report.
 

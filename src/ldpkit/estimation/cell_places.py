@@ -13,7 +13,7 @@ from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["axis_laws", "bin_sizes", "laws_within"]
 
-_AT_A_TIME = 1024  # places whose laws are in memory together
+_AT_A_TIME = 1 << 20  # chances that are in memory together
 
 
 def laws_within(
@@ -33,7 +33,7 @@ def laws_within(
     region = grid.domain.region
     inner = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 2)
     corners = np.stack(np.divmod(np.arange(len(grid)), grid.rows), axis=1)
-    together = max(1, _AT_A_TIME // len(inner))
+    together = max(1, _AT_A_TIME // (len(inner) * mechanism.tally_size))
     for start in range(0, len(grid), together):
         some = corners[start : start + together, None, :]
         points = region.from_shares(((some + inner) / grid.shape).reshape(-1, 2))
