@@ -162,7 +162,8 @@ def _prepare(folder: Path, k: int) -> None:
     (folder / "counts.csv").write_text("value,count\n" + counts)
 
     question = f'[[questions]]\nid = "page"\ntext = "Which page?"\ndomain = {k}\n'
-    about = 'id = "town"\nversion = 1\npurpose = "Pages."\nrounds = {every = "weekly", start = 2026-12-01, count = 4}\n\n'
+    about = 'id = "town"\nversion = 1\npurpose = "Pages."\n'
+    about += 'rounds = {every = "weekly", start = 2026-12-01, count = 4}\n\n'
     (folder / "survey.toml").write_text(question)
     (folder / "asked.toml").write_text(f'{about}{question}mechanism = "olh"\nepsilon = 1.0\n')
     _write_groups(folder / "reports.parquet", k)
