@@ -123,3 +123,20 @@ def test_the_work_for_the_bounds_of_a_map_grows_with_its_cells(monkeypatch):
         work.append(Counted.made)
     detectors.cache_clear()
     assert 0 < work[1] < 3.5 * work[0]
+
+
+def test_a_map_of_many_cells_shows_how_far_it_is():
+    seen = []
+
+    def tell(items, total, label):
+        for item in items:
+            seen.append((total, label))
+            yield item
+
+    for name in ("planar_window", "place_response"):
+        mechanism = ldpkit.get(name, PLANE, epsilon=3.5)
+        reports = mechanism.privatize([(0.3, 0.3)] * 10, rng=ldpkit.random.seeded(1))
+        seen.clear()
+        mechanism.tally(reports).estimate("heatmap", columns=7, rows=3, watch=tell)
+        assert len(seen) == seen[0][0] >= 3
+        assert seen[0][1] == "bounding the cells"

@@ -20,10 +20,13 @@ import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.estimation.cell_places import bin_sizes
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
-__all__ = ["grouped", "set_extremes"]
+__all__ = ["BOUNDING", "grouped", "set_extremes"]
+
+BOUNDING = "bounding the cells"
 
 _AT_A_TIME = 512  # places whose laws are in memory together
 _CELLS = 8  # cells whose sets are looked at together
@@ -36,6 +39,7 @@ def set_extremes(
     groups: Counts,
     edges: tuple[Counts, ...],
     held: Any,
+    watch: Watch = unwatched,
 ) -> tuple[Floats, Floats] | None:
     """Return the least and the largest chance of each set, for locations of its cell and of all others.
 
@@ -53,6 +57,8 @@ def set_extremes(
         The edges of the groups along each coordinate, in cells of the mechanism.
     held : array of bool
         The cells that the region has a part of; nobody is in the others.
+    watch : Watch
+        Sees how far it is.
 
     Returns
     -------
@@ -71,9 +77,11 @@ def set_extremes(
     some = sets[held]
     if isinstance(places[0], tuple):
         crossings = mechanism.bends(np.zeros(2), np.ones(2), edges)
-        inside[:, held], outside[:, held] = _Crossed(mechanism, edges, crossings, places).extremes(some)
+        inside[:, held], outside[:, held] = _Crossed(mechanism, edges, crossings, places).extremes(
+            some, watch
+        )
     else:
-        inside[:, held], outside[:, held] = _listed(mechanism, places, some, groups)
+        inside[:, held], outside[:, held] = _listed(mechanism, places, some, groups, watch)
     return inside, outside
 
 
@@ -98,20 +106,22 @@ class _Crossed:
         # Beside a crossing that no cell has: at the rim of a region that does not fill its frame.
         self._at_rim = ((self._near[0] @ (self._cover == 0).astype(float)) * self._near[1]).any(axis=1)
 
-    def extremes(self, sets: Any) -> tuple[Floats, Floats]:
+    def extremes(self, sets: Any, watch: Watch) -> tuple[Floats, Floats]:
         """Return the least and largest chances of the sets of each cell, in it and in all others."""
         inside, outside = np.zeros((2, 2, *sets.shape[:2]))
         kinds = sets.shape[1]
-        for start in range(0, len(sets), _CELLS):
-            chosen = sets[start : start + _CELLS].astype(float)
-            folded = chosen.reshape(-1, *self._shape)
-            chances = self._factors[0] @ folded @ self._factors[1].T
-            added = self._factors[2] * (chosen @ self._sizes)
-            for place, cell in enumerate(range(start, start + len(chosen))):
-                some = slice(place * kinds, (place + 1) * kinds)
-                inside[:, cell] = self._ends(cell, folded[some]) + added[place]
-                if len(sets) > 1:
-                    outside[:, cell] = self._elsewhere(cell, chances[some], folded[some]) + added[place]
+        starts = range(0, len(sets), _CELLS)
+        with watching(starts, len(starts), BOUNDING, watch) as watched:
+            for start in watched:
+                chosen = sets[start : start + _CELLS].astype(float)
+                folded = chosen.reshape(-1, *self._shape)
+                chances = self._factors[0] @ folded @ self._factors[1].T
+                added = self._factors[2] * (chosen @ self._sizes)
+                for place, cell in enumerate(range(start, start + len(chosen))):
+                    some = slice(place * kinds, (place + 1) * kinds)
+                    inside[:, cell] = self._ends(cell, folded[some]) + added[place]
+                    if len(sets) > 1:
+                        outside[:, cell] = self._elsewhere(cell, chances[some], folded[some]) + added[place]
         return inside, outside
 
     def _elsewhere(self, cell: int, chances: Floats, sets: Floats) -> Floats:
@@ -151,14 +161,15 @@ def _beside(along: Counts, own: Counts) -> Any:
 
 
 def _listed(
-    mechanism: SpatialMechanism, places: Iterable[Counts], sets: Any, groups: Counts
+    mechanism: SpatialMechanism, places: Iterable[Counts], sets: Any, groups: Counts, watch: Watch
 ) -> tuple[Floats, Floats]:
     """Return the extremes where each cell has a list of places."""
     cells = list(places)
     whole = np.concatenate(cells)
     unique, which = np.unique(whole, axis=0, return_inverse=True)
-    own = np.split(which.ravel(), np.cumsum([len(each) for each in cells])[:-1])
-    cover = np.bincount(which.ravel(), minlength=len(unique))
+    parts = np.split(which.ravel(), np.cumsum([len(each) for each in cells])[:-1])
+    own = [np.unique(each) for each in parts]
+    cover = np.bincount(np.concatenate(own), minlength=len(unique))
     law = np.concatenate(
         [
             grouped(mechanism._bin_masses(unique[start : start + _AT_A_TIME].astype(np.uint32)), groups)
@@ -166,14 +177,15 @@ def _listed(
         ]
     )
     inside, outside = np.zeros((2, 2, *sets.shape[:2]))
-    for cell, mine in enumerate(own):
-        chances = law @ sets[cell].T.astype(float)
-        inside[:, cell] = chances[mine].min(axis=0), chances[mine].max(axis=0)
-        left = cover.copy()
-        left[mine] -= 1
-        if left.any():
-            rest = chances[left > 0]
-            outside[:, cell] = rest.min(axis=0), rest.max(axis=0)
+    with watching(own, len(own), BOUNDING, watch) as watched:
+        for cell, mine in enumerate(watched):
+            chances = law @ sets[cell].T.astype(float)
+            inside[:, cell] = chances[mine].min(axis=0), chances[mine].max(axis=0)
+            left = cover.copy()
+            left[mine] -= 1
+            if left.any():
+                rest = chances[left > 0]
+                outside[:, cell] = rest.min(axis=0), rest.max(axis=0)
     return inside, outside
 
 

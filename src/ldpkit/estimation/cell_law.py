@@ -10,7 +10,8 @@ import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.cell_extremes import grouped, set_extremes
+from ldpkit.core.watching import Onlooker, Watch, watching
+from ldpkit.estimation.cell_extremes import BOUNDING, grouped, set_extremes
 from ldpkit.estimation.cell_places import axis_laws, bin_sizes, laws_within
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
@@ -104,7 +105,11 @@ class Detectors:
 
 
 @lru_cache(maxsize=2)
-def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
+def detectors(
+    mechanism: SpatialMechanism,
+    grid: CellGrid,
+    onlooker: Onlooker = Onlooker(),  # noqa: B008 - frozen
+) -> Detectors:
     """Return sets of bins that tell each cell from the rest, the same whatever people report.
 
     They are chosen by the chances at nine points of each cell. The least and largest chances are those
@@ -126,9 +131,9 @@ def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
     np.divide(posterior, total, out=posterior, where=total > 0)
     for each, least_share in enumerate(_POSTERIORS):
         np.greater(posterior, least_share, out=chosen[:, len(sizes) + each])
-    bounds = set_extremes(mechanism, grid, chosen, groups, edges, held)
+    bounds = set_extremes(mechanism, grid, chosen, groups, edges, held, onlooker.watch)
     is_proven = bounds is not None
-    inside, outside = _at_nine_points(mechanism, grid, groups, chosen) if bounds is None else bounds
+    inside, outside = bounds or _at_nine_points(mechanism, grid, groups, chosen, onlooker.watch)
     typical_chances = np.stack([each @ typical for each in chosen])
     return Detectors(chosen, groups, inside, outside, typical_chances, is_proven)
 
@@ -158,21 +163,23 @@ def _nine_points(
 
 
 def _at_nine_points(
-    mechanism: SpatialMechanism, grid: CellGrid, groups: Counts, chosen: Any
+    mechanism: SpatialMechanism, grid: CellGrid, groups: Counts, chosen: Any, watch: Watch
 ) -> tuple[Floats, Floats]:
     """Return the least and largest chances of sets at nine points of their cell, and of all others."""
     some = [(grouped(each, groups), cells) for each, cells in laws_within(mechanism, grid, _NINE)]
     law = np.concatenate([each.astype(np.float32) for each, _ in some])
     owners = np.concatenate([cells for _, cells in some])
     inside, outside = np.zeros((2, 2, *chosen.shape[:2]))
-    for cell in np.unique(owners).tolist():
-        chances = law @ chosen[cell].T.astype(np.float32)
-        first, last = np.searchsorted(owners, [cell, cell + 1])
-        inside[:, cell] = chances[first:last].min(axis=0), chances[first:last].max(axis=0)
-        if last - first < len(law):
-            rest = chances[:first], chances[last:]
-            outside[0, cell] = np.minimum(*(each.min(axis=0, initial=np.inf) for each in rest))
-            outside[1, cell] = np.maximum(*(each.max(axis=0, initial=-np.inf) for each in rest))
+    cells = np.unique(owners).tolist()
+    with watching(cells, len(cells), BOUNDING, watch) as watched:
+        for cell in watched:
+            chances = law @ chosen[cell].T.astype(np.float32)
+            first, last = np.searchsorted(owners, [cell, cell + 1])
+            inside[:, cell] = chances[first:last].min(axis=0), chances[first:last].max(axis=0)
+            if last - first < len(law):
+                rest = chances[:first], chances[last:]
+                outside[0, cell] = np.minimum(*(each.min(axis=0, initial=np.inf) for each in rest))
+                outside[1, cell] = np.maximum(*(each.max(axis=0, initial=-np.inf) for each in rest))
     return inside, outside
 
 
