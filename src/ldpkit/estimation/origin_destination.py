@@ -162,7 +162,7 @@ def origin_destination(
     ends = []
     for which in (lower, upper):
         cells = np.arange(len(grid))
-        sets = found.sets[cells, which]
+        sets = found.sets(which)
         hits = sets[:, first].astype(float) @ sets[:, last].T.astype(float)
         low, high = chance_ends(np.rint(hits), n, 1 - level)
         inside, outside = found.inside[:, cells, which], found.outside[:, cells, which]
