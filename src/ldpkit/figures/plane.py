@@ -11,6 +11,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.heatmap import HeatMap
 from ldpkit.estimation.hotspots import Hotspots
 from ldpkit.estimation.origin_destination import OriginDestination
+from ldpkit.figures.theme import BAD, ON_DARK, ON_LIGHT
 
 __all__ = ["draw_cells", "draw_flows", "draw_heatmap", "draw_hotspots", "draw_points", "heatmap_figure"]
 
@@ -48,31 +49,37 @@ def draw_points(axes: Any, points: Floats, label: str, colour: str) -> None:
 
 def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None) -> None:
     """Draw the share of people in each cell; `truth` are locations, where a simulation has them."""
+    from matplotlib.ticker import PercentFormatter
+
     drawn = draw_cells(axes, found.grid, found.masses)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people")
+    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1))
     told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
     axes.set_title(f"{told}, n = {found.n:,}", fontsize=10)
     if truth is not None:
-        draw_points(axes, truth, "locations", "white")
+        draw_points(axes, truth, "locations", ON_DARK)
 
 
-def heatmap_figure(found: HeatMap, *, truth: Floats | None = None) -> Any:
+def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int | None = None) -> Any:
     """Return a figure of a map and of the ends of its intervals, or of the true map beside it."""
-    from ldpkit.figures.canvas import new_figure
+    from matplotlib.ticker import PercentFormatter
+
+    from ldpkit.figures.canvas import make_panels
 
     shown = {"estimated": found.masses}
     if truth is not None:
         shown = {"true": found.grid.shares_of(truth), **shown}
+    compared = list(shown)  # these have one scale, so that they can be compared
     for name, values in (("low", found.low), ("high", found.high)):
         if values.any():  # no mechanism with wide windows bounds a cell from below
             shown[f"{name} end, {100 * found.level:g}%"] = values
-    figure = new_figure(4.4 * len(shown), 3.9)
-    for axes, (name, values) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
-        drawn = draw_cells(axes, found.grid, values)
-        figure.colorbar(drawn, ax=axes, shrink=0.7)
-        axes.set_title(name, fontsize=10)
+    most = max(float(np.max(shown[name])) for name in compared)
+    figure, panels = make_panels(len(shown), 4.3, 3.7, across=across or (2 if len(shown) > 2 else None))
+    for axes, (name, values) in zip(panels, shown.items(), strict=True):
+        drawn = draw_cells(axes, found.grid, values, most=most if name in compared else None)
+        figure.colorbar(drawn, ax=axes, shrink=0.7, format=PercentFormatter(1))
+        axes.set_title(name, loc="left")
     told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=11)
+    figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=10)
     return figure
 
 
@@ -80,13 +87,25 @@ def draw_hotspots(axes: Any, found: Hotspots) -> None:
     """Draw the map with the chance of each hotspot on its cell."""
     draw_heatmap(axes, found.density)
     for row in found.rows():
-        axes.text(row["x"], row["y"], f"{row['chance']:.0%}", ha="center", va="center", color="w", fontsize=7)
+        axes.plot(row["x"], row["y"], "s", markersize=13, markerfacecolor="none", markeredgecolor=BAD)
+        axes.annotate(
+            f"{row['chance']:.0%}",
+            (row["x"], row["y"]),
+            ha="center",
+            va="center",
+            color=ON_LIGHT,
+            fontsize=7.5,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": ON_DARK, "edgecolor": "none", "alpha": 0.85},
+        )
+    axes.set_title("framed: the fullest cells, with the chance to be among them again", loc="left", wrap=True)
 
 
 def draw_flows(axes: Any, found: OriginDestination) -> None:
     """Draw the share of people for each pair of cells, origins down and destinations across."""
+    from matplotlib.ticker import PercentFormatter
+
     drawn = axes.imshow(found.masses, cmap="viridis", vmin=0)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people")
+    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1))
     axes.set_xlabel("cell of the destination")
     axes.set_ylabel("cell of the origin")
     axes.set_title(f"n = {found.n:,} people", fontsize=10)
