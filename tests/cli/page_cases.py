@@ -44,7 +44,9 @@ def make_inputs(folder: Path, run: Callable[..., object]) -> None:
     (folder / "water.csv").write_text(f"value,count\n{water}")
     steps = np.abs(np.cumsum(rng.normal(0, 0.25, (3, 120, 2)), axis=1) + [[[5, 2.5]], [[2, 1]], [[8, 4]]])
     points = np.clip(steps, 0, [10, 5])
-    lines = [f"{who},{x:.4f},{y:.4f}" for who, line in zip("abc", points, strict=True) for x, y in line.tolist()]
+    lines = [
+        f"{who},{x:.4f},{y:.4f}" for who, line in zip("abc", points, strict=True) for x, y in line.tolist()
+    ]
     (folder / "walks.csv").write_text("\n".join(["user,lon,lat", *lines]) + "\n")
     (folder / "survey.toml").write_text(SURVEY)
     options = ("--domain", ",".join(WAYS), "-e", 2, "--seed", 3, "-o", folder / "ways.ldp")

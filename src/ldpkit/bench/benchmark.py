@@ -13,6 +13,7 @@ from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
 from ldpkit.core.tables import Table
 from ldpkit.core.text import number_text
+from ldpkit.core.typing import Label
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
@@ -40,12 +41,15 @@ class Benchmark(Measured):
         What the people are called.
     left_out : tuple of str
         What could not be compared, and why, where all were asked for.
+    labels : tuple
+        What the values are called, where that is known.
     """
 
     experiment: Experiment
     measured: tuple[Row, ...]
     data: str
     left_out: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
 
     kind: ClassVar[str] = "benchmark"
 
@@ -191,5 +195,5 @@ def frequencies(
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
-    asked = Benchmark(experiment, (), people.name, left_out)
+    asked = Benchmark(experiment, (), people.name, left_out, tuple(people.domain.labels))
     return asked.run(watch) if run else asked

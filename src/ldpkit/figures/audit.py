@@ -28,11 +28,14 @@ def draw_audit(axes: Any, found: Audit) -> None:
     for bar, (_, value) in zip(bars, shown, strict=True):
         if value > found.stated:
             bar.set_hatch("xxx")
-    axes.bar_label(bars, [f"{value:.6g}" for _, value in shown], padding=5, fontsize=8.5)
+    edge = max(value for _, value in shown)
+    for place, (name, value) in zip(places, shown, strict=True):  # beyond the dashed line, not across it
+        text = f"{value:.4g}" if name.startswith("attack") else f"{value:.6g}"
+        axes.text(1.03 * edge, place, text, va="center")
     if math.isfinite(found.stated):
         axes.axvline(found.stated, color=INK, linestyle=(0, (4, 2)), linewidth=1)
     axes.set_yticks(places, [_NAMES.get(name, name) for name, _ in shown])
     axes.tick_params(axis="y", length=0)
-    axes.margins(x=0.2)
+    axes.set_xlim(0, 1.25 * edge)
     axes.set_xlabel("epsilon: nothing may pass the dashed line")
     axes.set_title("PASSED" if found.passed else "FAILED", loc="left")

@@ -40,7 +40,7 @@ def _table(checks: Sequence[Check]) -> str:
         for check in checks
     )
     head = '<tr><th scope="col">check</th><th scope="col">outcome</th><th scope="col">finding</th></tr>'
-    return scrolled(f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>", "What was checked")
+    return scrolled(f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>", "Table of the checks")
 
 
 def _short(spec: dict[str, object]) -> dict[str, object]:

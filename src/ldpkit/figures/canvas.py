@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.wholefile import whole_file
-from ldpkit.figures.theme import PAPER, SETTINGS, dark_rules
+from ldpkit.figures.theme import INK, PAPER, SETTINGS, dark_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,6 +21,7 @@ __all__ = [
     "check_figure_path",
     "label_ends",
     "label_logs",
+    "label_percents",
     "make_panels",
     "new_figure",
     "save_figure",
@@ -31,6 +32,7 @@ __all__ = [
 
 _SUFFIXES = (".png", ".svg", ".pdf")
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+_LETTER, _LINE, _LEADER = 4.6, 11.0, 26.0  # points: a letter of a name, its line, and the way to it
 ACROSS = 3
 """Panels side by side, where nobody says otherwise."""
 
@@ -163,6 +165,14 @@ def label_logs(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def label_percents(axis: Any, most: int = 6) -> None:
+    """Write shares on an axis in percent, with decimals only where steps are smaller than one."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{round(100 * share, 6):g}%"))
+
+
 def with_unit(name: str, unit: str) -> str:
     """Return the name of an axis with its unit, if that is known.
 
@@ -175,41 +185,46 @@ def with_unit(name: str, unit: str) -> str:
 
 
 def label_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]]) -> None:
-    """Write names at the right ends of lines, apart from each other where lines end together.
+    """Write names beside the right ends of lines, apart from each other where lines end together.
 
     Parameters
     ----------
     axes : matplotlib axes
-        Whose limits and scales are set.
+        Whose scales are set; its right limit is moved, so that the names have room.
     ends : sequence of tuple
         Of each line: where it ends, across and up, its name and its colour.
     """
     figure = axes.figure
-    figure.canvas.draw()  # a layout moves the axes, and places are in points of them
-    height = axes.get_window_extent().height * 72 / figure.dpi
-    places = [
-        (axes.transData.transform((x, y))[1] - axes.get_window_extent().y0) * 72 / figure.dpi
-        for x, y, _, _ in ends
+    figure.canvas.draw()  # only now it is known how large the axes are
+    box = axes.get_window_extent()
+    width, height = (size * 72 / figure.dpi for size in (box.width, box.height))
+    needed = (_LETTER * max(len(name) for _, _, name, _ in ends) + _LEADER) / width
+    low, high = axes.transData.transform([(axes.get_xlim()[0], 0.5), (max(x for x, *_ in ends), 0.5)])[:, 0]
+    right = low + (high - low) / max(1 - needed, 0.35)
+    axes.set_xlim(right=axes.transData.inverted().transform((right, box.y0))[0])
+    heights = axes.transAxes.inverted().transform(axes.transData.transform([(x, y) for x, y, *_ in ends]))[
+        :, 1
     ]
-    step = 10.5
-    order = sorted(range(len(ends)), key=lambda each: places[each])
-    spread = [min(max(places[each], 0.0), height) for each in order]
+    order = sorted(range(len(ends)), key=lambda each: heights[each])
+    places = [float(heights[each]) * height for each in order]
     for _ in range(60):  # push neighbours apart until all have room
-        for one in range(len(spread) - 1):
-            missing = step - (spread[one + 1] - spread[one])
+        for one in range(len(places) - 1):
+            missing = _LINE - (places[one + 1] - places[one])
             if missing > 0:
-                spread[one] -= missing / 2
-                spread[one + 1] += missing / 2
-    for each, place in zip(order, spread, strict=True):
+                places[one] -= missing / 2
+                places[one + 1] += missing / 2
+    for each, place in zip(order, places, strict=True):
         x, y, name, colour = ends[each]
-        axes.annotate(
+        note = axes.annotate(
             name,
             (x, y),
-            xytext=(axes.get_window_extent().width * 72 / figure.dpi + 6, place),
-            textcoords="axes points",
-            color=colour,
+            (1, place / height),
+            textcoords="axes fraction",
+            color=INK,
+            ha="right",
             va="center",
             fontsize=8.5,
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2},
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 1, "shrinkB": 4},
         )
+        note.set_in_layout(False)

@@ -55,7 +55,7 @@ def draw_circular_density(
     axes.set_xlim(found.domain.low, found.domain.high)
     axes.set_ylim(bottom=0)
     axes.set_xlabel(with_unit("value; both ends are one point", unit))
-    axes.set_ylabel("density" if not unit else f"density (per {unit})")
+    axes.set_ylabel("density" if not unit else f"density (1/{unit})")
     if truth is not None:
         axes.legend()
     axes.set_title(f"n = {found.n:,}; band: scatter alone, ±2 standard errors", loc="left", wrap=True)

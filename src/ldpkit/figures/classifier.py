@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +25,10 @@ def draw_classifier(ax: Axes, found: ClassifierPlans, what: str = "average") -> 
     axes: Any = ax
     column = 1 if what == "average" else 2
     seen: set[str] = set()
+    looks = itertools.count()
     for plan in found.plans:  # in order of the epsilon they need, so the first of a mechanism is its best
         if plan.mechanism in seen or not plan.curve:
             continue
-        look = style_of(len(seen))
         seen.add(plan.mechanism)
         epsilons = [point[0] for point in plan.curve]
         values = [point[column] for point in plan.curve]
@@ -38,6 +39,7 @@ def draw_classifier(ax: Axes, found: ClassifierPlans, what: str = "average") -> 
             if what == "average":
                 axes.plot(epsilons, values, ":", color=INK, marker="x", markersize=4, label=label)
         elif what == "average" and plan.drawn:
+            look = style_of(next(looks))
             axes.plot(epsilons, values, label=label, **{**look, "marker": ""})
             at, means, lows, highs = (np.array(each) for each in zip(*plan.drawn, strict=True))
             axes.errorbar(
@@ -51,17 +53,18 @@ def draw_classifier(ax: Axes, found: ClassifierPlans, what: str = "average") -> 
                 capsize=2,
             )
         else:
-            axes.plot(epsilons, values, label=label, **look)
+            axes.plot(epsilons, values, label=label, **style_of(next(looks)))
     for value, name in ((found.keep, "wanted"), (found.constant, "always the commonest label")):
         if name == "wanted" or what == "average":
             axes.axhline(value, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
             axes.annotate(
                 f"{name}: {value:.3g}",
-                (0, value),
-                (3, 3),
+                (1, value),
+                (-3, 3),
                 xycoords=axes.get_yaxis_transform(),
                 textcoords="offset points",
                 color=MUTED,
+                ha="right",
                 fontsize=8,
             )
     axes.set_xscale("log")
@@ -76,8 +79,8 @@ def classifier_figure(found: ClassifierPlans, *, across: int | None = None) -> F
     """Return the average and the worst record side by side."""
     figure, (left, right) = make_panels(2, 4.4 if across == 1 else 5.2, 4.6, across=across)
     draw_classifier(left, found, "average")
-    how = "lines exact, marks drawn with 95% intervals" if found.method != "drawn" else "drawn"
-    left.set_title(f"On average over {found.records:,} records: {how}", loc="left", wrap=True)
+    how = "lines exact, marks drawn (95%)" if found.method != "drawn" else "drawn"
+    left.set_title(f"Average of {found.records:,} records: {how}", loc="left")
     draw_classifier(right, found, "worst")
     right.set_title("For the worst record", loc="left")
     legend = right.get_legend()

@@ -52,6 +52,7 @@ def draw_cluster(axes: Any, found: ClusterPlan, unit: str = "core-hours") -> Non
     axes.set_yticks(places, [row["cost"] for row in rows])
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.18)
+    axes.locator_params(axis="x", nbins=4)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_xlabel(unit)
 

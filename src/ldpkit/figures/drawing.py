@@ -70,6 +70,7 @@ WHOLE = {
     "cluster plan": "ldpkit.figures.costs:cluster_figure",
     "plan budget": "ldpkit.figures.plan:budget_figure",
     "trajectory evaluation": "ldpkit.figures.trajectories:evaluation_figure",
+    "private trajectories": "ldpkit.figures.trajectories:private_figure",
     "risks": "ldpkit.figures.risk:risks_figure",
     "benchmark": "ldpkit.figures.experiment:overview",
     "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",

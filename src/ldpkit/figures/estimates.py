@@ -12,8 +12,8 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.numeric import NumericEstimate
-from ldpkit.figures.canvas import new_figure, with_unit
-from ldpkit.figures.theme import BAD, FAINT, INK, MAIN, MUTED, PAPER
+from ldpkit.figures.canvas import label_percents, new_figure, with_unit
+from ldpkit.figures.theme import BAD, BAR, FAINT, INK, MAIN, MUTED, PAPER
 from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
 if TYPE_CHECKING:
@@ -50,15 +50,13 @@ def plain_label(value: Any) -> str:
 
 def draw_frequencies(axes: Any, found: Estimate) -> None:
     """Draw the most frequent values as bars with their intervals, those that may be nobody's hatched."""
-    from matplotlib.ticker import PercentFormatter
-
     numbers = all(isinstance(label, (int, float)) for label in found.domain.labels)
     rows = found.rows(_MOST_BARS, sort="value" if numbers else "frequency")
     places = np.arange(len(rows))[::-1]
     middle = np.array([row["frequency"] for row in rows])
     ends = np.array([[row["low"] for row in rows], [row["high"] for row in rows]])
     unsure = ends[0] <= 0
-    bars = axes.barh(places, middle, height=0.66, color=[FAINT if each else MAIN for each in unsure])
+    bars = axes.barh(places, middle, height=0.66, color=[FAINT if each else BAR for each in unsure])
     for bar, each in zip(bars, unsure, strict=True):
         if each:
             bar.set_hatch("///")
@@ -71,7 +69,7 @@ def draw_frequencies(axes: Any, found: Estimate) -> None:
     axes.set_ylim(-0.7, len(rows) - 0.3)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
-    axes.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    label_percents(axes.xaxis)
     axes.set_xlabel("share of people")
     shown = f", the {len(rows)} most frequent of {len(found):,}" if len(rows) < len(found) else ""
     hatched = "; hatched: the interval reaches 0" if unsure.any() else ""
@@ -161,26 +159,35 @@ def draw_density(
     low, high = _mass(found)
     axes.set_xlim(low, high)
     axes.set_ylim(bottom=0)
-    top = axes.get_xaxis_transform()
-    for each in found.quantiles:
-        axes.axvline(each.value, color=BAD, linewidth=1.2, linestyle=(0, (4, 2)))
-        axes.axvspan(max(each.low, low), min(each.high, high), color=BAD, alpha=0.12, linewidth=0)
-        axes.annotate(
-            f"{each.q:.3g}",
-            (each.value, 1),
-            (2, -10),
-            xycoords=top,
-            textcoords="offset points",
-            color=BAD,
-            fontsize=8.5,
-        )
+    _draw_quantiles(axes, found)
     axes.set_xlabel(with_unit("value", unit))
-    axes.set_ylabel("density" if not unit else f"density (per {unit})")
-    quantiles = "; dashed: quantiles, shaded with their intervals" if found.quantiles else ""
+    axes.set_ylabel("density" if not unit else f"density (1/{unit})")
+    quantiles = f"; above: shares below, {100 * found.quantiles[0].level:g}%" if found.quantiles else ""
     axes.set_title(
         f"n = {found.n:,}; band: scatter alone, ±2 standard errors{quantiles}", loc="left", wrap=True
     )
     axes.legend(loc="best")
+
+
+def _draw_quantiles(axes: Any, found: Density) -> None:
+    """Draw the quantiles with their intervals above the density, a line for each."""
+    height = axes.get_ylim()[1]
+    for place, each in enumerate(found.quantiles):
+        at = height * (1.03 + 0.085 * place)
+        reach = [[each.value - each.low], [each.high - each.value]]
+        axes.errorbar([each.value], [at], xerr=reach, fmt="D", color=BAD, markersize=4.5, capsize=3)
+        axes.annotate(
+            f"{100 * each.q:g}%",
+            (each.low, at),
+            (-5, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            color=BAD,
+            fontsize=8.5,
+        )
+    if found.quantiles:
+        axes.set_ylim(0, height * (1.06 + 0.085 * len(found.quantiles)))
 
 
 def _mass(found: Density) -> tuple[float, float]:

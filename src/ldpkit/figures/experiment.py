@@ -10,7 +10,8 @@ from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.experiment import Cell
 from ldpkit.bench.summary import Summary
 from ldpkit.core.text import number_text
-from ldpkit.figures.canvas import label_ends, label_logs, new_figure
+from ldpkit.figures.canvas import label_ends, label_logs, label_percents, new_figure
+from ldpkit.figures.estimates import plain_label
 from ldpkit.figures.theme import FAINT, MAIN, MUTED, ON_DARK, ON_LIGHT, style_of
 from ldpkit.simulation.metrics import metric_for
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["curves", "draw_benchmark", "heat_map", "overview", "truth_against_estimate"]
 
+_MOST_NAMED, _FEW_NAMED = 24, 6  # values whose names fit below their bars, and side by side
 _MOST_VALUES = 60  # more bars than this cannot be told apart
 
 
@@ -55,7 +57,6 @@ def heat_map(axes: Any, summary: Summary) -> None:
             fontsize=8,
             color=ON_DARK if dark else ON_LIGHT,
         )
-    axes.figure.colorbar(image, ax=axes, pad=0.01)
 
 
 def curves(axes: Any, found: Benchmark, metric: str) -> None:
@@ -88,18 +89,19 @@ def curves(axes: Any, found: Benchmark, metric: str) -> None:
 
 def truth_against_estimate(axes: Any, found: Benchmark, summary: Summary) -> None:
     """Draw the true frequency of each value as a bar, and one collection's estimate by the best pair."""
-    from matplotlib.ticker import PercentFormatter
-
     experiment, pairs = found.experiment, summary.tied_pairs()
     cell, method = Cell(summary.epsilon, pairs[0][0]), pairs[0][1]
     estimate = experiment.processed(cell, method, experiment.estimates(cell))[0]
     order = np.argsort(-experiment.truth, kind="stable")[:_MOST_VALUES]
     places = np.arange(len(order))
-    axes.bar(places, experiment.truth[order], color=FAINT, width=1.0, linewidth=0, label="truth")
+    axes.bar(places, experiment.truth[order], color=FAINT, width=0.8, linewidth=0, label="truth")
     axes.plot(places, estimate[order], "o", color=MAIN, markersize=3.5, label="estimate")
     axes.axhline(0, color=MUTED, linewidth=0.6)
-    axes.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    axes.set_xlim(-1, len(order))
+    label_percents(axes.yaxis)
+    axes.set_xlim(-0.7, len(order) - 0.3)
+    if len(order) <= _MOST_NAMED and found.labels:
+        axes.set_xticks(places, [plain_label(found.labels[place]) for place in order.tolist()])
+        axes.tick_params(axis="x", length=0, rotation=30 if len(order) > _FEW_NAMED else 0)
     shown = "" if len(order) == len(experiment.truth) else f" ({len(order)} of {len(experiment.truth):,})"
     axes.set_xlabel(f"values, most frequent first{shown}")
     axes.set_ylabel("share of people")

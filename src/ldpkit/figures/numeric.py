@@ -125,6 +125,9 @@ def _draw_lines(axes: Any, lines: Mapping[str, Mapping[float, Mean]]) -> None:
         axes.errorbar(places, values, errors, label=label, capsize=2, **style_of(index))
     axes.set_xscale("log")
     axes.set_yscale("log")
+    least = min(mean.value for means in lines.values() for mean in means.values())
+    if least > 0:  # error bars that reach below zero have no end on a logarithmic axis
+        axes.set_ylim(bottom=least / 3)
     places = sorted({place for means in lines.values() for place in means})
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()

@@ -90,4 +90,4 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
     axes.set_title(
         f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}"
     )
-    axes.legend(loc="upper right")
+    axes.legend(loc="center right")

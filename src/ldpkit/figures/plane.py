@@ -16,6 +16,7 @@ from ldpkit.figures.theme import BAD, ON_DARK, ON_LIGHT
 __all__ = ["draw_cells", "draw_flows", "draw_heatmap", "draw_hotspots", "draw_points", "heatmap_figure"]
 
 _MOST_POINTS = 5_000
+_FAR = 3  # times the fullest cell
 
 
 def draw_cells(axes: Any, grid: CellGrid, values: Floats, *, most: float | None = None) -> Any:
@@ -52,9 +53,9 @@ def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None) -> N
     from matplotlib.ticker import PercentFormatter
 
     drawn = draw_cells(axes, found.grid, found.masses)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1))
+    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1, decimals=None))
     told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    axes.set_title(f"{told}, n = {found.n:,}", fontsize=10)
+    axes.set_title(f"{told}, n = {found.n:,}")
     if truth is not None:
         draw_points(axes, truth, "locations", ON_DARK)
 
@@ -73,10 +74,16 @@ def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int |
         if values.any():  # no mechanism with wide windows bounds a cell from below
             shown[f"{name} end, {100 * found.level:g}%"] = values
     most = max(float(np.max(shown[name])) for name in compared)
-    figure, panels = make_panels(len(shown), 4.3, 3.7, across=across or (2 if len(shown) > 2 else None))
+    widest = max(float(np.max(values)) for values in shown.values())
+    ends = widest if widest > _FAR * most else None  # ends so far off would leave the map one colour
+    most = most if ends else widest
+    (west, south), (east, north) = np.min(found.grid.centres, axis=0), np.max(found.grid.centres, axis=0)
+    shape = float(np.clip((north - south) / max(east - west, 1e-12), 0.4, 1.2))
+    columns = 2 if len(shown) == 4 else None
+    figure, panels = make_panels(len(shown), 4.2, 1.1 + 2.9 * shape, across=across or columns)
     for axes, (name, values) in zip(panels, shown.items(), strict=True):
-        drawn = draw_cells(axes, found.grid, values, most=most if name in compared else None)
-        figure.colorbar(drawn, ax=axes, shrink=0.7, format=PercentFormatter(1))
+        drawn = draw_cells(axes, found.grid, values, most=most if name in compared else ends or most)
+        figure.colorbar(drawn, ax=axes, shrink=0.9, format=PercentFormatter(1, decimals=0))
         axes.set_title(name, loc="left")
     told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
     figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=10)
@@ -86,18 +93,22 @@ def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int |
 def draw_hotspots(axes: Any, found: Hotspots) -> None:
     """Draw the map with the chance of each hotspot on its cell."""
     draw_heatmap(axes, found.density)
-    for row in found.rows():
-        axes.plot(row["x"], row["y"], "s", markersize=13, markerfacecolor="none", markeredgecolor=BAD)
+    outlines = found.density.grid.domain.locations(found.density.grid.outlines().reshape(-1, 2)).reshape(
+        -1, 4, 2
+    )
+    for cell, row in zip(found.cells.tolist(), found.rows(), strict=True):
+        axes.plot(*np.concatenate([outlines[cell], outlines[cell][:1]]).T, color=BAD, linewidth=2.5, zorder=3)
         axes.annotate(
             f"{row['chance']:.0%}",
             (row["x"], row["y"]),
             ha="center",
             va="center",
             color=ON_LIGHT,
-            fontsize=7.5,
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": ON_DARK, "edgecolor": "none", "alpha": 0.85},
+            fontsize=8.5,
+            bbox={"boxstyle": "round,pad=0.2", "facecolor": ON_DARK, "edgecolor": "none", "alpha": 0.9},
         )
-    axes.set_title("framed: the fullest cells, with the chance to be among them again", loc="left", wrap=True)
+    axes.set_title("")
+    axes.set_title("framed: the fullest cells, and the chance that they are", loc="left", wrap=True)
 
 
 def draw_flows(axes: Any, found: OriginDestination) -> None:
@@ -105,7 +116,7 @@ def draw_flows(axes: Any, found: OriginDestination) -> None:
     from matplotlib.ticker import PercentFormatter
 
     drawn = axes.imshow(found.masses, cmap="viridis", vmin=0)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1))
+    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1, decimals=None))
     axes.set_xlabel("cell of the destination")
     axes.set_ylabel("cell of the origin")
     axes.set_title(f"n = {found.n:,} people", fontsize=10)

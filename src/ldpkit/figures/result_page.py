@@ -18,6 +18,7 @@ from ldpkit.figures.canvas import svg_text
 from ldpkit.figures.drawing import alt_text, figure
 from ldpkit.figures.page import listed, section, table_html, write_page
 from ldpkit.files.writing import write_csv, write_json
+from ldpkit.planning.plan import left_out_note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -113,9 +114,7 @@ def result_page(
         _figures(found, unit, draw),
         _PARTS[found.kind](found) if found.kind in _PARTS else "",
         section("numbers", "The numbers", _tables(found)),
-        section(
-            "notes", "What else to know", listed(_capitalised(found.notes())) if found.kind != "audit" else ""
-        ),
+        section("notes", "What else to know", listed(_notes(found))),
         section("epsilon", "What epsilon means here", listed(_meaning(found))),
         section("downloads", "Take the numbers with you", _downloads(found)),
     ]
@@ -129,7 +128,11 @@ def result_page(
     )
 
 
-def _capitalised(sentences: Sequence[str]) -> list[str]:
+def _notes(found: Any) -> list[str]:
+    """Return the notes that a page does not have elsewhere."""
+    if found.kind == "audit":
+        return []
+    sentences = left_out_note(found.left_out) if found.kind == "benchmark" else found.notes()
     return [each[:1].upper() + each[1:] for each in (text.removeprefix("note: ") for text in sentences)]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 __all__ = [
     "BAD",
+    "BAR",
     "COLOURS",
     "DASHES",
     "FAINT",
@@ -33,6 +34,8 @@ MUTED, FAINT, GRID = "#5b6470", "#c9ced6", "#e3e6ea"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Okabe and Ito's, without black and yellow."""
 MAIN, BAD = COLOURS[0], COLOURS[1]
+BAR = "#6baed6"
+"""Of bars that error bars are drawn on, which must be seen on it."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.2, 1.5)), (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 HATCHES = ("", "///", "\\\\\\", "xxx", "...", "+++")
@@ -71,6 +74,7 @@ _DARK = {
     MUTED: "#a3acb8",
     FAINT: "#454d58",
     GRID: "#2b3138",
+    BAR: "#2d6f9c",
     "#0072b2": "#4ba3e3",
     "#d55e00": "#f0803c",
     "#009e73": "#2fc08f",
@@ -88,7 +92,7 @@ def dark_rules(inside: str = "") -> str:
     Examples
     --------
     >>> dark_rules("figure ").count("!important")
-    16
+    18
     """
     rules = "".join(
         f'{inside}[style*="{part}: {light}"]{{{part}:{dark}!important}}'

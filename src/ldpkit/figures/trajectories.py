@@ -16,7 +16,13 @@ from ldpkit.protocols.trajectories import PrivateTrajectories
 from ldpkit.simulation.metrics.trajectories import errors_of_points
 from ldpkit.simulation.trajectories import TrajectoryEvaluation
 
-__all__ = ["draw_evaluation", "draw_location_recommendation", "draw_private", "evaluation_figure"]
+__all__ = [
+    "draw_evaluation",
+    "draw_location_recommendation",
+    "draw_private",
+    "evaluation_figure",
+    "private_figure",
+]
 
 _LINES = 3  # trajectories that are drawn as lines
 
@@ -34,19 +40,23 @@ def _outline(axes: Any, domain: PlaneDomain) -> None:
     axes.set_ylabel("latitude" if is_degrees else "y")
 
 
-def draw_private(axes: Any, found: PrivateTrajectories) -> None:
-    """Draw the reported points, and some trajectories as lines."""
+def draw_private(axes: Any, found: PrivateTrajectories, position: int = 0) -> None:
+    """Draw the reported points, and one trajectory as a line: several would hide each other."""
     mechanism = next(iter(found.mechanisms.values()))
     _outline(axes, mechanism.domain)
     draw_points(axes, found.trajectories.points, "reports", FAINT)
-    for position, line in zip(range(_LINES), found.trajectories, strict=False):
-        axes.plot(
-            *line.T,
-            **{**style_of(position), "linewidth": 1.0, "markersize": 3},
-            label=str(found.trajectories.ids[position]),
-        )
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    axes.set_title(found.title, loc="left", wrap=True)
+    line = list(found.trajectories)[position]
+    axes.plot(*line.T, color=MAIN, linewidth=0.7, marker="o", markersize=2.5)
+    axes.set_title(f"{found.trajectories.ids[position]}: {len(line)} reports", loc="left")
+
+
+def private_figure(found: PrivateTrajectories, *, across: int | None = None) -> Any:
+    """Return a panel for each of some trajectories, all reports in grey behind it."""
+    figure, panels = make_panels(min(_LINES, len(found.trajectories)), 4.0, 3.2, across=across)
+    for position, axes in enumerate(panels):
+        draw_private(axes, found, position)
+    figure.suptitle(f"{found.title}; grey: the reports of all", fontsize=10)
+    return figure
 
 
 def draw_evaluation(axes: Any, found: TrajectoryEvaluation, *, unit: str = "") -> None:
@@ -86,7 +96,8 @@ def evaluation_figure(found: TrajectoryEvaluation, *, across: int | None = None,
     shown = found.private[:6]
     every = [("locations", found.truth.points)]
     every += [(next(iter(each.mechanisms.values())).name, each.trajectories.points) for each in shown]
-    figure, panels = make_panels(len(every) + 1, 3.7, 3.5, across=across)
+    columns = 2 if len(every) + 1 == 4 else None  # no panel alone in a row
+    figure, panels = make_panels(len(every) + 1, 4.0, 3.2, across=across or columns)
     low, high = (
         np.min([points.min(axis=0) for _, points in every], axis=0),
         np.max([points.max(axis=0) for _, points in every], axis=0),
