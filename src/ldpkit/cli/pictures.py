@@ -105,7 +105,7 @@ class Pictures:
                 command=command_line(),
                 title=self.title or "",
                 unit=unit,
-                inputs=[str(each) for each in self.inputs if each is not None],
+                inputs=[Path(each).name for each in self.inputs if each is not None],
                 seed=self.seed,
                 made=datetime.datetime.now(datetime.UTC),
                 draw=draw,

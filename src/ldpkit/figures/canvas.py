@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.wholefile import whole_file
-from ldpkit.figures.theme import INK, PAPER, SETTINGS, dark_rules
+from ldpkit.figures.theme import COLOURS, INK, PAPER, SETTINGS, dark_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,11 +44,10 @@ def themed() -> Iterator[None]:
         import matplotlib
     except ImportError:
         raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
-    from matplotlib import cycler
+    from cycler import cycler
 
-    from ldpkit.figures.theme import COLOURS
-
-    with matplotlib.rc_context({**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}):
+    settings: Any = {**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}
+    with matplotlib.rc_context(settings):
         yield
 
 
