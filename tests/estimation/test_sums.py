@@ -44,26 +44,26 @@ def test_intervals_of_sums_cover_in_every_collection_law(name):
 def test_half_widths_that_are_added_wrongly_do_not_cover():
     """The control: half-widths of single values, added as if they were standard errors, are too short.
 
-    Intervals of rare values end at zero. Of 200 collections an interval that covers misses 22 or more with
+    Intervals of rare values end at zero. Of 120 collections an interval that covers misses 15 or more with
     probability 1e-3.
     """
     oracle = ldpkit.OUE(6, epsilon=1.0)
     people = np.array([120, 80, 40, 30, 20, 10])
     rare, truth = [3, 4, 5], 60 / 300
     right = wrong = 0
-    for counts in oracle.simulate(people, rng=seeded(5), repeats=200):
+    for counts in oracle.simulate(people, rng=seeded(5), repeats=120):
         found = ldpkit.Tally(oracle, 300, counts).estimate()
         whole = found.share_of(rare)
         right += not whole.low - 1e-9 <= truth <= whole.high + 1e-9
         low, high = (ends[rare] for ends in found.interval())
         reach = np.sqrt((((high - low) / 2) ** 2).sum())
         wrong += abs(found.values[rare].sum() - truth) > reach
-    assert right < 22
-    assert wrong >= 22
+    assert right < 15
+    assert wrong >= 15
 
 
 def test_a_table_of_sums_has_the_ends_of_every_sum():
-    found = ldpkit.Tally(ldpkit.get("ss", 6, epsilon=1.0), 300, [120, 110, 105, 95, 90, 80]).estimate()
+    found = ldpkit.Tally(ldpkit.GRR(6, epsilon=1.0), 300, [70, 60, 55, 45, 40, 30]).estimate()
     table = sum_table(found)
     for size in (1, 2, 4):
         for chosen in map(list, itertools.combinations(range(6), size)):
