@@ -80,7 +80,9 @@ def test_the_reports_of_hashing_scatter_as_the_law_says():
     """
     oracle = ldpkit.OLH(8, epsilon=1.0)
     values = np.repeat(np.arange(8), 25)
-    counts = [oracle.tally(oracle.privatize(values, rng=seeded(each))).counts[:4].sum() for each in range(400)]
+    counts = [
+        oracle.tally(oracle.privatize(values, rng=seeded(each))).counts[:4].sum() for each in range(400)
+    ]
     law = CountLaw([set_law(oracle.joint_law, 8, 4)], [200], False)
     assert 0.8 < np.var(counts, ddof=1) / law.moments(np.array([0.5]))[1][0] < 1.25
 
