@@ -22,6 +22,7 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.random import RandomSource
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
+from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Onlooker, Watch, unwatched
 from ldpkit.estimation.cell_bounds import share_bounds
@@ -168,6 +169,19 @@ class HeatMap(FromReports):
     def total_variation(self, locations: Locations) -> float:
         """Return half the sum of absolute differences from the map of some locations."""
         return float(np.abs(self.masses - self.grid.shares_of(locations)).sum() / 2)
+
+    def answer(self, unit: str = "") -> str:
+        """Return the share of people in the fullest cell, as a sentence."""
+        first = int(np.argmax(self.masses))
+        ends = float(self.low[first]), float(self.high[first])
+        held = interval_text(float(self.masses[first]), *ends, share=True, level=self.level)
+        row = self.rows()[first]
+        rivals = int((self.high >= self.low[first]).sum()) - 1
+        noise = f"; {rivals:,} other{'s' * (rivals > 1)} may be as full" if rivals else ""
+        where = f"around {row['x']:.4g}, {row['y']:.4g}"
+        return (
+            f"Of {self.n:,} reports, {held} are from the fullest of {len(self.grid):,} cells, {where}{noise}."
+        )
 
     @property
     def title(self) -> str:
