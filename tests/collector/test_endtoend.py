@@ -12,5 +12,5 @@ def test_every_answer_counts_once():
     assert found.given == 6 * 24
     assert set(found.counted.values()) == {24}
     assert found.duplicates > 0, "no confirmation was lost, so this shows nothing"
-    # Each of some 30 intervals misses with probability 0.05; by chance 13 of them do so less than once in 10^8 runs.
+    # Each of some 30 intervals misses with probability 0.05; by chance 13 do so less than once in 10^8 runs.
     assert found.held >= found.intervals - 12

@@ -35,9 +35,14 @@ max-width:46rem;margin:0 auto;padding:1rem}
 h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-svg{width:100%;height:auto}svg text{fill:var(--text);font:13px system-ui,sans-serif}
-pre,.note{background:var(--soft);padding:.75rem;overflow-x:auto;border-radius:.4rem}
+td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+th[scope=row]{font-weight:inherit;overflow-wrap:break-word}
+svg{width:100%;height:auto;display:block}
+.bars{display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.3rem .6rem;align-items:center;
+margin:.8rem 0 1.2rem;padding-right:2px}
+.bars span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:right;font-size:.9rem}
+.bars svg{height:18px;overflow:visible}.bars rect{fill-opacity:.55}
+pre{background:var(--soft);padding:.75rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 """
 
@@ -240,25 +245,25 @@ def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
 
 def _bars(rows: list[tuple[str, float, float, float]]) -> str:
     """Return bars with error bars; what is below zero is drawn at zero, the table has it."""
-    height, left, width = 26, 150, 520
-    top = max([high for *_, high in rows] + [1e-9])
-    top = min(max(top, 0.01), 1.0)
+    top = min(max([0.01, *(high for *_, high in rows)]), 1.0)
     lines = []
-    for index, (name, value, low, high) in enumerate(rows):
-        y = index * height + 4
-        at, start, end = (left + width * min(max(each, 0.0), top) / top for each in (value, low, high))
-        shown = name if len(name) <= 20 else f"{name[:19]}…"
-        lines.append(
-            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{_text(shown)}</text>'
-            f'<rect x="{left}" y="{y}" width="{max(at - left, 0.5):.1f}" height="18" fill="var(--bar)"/>'
-            f'<path d="M{start:.1f} {y + 9}H{end:.1f}M{start:.1f} {y + 4}v10M{end:.1f} {y + 4}v10" '
-            'stroke="var(--text)" stroke-width="1.6" fill="none"/>'
-        )
-    total = len(rows) * height + 8
+    for name, value, low, high in rows:
+        at, start, end = (100 * min(max(each, 0.0), top) / top for each in (value, low, high))
+        bar = f'<rect width="{at:.2f}" height="18" fill="var(--bar)"/>'
+        lines.append(f'<span title="{_text(name)}">{_text(name)}</span>{_strip(bar, start, end)}')
     spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
     return (
-        f'<svg viewBox="0 0 {left + width + 10} {total}" role="img" aria-label="Estimates, 95% intervals: '
-        f'{_text(spoken)}">{"".join(lines)}</svg>'
+        f'<div class="bars" role="img" aria-label="Estimates, 95% intervals: {_text(spoken)}">'
+        f"{''.join(lines)}</div>"
+    )
+
+
+def _strip(inside: str, start: float, end: float) -> str:
+    """Return a picture as wide as there is room, with an error bar between two hundredths of it."""
+    return (
+        f'<svg viewBox="0 0 100 18" preserveAspectRatio="none">{inside}'
+        f'<path d="M{start:.2f} 9H{end:.2f}M{start:.2f} 4v10M{end:.2f} 4v10" stroke="var(--text)" '
+        'stroke-width="1.6" vector-effect="non-scaling-stroke" fill="none"/></svg>'
     )
 
 
