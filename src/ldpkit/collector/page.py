@@ -7,9 +7,8 @@ phone, on paper and to a screen reader: every picture stands beside its numbers 
 from __future__ import annotations
 
 import html
-import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ldpkit.client.questions import FIXED, Question
@@ -18,6 +17,7 @@ from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.asked import Entry
 from ldpkit.collector.influence import influence
 from ldpkit.collector.problems import HttpProblem
+from ldpkit.collector.snippet import snippet_for
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["page_html", "results_html"]
@@ -25,7 +25,6 @@ __all__ = ["page_html", "results_html"]
 _FAKES = 0.01
 _MOST_BARS = 30
 _MOST_CELLS = 10
-_LARGER_FORMS = {"noise", "turned", "table", "rows", "sites", "planar", "pair"}
 _NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
@@ -278,45 +277,8 @@ def _limits() -> str:
 
 
 def _device(entry: Entry, base: str) -> str:
-    collection = entry.newest
-    question = collection.questions[0]
-    key = "" if collection.key is None else f", {{publicKey: {_script(str(collection.key))}}}"
-    snippet = (
-        '<script type="module">\n'
-        f"  import {{ Collection }} from {_script(f'{base}/{_client(collection.questions)}')};\n"
-        f"  const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
-        f"  await c.answer({_script(question.id)}, {_script(_example(question))});\n"
-        "  await c.flush();\n"
-        "</script>"
-    )
-    return f"<h2>Answer from a web page</h2><pre><code>{_text(snippet)}</code></pre>"
-
-
-def _client(questions: Iterable[Question]) -> str:
-    """Return the smallest client that knows the forms of all questions."""
-    samplers = [question.sampler for question in questions]
-    is_larger = any(each["form"] in _LARGER_FORMS or each.get("stand") == "sector" for each in samplers)
-    return "client-all.js" if is_larger else "client.js"
-
-
-def _script(value: Any) -> str:
-    """Return a value as a script on a page writes it; nothing in it ends the script."""
-    return json.dumps(value).replace("<", "\\u003c")
-
-
-def _example(question: Question) -> Any:
-    """Return something that can be answered."""
-    domain: Any = question.domain
-    match question.kind:
-        case "frequency" if isinstance(domain, dict):
-            return [each[0] if isinstance(each, list) else 0 for each in domain["product"]]
-        case "frequency":
-            return domain[0] if isinstance(domain, list) else 0
-        case "numeric":
-            return domain[0]
-        case "circular":
-            return domain["low"]
-    return domain["low"]
+    snippet = _text(snippet_for(entry.newest, base))
+    return f"<h2>Answer from a web page</h2><pre><code>{snippet}</code></pre>"
 
 
 def _downloads(entry: Entry, base: str) -> str:

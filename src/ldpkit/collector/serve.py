@@ -7,13 +7,15 @@ import datetime
 import json
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+import textwrap
+from collections.abc import Awaitable, Callable, MutableMapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from ldpkit.collector.database import Database
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
+from ldpkit.collector.snippet import snippet_for
 from ldpkit.collector.tokens import ADMIN, ANALYST, has_tokens, new_token
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
@@ -73,7 +75,7 @@ class Front:
         self, uploads: Uploads, rest: Callable[..., Awaitable[None]], most_connections: int | None = None
     ) -> None:
         self._uploads, self._rest, self._most = uploads, rest, most_connections
-        self.connections: Collection[Any] = ()
+        self.connections: Sized = ()
         """Those that are open now."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -122,6 +124,8 @@ def serve(
             tell(f"collecting {collection.id!r} version {collection.version}: {collection.purpose}")
             tell(f"  devices send to  {settings.url}/v1/collections/{collection.id}/reports")
             tell(f"  results page     {settings.url}/c/{collection.id}")
+            tell("  on a web page, with the visitor's own answer in place of this one:")
+            tell(textwrap.indent(snippet_for(collection, settings.url), "    "))
         _first_tokens(service, tell)
         front = Front(
             uploads, make_app(service, uploads, settings.public_url), _room_for(settings.most_connections)
