@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import json
 import logging
+import socket
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable, MutableMapping, Sized
@@ -22,6 +23,7 @@ from ldpkit.core.errors import LdpkitError, MissingDependencyError
 
 __all__ = ["Front", "ServeSettings", "serve"]
 
+_BACKLOG = 4096  # of connections that wait to be taken
 _OTHER_FILES = 200  # that a service has open beside its connections: database, threads that read, logs
 _OVER = [(b"access-control-allow-origin", b"*"), (b"connection", b"close")]
 
@@ -117,23 +119,17 @@ def serve(
     limits = settings.limits or Limits()
     _log_as_json()
     uploads = Uploads(limits)
-    with Service(database, uploads.deliver) as service:
+    # First of all, so that no token is shown by a service that cannot run.
+    with _listening(settings) as listener, Service(database, uploads.deliver) as service:
         uploads.attach(service)
-        for envelope in envelopes:
-            collection = service.add(envelope)
-            tell(f"collecting {collection.id!r} version {collection.version}: {collection.purpose}")
-            tell(f"  devices send to  {settings.url}/v1/collections/{collection.id}/reports")
-            tell(f"  results page     {settings.url}/c/{collection.id}")
-            tell("  on a web page, with the visitor's own answer in place of this one:")
-            tell(textwrap.indent(snippet_for(collection, settings.url), "    "))
+        given = [service.add(envelope).id for envelope in envelopes]
+        _tell_all(service, given, settings.url, tell)
         _first_tokens(service, tell)
         front = Front(
             uploads, make_app(service, uploads, settings.public_url), _room_for(settings.most_connections)
         )
         config = uvicorn.Config(
             front,
-            host=settings.host,
-            port=settings.port,
             access_log=False,  # addresses are nobody's business
             log_config=None,
             server_header=False,
@@ -141,15 +137,38 @@ def serve(
             forwarded_allow_ips=settings.proxies or None,
             timeout_keep_alive=20,
             timeout_graceful_shutdown=20,
-            backlog=4096,
+            backlog=_BACKLOG,
         )
         server = uvicorn.Server(config)
         front.connections = server.server_state.connections
-        server.run()
-    if not server.started:
+        server.run(sockets=[listener])
+
+
+def _listening(settings: ServeSettings) -> socket.socket:
+    """Return a socket that listens where the settings say, or refuse."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
+        where = f"{settings.host}:{settings.port}"
         raise LdpkitError(
-            f"cannot listen on {settings.host}:{settings.port}: choose another with --host and --port"
-        )
+            f"cannot listen on {where} ({reason}): choose another with --host and --port"
+        ) from None
+
+
+def _tell_all(service: Service, given: list[str], url: str, tell: Callable[[str], None]) -> None:
+    """Say what is collected, and of the collections that were given how a page answers them."""
+    for name in service.shelf.names():
+        collection = service.shelf.get(name).newest
+        tell(f"collecting {name!r} version {collection.version}: {collection.purpose}")
+        tell(f"  devices send to  {url}/v1/collections/{name}/reports")
+        tell(f"  results page     {url}/c/{name}")
+        if name in given:
+            tell("  on a web page, with the visitor's own answer in place of this one:")
+            tell(textwrap.indent(snippet_for(collection, url), "    "))
+    if not service.shelf.names():
+        tell(f"nothing is asked at {url} yet: name a collection file, such as 'ldpkit serve example.toml'")
 
 
 def _room_for(connections: int) -> int:
