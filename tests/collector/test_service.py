@@ -91,7 +91,7 @@ def test_a_device_answers_and_is_counted_once(running, tmp_path):
     client = Client.fetch(running.url, "survey", tmp_path / "device.db")
     for question, value in (("commute", "bike"), ("age", 33.5), ("app", 7)):
         client.answer(question, value)
-    assert client.flush().accepted == 3
+    assert client.flush(patience=60).accepted == 3
     analyst = Collector(running.url, running.tokens["analyst"])
     before = analyst.progress("survey")
     for answer in client.answers():  # a device that never heard back sends it again

@@ -40,6 +40,7 @@ svg{width:100%;height:auto;display:block}
 .bars{display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.3rem .6rem;align-items:center;
 margin:.8rem 0 1.2rem;padding-right:2px}
 .bars span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:right;font-size:.9rem}
+.line{grid-template-columns:auto 1fr auto}.dot{stroke:var(--bar);stroke-width:11;stroke-linecap:round}
 .bars svg{height:18px;overflow:visible}.bars rect{fill-opacity:.55}
 pre{background:var(--soft);padding:.75rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
@@ -170,12 +171,28 @@ def _result(estimate: Any) -> str:
             return _frequencies(estimate)
         case "heat map":
             return _cells(estimate)
+    told = [row for row in estimate.rows() if row["value"] is not None]
+    sure = [row for row in told if row["low"] is not None]  # no number without an error bar, if there is one
     rows = [
         (str(row["statistic"]), _number(row["value"]), _range(_number, row["low"], row["high"]))
-        for row in estimate.rows()
-        if row["value"] is not None
+        for row in sure or told
     ]
-    return _table("statistic", rows)
+    return (_line(estimate) if estimate.kind == "mean" else "") + _table("statistic", rows)
+
+
+def _line(estimate: Any) -> str:
+    """Return where a mean lies between the least and the greatest answer."""
+    domain, low, high = estimate.domain, *estimate.interval()
+    at, start, end = (
+        100 * min(max((each - domain.low) / domain.width, 0.0), 1.0) for each in (estimate.mean, low, high)
+    )
+    line = '<path d="M0 9H100" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
+    dot = f'<path d="M{at:.2f} 9h.01" class="dot" vector-effect="non-scaling-stroke"/>'
+    spoken = f"Mean {_number(estimate.mean)} between {_number(domain.low)} and {_number(domain.high)}"
+    return (
+        f'<div class="bars line" role="img" aria-label="{_text(spoken)}"><span>{_number(domain.low)}</span>'
+        f"{_strip(line + dot, start, end)}<span>{_number(domain.high)}</span></div>"
+    )
 
 
 def _frequencies(estimate: Any) -> str:
