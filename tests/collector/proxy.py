@@ -87,15 +87,14 @@ async def _serve(port: int, share: float, seed: int) -> None:
 def lossy_proxy(port: int, share: float, seed: int) -> Iterator[tuple[str, Counter[str]]]:
     """Yield the address of a proxy before a port, and a counter that is filled when the block ends."""
     words = [sys.executable, __file__, str(port), str(share), str(seed)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     seen = Counter[str]()
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}", seen
-    finally:
-        process.terminate()
-        seen.update(json.loads(process.stdout.read() or "{}"))
-        process.wait()
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}", seen
+        finally:
+            process.terminate()
+            seen.update(json.loads(process.stdout.read() or "{}"))
 
 
 if __name__ == "__main__":
