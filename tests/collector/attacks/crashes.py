@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from collector.attacks.found import Found
+from collector.attacks.found import Found, turns
 from collector.attacks.load import compare, start_loads, write_survey
 from collector.postgresql import Postgres, postgres_running
 from collector.serving import free_port, serving
@@ -35,7 +35,7 @@ def crash_postgres(count: int, seed: int) -> Found:
         upload = write_survey(folder / "survey.json")
         with serving(str(folder / "survey.json"), data=address, port=port) as service:
             loads = start_loads(port, upload, seed)
-            for turn in range(count):
+            for turn in turns(count):
                 time.sleep(source.uniform(0.1, 1.0))
                 done[_crash(server, address, turn)] += 1
                 server.wait()
@@ -50,7 +50,7 @@ def crash_postgres(count: int, seed: int) -> Found:
             if code := service.stop():
                 found.problems.append(f"the service ended with {code}")
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(done.items()))
-    found.told = f"{count} crashes ({kinds}), {told}"
+    found.told = f"{sum(done.values())} crashes ({kinds}), {told}"
     return found
 
 

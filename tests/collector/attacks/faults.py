@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from client.collecting import collection_file
-from collector.attacks.found import Found, kept_ids
+from collector.attacks.found import Found, kept_ids, turns
 from collector.attacks.load import Load, compare, start_loads, write_survey
 from collector.inside import inside
 from collector.serving import free_port, serving
@@ -27,13 +27,15 @@ def kill_service(count: int, seed: int) -> Found:
         upload = write_survey(folder / "survey.json")
         port = free_port()
         loads: list[Load] = []
-        for _ in range(count):
+        kills = 0
+        for _ in turns(count):
             with serving(str(folder / "survey.json"), data=folder / "data", port=port) as service:
                 loads = loads or start_loads(port, upload, seed)
                 time.sleep(source.uniform(0.05, 1.5))
                 service.kill()
+            kills += 1
         told = compare(found, loads, SqliteDatabase(folder / "data" / "collector.db"))
-    found.told = f"{count} kills, {told}"
+    found.told = f"{kills} kills, {told}"
     return found
 
 
