@@ -109,7 +109,7 @@ def estimate(
     from ldpkit.core.parameters import check_fraction
     from ldpkit.core.wholefile import whole_file
     from ldpkit.estimation.consistency import CONSISTENCY
-    from ldpkit.mechanisms.tally import ESTIMATORS
+    from ldpkit.estimation.from_reports import ESTIMATORS
 
     check_fraction(level, "level")
     if estimator is not None:

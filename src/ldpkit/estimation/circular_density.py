@@ -17,9 +17,9 @@ from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import reported
+from ldpkit.estimation.from_reports import ESTIMATORS, reported
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["CircularDensity", "circular_density", "circular_transition"]
 

@@ -25,12 +25,12 @@ from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import reported
+from ldpkit.estimation.from_reports import ESTIMATORS, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 
 __all__ = [
     "Density",

@@ -15,9 +15,9 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.arc import Arc, DirectionMargin
 from ldpkit.estimation.circular_density import CircularDensity, circular_density
-from ldpkit.estimation.from_reports import FromReports, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, reported
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["DirectionEstimate", "direction"]
 
@@ -173,7 +173,7 @@ def direction(tally: Tally, *, population: bool = False) -> DirectionEstimate:
         resultant_stderr=math.sqrt(along / tally.n) / left,
         n=tally.n,
         domain=mechanism.domain,
-        made_by=made_by(mechanism, "direction"),
+        made_by=mechanism.read_by("direction"),
         whose="the population that the people were drawn from"
         if population
         else f"the {tally.n} people who reported",

@@ -27,10 +27,10 @@ from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import FromReports, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, reported
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
-from ldpkit.mechanisms.tally import ESTIMATORS, SpatialTally, Tally
+from ldpkit.mechanisms.tally import SpatialTally, Tally
 
 __all__ = ["HeatMap", "heatmap"]
 
@@ -248,7 +248,7 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
         np.minimum(low, masses),
         np.maximum(high, masses),
         tally.n,
-        made_by(mechanism, "em"),
+        mechanism.read_by("em"),
         mechanism,
         tally.provenance,
         level,
