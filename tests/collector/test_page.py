@@ -293,3 +293,10 @@ def test_who_is_sent_away_hears_when_to_return(site):
         assert (status, headers["retry-after"], headers["connection"]) == (503, "2", "close")
         assert headers["access-control-allow-origin"] == "*"
         assert b"too many connections" in body
+
+
+def test_metrics_are_whole_numbers(site, monkeypatch):
+    monkeypatch.setattr(site.service.writer, "reports", 1_234_567)
+    body = call(site, "GET", "/metrics")[2].decode()
+    assert "\nldpkit_reports_total 1234567\n" in body
+    assert "\nldpkit_writer_alive 1\n" in body
