@@ -182,7 +182,8 @@ def _result(estimate: Any) -> str:
 
 def _line(estimate: Any) -> str:
     """Return where a mean lies between the least and the greatest answer."""
-    domain, low, high = estimate.domain, *estimate.interval()
+    domain = estimate.domain
+    low, high = estimate.interval()
     at, start, end = (
         100 * min(max((each - domain.low) / domain.width, 0.0), 1.0) for each in (estimate.mean, low, high)
     )
