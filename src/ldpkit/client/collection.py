@@ -173,12 +173,12 @@ class Collection:
     is_expected: bool = False
 
     @classmethod
-    def read(cls, data: bytes, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
+    def read(cls, data: bytes | str, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
         """Return the collection of a file, or refuse it.
 
         Parameters
         ----------
-        data : bytes
+        data : bytes or str
             An envelope: the collection, and its signature if there is one.
         public_key : bytes or str, optional
             The only key whose signature is good, as 65 bytes or in base64url. Without one,

@@ -51,6 +51,11 @@ class Hotspots(Result):
 
     kind: ClassVar[str] = "hotspots"
 
+    def answer(self, unit: str = "") -> str:
+        """Return the fullest cell and how surely it is among the fullest, as a sentence."""
+        sure = f"in {self.chances[0]:.0%} of {self.draws:,} redrawn collections"
+        return f"{self.density.answer(unit)} It is among the {len(self.cells)} fullest {sure}."
+
     @property
     def title(self) -> str:
         """What stands above the table."""

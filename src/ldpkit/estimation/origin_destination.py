@@ -20,7 +20,7 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.cell_bounds import chance_ends, chosen_detectors, solved
 from ldpkit.estimation.cell_law import bins_of, cell_law
-from ldpkit.estimation.from_reports import FromReports, made_by
+from ldpkit.estimation.from_reports import FromReports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_spatial
 
@@ -162,13 +162,13 @@ def origin_destination(
     ends = []
     for which in (lower, upper):
         cells = np.arange(len(grid))
-        sets = found.sets[cells, which]
+        sets = found.sets(which)
         hits = sets[:, first].astype(float) @ sets[:, last].T.astype(float)
         low, high = chance_ends(np.rint(hits), n, 1 - level)
         inside, outside = found.inside[:, cells, which], found.outside[:, cells, which]
         ends.append(solved(low, high, *_pairs(inside, outside)))
     low, high = np.minimum(ends[0][0], masses), np.maximum(ends[1][1], masses)
-    return OriginDestination(grid, masses, low, high, n, made_by(mechanism, "em"), mechanism, level=level)
+    return OriginDestination(grid, masses, low, high, n, mechanism.read_by("em"), mechanism, level=level)
 
 
 def _pairs(inside: Floats, outside: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:

@@ -53,6 +53,19 @@ class TrajectoryEvaluation(Result):
 
     kind: ClassVar[str] = "trajectory evaluation"
 
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism reports nearest to the truth, as a sentence."""
+        first = self.rows(1)[0]
+        measure = unit or ("metres" if self.domain.projection is not None else "")
+        named = f" {measure}" if measure else ""
+        among = (
+            f"Of {len(self.private)} mechanisms, {first['mechanism']}"
+            if len(self.private) > 1
+            else first["mechanism"]
+        )
+        far = f"{first['per_point']:.4g}{named} off on average over {len(self.truth.points):,} points"
+        return f"{among} reports nearest to the truth in this simulation: {far}."
+
     @property
     def title(self) -> str:
         """What stands above the table."""

@@ -88,6 +88,15 @@ class Risks(Result):
             found.setdefault(each.name, []).append(each)
         return found
 
+    def answer(self, unit: str = "") -> str:
+        """Return how often a guess is right where most is given away, as a sentence."""
+        worst = max(self.risks, key=lambda each: each.success)
+        told = worst.answer()
+        if len(self.risks) == 1:
+            return told
+        case = f"Of {len(self.risks)} cases, {worst.name} at epsilon {worst.epsilon:.4g} gives most away"
+        return f"{case}: {told[0].lower()}{told[1:]}"
+
     @property
     def title(self) -> str:
         """What stands above the table."""

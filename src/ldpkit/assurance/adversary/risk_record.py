@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ldpkit.assurance.adversary.words import in_words
+from ldpkit.assurance.adversary.words import guess_in_words, in_words
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.results import Result
@@ -81,6 +81,10 @@ class Risk(Result):
     def gain(self) -> float:
         """How many times as often the guess is right as without a report."""
         return self.success / self.blind if self.blind else math.inf
+
+    def answer(self, unit: str = "") -> str:
+        """Return how often a guess is right, as a sentence."""
+        return guess_in_words(self)
 
     @property
     def title(self) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from ldpkit.assurance.adversary import attack_on, epsilon_warnings, in_words, risk, suspicion_in_words
+from ldpkit.assurance.adversary import attack_on, epsilon_warnings
+from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.core.errors import InvalidParameterError
@@ -17,7 +18,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_paired, is_whole_trajectory
+from ldpkit.mechanisms.kinds import is_memoized, is_paired, is_whole_trajectory
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
@@ -103,6 +104,16 @@ class Audit(Result):
     def passed(self) -> bool:
         """Whether nothing failed."""
         return all(check.outcome != "fail" for check in self.checks)
+
+    def answer(self, unit: str = "") -> str:
+        """Return the verdict, as a sentence."""
+        if not self.passed:
+            return f"{self.mechanism!r} FAILED the audit: {self.caption.removeprefix('failed: ')}."
+        exact = "infinite" if math.isinf(self.exact) else f"{self.exact:.6g}"
+        return (
+            f"{self.mechanism!r} PASSED the audit: its integers realise epsilon {exact}, stated is "
+            f"{self.stated:.6g}, and an attack on its reports shows at least {self.attack.epsilon:.4g}."
+        )
 
     @property
     def title(self) -> str:
@@ -232,7 +243,7 @@ def audit(
         exact=exact,
         checks=checks,
         attack=attacked,
-        words=tuple(_words(mechanism, exact)),
+        words=tuple(meaning(mechanism, exact)),
         lifetime=tuple(_lifetime(mechanism, exact)),
         provenance=provenance,
     )
@@ -303,14 +314,6 @@ def _check_provenance(provenance: Provenance | None) -> list[Check]:
     batches = provenance.batches
     finding = ", ".join(batches) if batches else "not recorded: copies cannot be recognised"
     return [*checks, Check("batch", "pass" if batches else "warn", finding)]
-
-
-def _words(mechanism: Mechanism, exact: float) -> list[str]:
-    # The best guess from a partner's sets or bits is not worked out.
-    attacked = not is_paired(mechanism) or mechanism.support_size == 1
-    if is_frequency(mechanism) and attacked:
-        return in_words(risk(mechanism))
-    return [] if math.isinf(exact) else [suspicion_in_words(exact)]
 
 
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:

@@ -112,7 +112,8 @@ class Utilities(Result):
     @property
     def title(self) -> str:
         """What stands above the table."""
-        return f"Predictions kept under {self.epsilon:.4g}-LDP inputs, {len(self)} records"
+        under = f"{self.epsilon:.4g}-LDP inputs" if np.isfinite(self.epsilon) else "noise without an epsilon"
+        return f"Predictions kept under {under}, {len(self)} records"
 
     @property
     def caption(self) -> str:

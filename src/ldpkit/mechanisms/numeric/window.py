@@ -32,16 +32,6 @@ class WindowMechanism(Windowed, NumericMechanism):
 
     capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear", "client"}
 
-    @property
-    def cells(self) -> int:
-        return self.window.cells
-
-    @property
-    def line(self) -> tuple[Fraction, Fraction] | None:
-        origin, step = self.placement
-        slope = step * self.window.gain * self.grid
-        return origin + step * self.cells / 2 - slope / 2, slope
-
 
 class Compressed(WindowMechanism):
     """A window whose range is the domain."""
@@ -61,10 +51,6 @@ class Clamped(Compressed):
     capabilities = NumericMechanism.capabilities | {"client"}
 
     stand = "clamp"
-
-    @property
-    def line(self) -> None:
-        return None
 
     @property
     def indistinct(self) -> tuple[tuple[float, float], ...]:
@@ -115,10 +101,6 @@ class Truncated(WindowMechanism):
     @property
     def atom_points(self) -> tuple[Fraction, ...]:
         return Fraction(0), Fraction(1)
-
-    @property
-    def line(self) -> None:
-        return None
 
     def law(self, place: int) -> Law:
         return self.window.law(place).clamp(*self.kept)

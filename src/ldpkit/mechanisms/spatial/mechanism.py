@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import regrouped
 from ldpkit.core.domains.interval import GRID
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import ParameterValue, check_epsilon, check_whole, exact_sum
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, resolve, streams
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.channel import Channel, check_enumerable
@@ -166,6 +165,11 @@ class SpatialMechanism(Mechanism):
     def _bin_masses(self, places: Indices) -> Floats:
         """Return the chance of each joint bin for each place, shape (n, bins)."""
 
+    @property
+    def follows_frame(self) -> bool:
+        """Whether a coordinate of a place depends on that of the frame alone, and `factors` exist."""
+        return False
+
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         """Return places whose laws bound those of all locations of a box, for any set of bins.
 
@@ -190,7 +194,7 @@ class SpatialMechanism(Mechanism):
         """Return the laws of all pairs of places as products, and what every cell has in addition.
 
         The chance of a bin is the product of an entry of each factor, and for each of its cells so much
-        more. Only for mechanisms with two coordinates that have `bends`.
+        more. Only for mechanisms with two coordinates that have `bends` or follow the frame.
         """
         raise NotImplementedError(f"{self.name} has no factors")
 
@@ -237,9 +241,8 @@ class SpatialMechanism(Mechanism):
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` for locations that come piece by piece, in any number."""
         points = (self.domain.take(piece, clip=clip) for piece in pieces)
-        source = resolve(rng)
-        for chunk in regrouped(points, self.chunk_size):
-            yield self._randomise(self._place(chunk), source.spawn(1)[0])
+        for chunk, stream in streams(points, self.chunk_size, resolve(rng)):
+            yield self._randomise(self._place(chunk), stream)
 
     def _chunks(self, points: Floats, source: RandomSource) -> Iterator[Reports]:
         for start in range(0, len(points), self.chunk_size):

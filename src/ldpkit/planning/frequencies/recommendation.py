@@ -136,6 +136,10 @@ class Recommendation(Result):
 
     kind: ClassVar[str] = "recommendation"
 
+    def answer(self, unit: str = "") -> str:
+        """Return which combination is best, or which tie, as a sentence."""
+        return next(self.reasons())
+
     @property
     def title(self) -> str:
         """What stands above the table."""

@@ -83,6 +83,10 @@ class MeanRecommendation(Result):
         """Return the options with learning nothing in its place among them."""
         return (*self.options, self.nothing) if self.teaches else (self.nothing, *self.options)
 
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism is best, or which tie, as a sentence."""
+        return self.notes()[0]
+
     @property
     def title(self) -> str:
         """What stands above the table."""
