@@ -153,7 +153,8 @@ def grouped() -> dict[str, list[str]]:
     import ldpkit
 
     found: dict[str, list[str]] = {group.slug: [] for group in GROUPS}
-    homes = {name: home or name for home, names in ldpkit._HOMES.items() for name in names}
+    homes = {name: home for home, names in ldpkit._HOMES.items() for name in names}
+    homes |= ldpkit._NAMESPACES
     for name in ldpkit.__all__:
         if name not in _NAMESPACES:
             fits = [
