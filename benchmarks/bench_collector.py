@@ -298,8 +298,8 @@ def soak(minutes: float, figure: Path) -> None:
 def metric(port: int, name: str) -> str:
     """Return what the service says of one of its counters."""
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as stream:
-        lines = stream.read().decode().splitlines()
-    return next(line.split()[1] for line in lines if line.startswith(f"{name} "))
+        text: str = stream.read().decode()
+    return next(line.split()[1] for line in text.splitlines() if line.startswith(f"{name} "))
 
 
 def _draw(seen: list[Moment], figure: Path) -> None:
