@@ -315,7 +315,7 @@ def test_thresholds_of_warnings(epsilon, words):
     told = epsilon_warnings(epsilon, subject="oue", attack=lambda: attack_on(ldpkit.OUE(4, epsilon=8.01)))
     assert len(told) == bool(words)
     assert words in "".join(told)
-    assert ("Who guesses from the report" in "".join(told)) == ("promises" in words)
+    assert ("Guessing from the report" in "".join(told)) == ("promises" in words)
 
 
 def test_an_attack_is_computed_only_where_it_is_told():
