@@ -10,6 +10,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
 from ldpkit.cli.parsing import parse_parameters
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
@@ -54,6 +55,10 @@ def cluster(
     measured: Annotated[
         bool, typer.Option("--measure", help="Measure the cost of a report now, on this machine.")
     ] = False,
+    figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Say what collecting and counting the reports of a day costs.
@@ -66,6 +71,7 @@ def cluster(
     """
     if mechanism is None:
         raise InvalidParameterError("which mechanism makes the reports? give it with -p NAME")
+    pictures = Pictures.wanted(figure, report, title, force=force)
     from ldpkit.planning.cluster import cluster as plan
 
     space = space_of(mechanism, domain, low, high, period)
@@ -73,3 +79,4 @@ def cluster(
     counted_by = engine.value.replace("-", " ")
     found = plan(maker, people, questions=questions, groups=groups, engine=counted_by, here=measured)
     present(found, output)
+    pictures.save(found)

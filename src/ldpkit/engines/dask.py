@@ -155,6 +155,12 @@ def simulate(
         Into how many parts the people are divided.
     client : distributed.Client, optional
         By default the current one, or threads of this process where there is none.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> simulate(ldpkit.GRR(3, epsilon=1), [600, 300, 100], seed=1, tasks=2)
+    Tallies(one group, n=1000, bad=0)
     """
     users = SimulatedUsers(oracle, counts, seed)
     number = min(tasks, max(users.blocks, 1))

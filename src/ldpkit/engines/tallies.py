@@ -130,6 +130,16 @@ class GroupEstimates(Result):
 
     kind = "groups"
 
+    def answer(self, unit: str = "") -> str:
+        """Return what the first group tells, as a sentence, and how many groups there are."""
+        keys, first = next(iter(self.groups.items()))
+        which = ", ".join(f"{name} {key}" for name, key in zip(self.by, keys, strict=True))
+        rest = len(self.groups) - 1
+        others = (
+            f" There {'is' if rest == 1 else 'are'} {rest:,} more group{'s' * (rest != 1)}." if rest else ""
+        )
+        return f"{which}: {first.answer(unit)}{others}"
+
     @property
     def title(self) -> str:
         """What stands above the table."""

@@ -230,7 +230,18 @@ def report_column(mechanism: Mechanism, reports: Reports) -> Any:
 
 
 def write_parquet(path: Path, mechanism: Mechanism, parts: Iterable[Reports], provenance: Provenance) -> None:
-    """Write reports to a Parquet file whose metadata says what made them."""
+    """Write reports to a Parquet file whose metadata says what made them.
+
+    Examples
+    --------
+    >>> import ldpkit, pathlib, tempfile
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "part-0.parquet")
+    ...     write_parquet(path, oracle, [oracle.privatize(["yes", "no"])], ldpkit.Provenance())
+    ...     path.exists()
+    True
+    """
     pa = _arrow("a Parquet file")
     import pyarrow.parquet as pq
 

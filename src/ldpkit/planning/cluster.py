@@ -162,6 +162,13 @@ class ClusterPlan(Result):
         made = [{"cost": cost, "amount": float(amount), "unit": unit} for cost, amount, unit in told]
         return made if top is None else made[:top]
 
+    def answer(self, unit: str = "") -> str:
+        """Return what a day takes, as a sentence."""
+        return (
+            f"A day of {self.reports:,} reports takes {self.core_hours:.3g} core-hours and "
+            f"{self.stored_bytes / 1e9:.3g} GB on {self.engine}."
+        )
+
     @property
     def title(self) -> str:
         """What stands above the table."""
