@@ -38,6 +38,8 @@ __all__ = [
     "PowerOption",
     "RepeatableSeedOption",
     "SeedOption",
+    "TitleOption",
+    "UnitOption",
     "UsualDomainOption",
     "UsualEpsilonOption",
     "UsualPeopleOption",
@@ -186,5 +188,16 @@ FigureOption = Annotated[
 ]
 PageOption = Annotated[
     Path | None, typer.Option("--report", help="Write a self-contained .html page.", show_default=False)
+]
+TitleOption = Annotated[
+    str | None, typer.Option("--title", help="What stands above the page of --report.", show_default=False)
+]
+UnitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--unit",
+        help="What the numbers are measured in, such as years; for figures and pages.",
+        show_default=False,
+    ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]

@@ -1,7 +1,7 @@
 """Calls upward: the few places where a lower room asks for what only a higher one has.
 
 Imports point one way through the house. `tally.estimate()`, `evidence.estimate()`, a
-memoized mechanism's `privatize(people=...)` and a result's `plot()` read best on the lower
+memoized mechanism's `privatize(people=...)` and a result's `plot()` or `page()` read best on the lower
 object, though the work is done above it. Each such call has a name here, and nowhere else
 does a lower room know a higher one.
 """
@@ -20,6 +20,7 @@ HOOKS = {
     "permanent_reports": "ldpkit.protocols.permanent:PermanentReports",
     "plot": "ldpkit.figures.drawing:plot",
     "figure": "ldpkit.figures.drawing:figure",
+    "page": "ldpkit.figures.result_page:result_page",
 }
 """What is asked for, and where it lives: a room of members, or a module and a name in it."""
 

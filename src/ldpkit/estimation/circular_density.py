@@ -47,6 +47,15 @@ class CircularDensity(BinnedDensity):
 
     kind: ClassVar[str] = "circular density"
 
+    def answer(self, unit: str = "") -> str:
+        """Return the fullest bin, as a sentence."""
+        first = int(np.argmax(self.masses))
+        ends = f"{self.edges[first]:.4g} to {self.edges[first + 1]:.4g}{f' {unit}' if unit else ''}"
+        return (
+            f"The fullest of {len(self)} bins of the estimated distribution of {self.n:,} people is {ends}, "
+            f"with {self.masses[first]:.1%} of them; a density has no interval with a level."
+        )
+
     @property
     def _vector(self) -> complex:
         angles = self.domain.radians(self.edges)

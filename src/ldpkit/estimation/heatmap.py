@@ -22,7 +22,9 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.random import RandomSource
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
+from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
+from ldpkit.core.watching import Onlooker, Watch, unwatched
 from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
@@ -168,6 +170,19 @@ class HeatMap(FromReports):
         """Return half the sum of absolute differences from the map of some locations."""
         return float(np.abs(self.masses - self.grid.shares_of(locations)).sum() / 2)
 
+    def answer(self, unit: str = "") -> str:
+        """Return the share of people in the fullest cell, as a sentence."""
+        first = int(np.argmax(self.masses))
+        ends = float(self.low[first]), float(self.high[first])
+        held = interval_text(float(self.masses[first]), *ends, share=True, level=self.level)
+        row = self.rows()[first]
+        rivals = int((self.high >= self.low[first]).sum()) - 1
+        noise = f"; {rivals:,} other{'s' * (rivals > 1)} may be as full" if rivals else ""
+        where = f"around {row['x']:.4g}, {row['y']:.4g}"
+        return (
+            f"Of {self.n:,} reports, {held} are from the fullest of {len(self.grid):,} cells, {where}{noise}."
+        )
+
     @property
     def title(self) -> str:
         """What stands above the table."""
@@ -219,7 +234,14 @@ class HeatMap(FromReports):
 
 
 @ESTIMATORS.register("heatmap")
-def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0.95) -> HeatMap:
+def heatmap(
+    tally: Tally,
+    *,
+    columns: int = 16,
+    rows: int = 16,
+    level: float = 0.95,
+    watch: Watch = unwatched,
+) -> HeatMap:
     """Return the share of people in each cell, by EM over the exact law of the mechanism.
 
     Parameters
@@ -230,13 +252,15 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
         How many cells there are along the edges of the region.
     level : float
         The coverage of the interval of each cell.
+    watch : Watch
+        Sees how far it is.
     """
     mechanism = reported(tally, SpatialTally).mechanism
     grid = CellGrid.of(mechanism.domain, columns, rows)
     check_fraction(level, "level")
     law = cell_law(mechanism, grid)
     masses = maximise(law, tally.counts, mechanism.epsilon, smooth=False)
-    low, high = share_bounds(mechanism, grid, tally.counts, level)
+    low, high = share_bounds(mechanism, grid, tally.counts, level, Onlooker(watch))
 
     def redraw(source: RandomSource, count: int) -> Floats:
         seen = source.generator().multinomial(tally.n, masses @ law / (masses @ law).sum(), size=count)
@@ -253,7 +277,7 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
         tally.provenance,
         level,
         redraw,
-        detectors(mechanism, grid).is_proven,
+        detectors(mechanism, grid, Onlooker(watch)).is_proven,
     )
 
 
