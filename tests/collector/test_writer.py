@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
-import subprocess
 import threading
 import time
 
