@@ -154,7 +154,7 @@ export class Collection {
 
   /**
    * Answer a question. The value is randomised here; report and charge are stored in one step before anything is
-   * sent. Who answers the same question again in the same round gets the stored report, and pays nothing.
+   * sent. Answering the same question again in the same round returns the stored report and costs nothing.
    *
    * @param question - The id of the question.
    * @param value - The person's own value. It never leaves this call.
