@@ -29,7 +29,7 @@ TESTED_ELSEWHERE = {"html": "clients/typescript/test/browser.test.mjs"}
 
 NOT_RUN = {
     "CONTRIBUTING.md": {"src/ldpkit/": "a picture of the folders"},
-    "README.md": {"script/run ": "sets up a whole environment"},
+    "README.md": {'pip install ".[plots]"': "installs"},
     "docs/guide/add-protocol.md": {"[project.entry-points": "parsed below"},
     "docs/guide/classifier.md": {
         "ldpkit plan classifier model.skops": "needs the stroke data",
@@ -48,13 +48,13 @@ NOT_RUN = {
         "server {": "a configuration of nginx",
         "FROM python:": "builds a container",
     },
-    "docs/guide/optimal.md": {"l + integral of": "a formula"},
     "docs/guide/own-client.md": {
         "ldpkit spec vectors --lines -o": "needs the reader's own client",
         "open(file, public_key):": "pseudo-code for any language",
         "answer(question, value):": "pseudo-code for any language",
         "flush():": "pseudo-code for any language",
     },
+    "docs/index.md": {'pip install ".[plots]"': "installs"},
     "docs/reference/comparison.md": {
         "pip install -e": "installs other packages",
         "n=2,000, k=128": "times, with the command that measures them",
