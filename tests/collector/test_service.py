@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import sqlite3
 import urllib.error
 import urllib.request
 
@@ -13,6 +12,7 @@ import pytest
 
 import ldpkit
 from client.collecting import collection_file
+from collector.inside import opened
 from collector.serving import serving
 from ldpkit.client.client import Client
 from ldpkit.client.collection import Collection
@@ -249,7 +249,7 @@ def test_nothing_about_a_person_is_at_rest(running, answered, collection):
     ]
     files = {path.name: path.read_bytes() for path in (running.folder / "data").glob("collector.db*")}
     assert {(name, trace) for name, data in files.items() for trace in traces if trace in data} == set()
-    with sqlite3.connect(running.folder / "data" / "collector.db") as planted:
+    with opened(running.folder / "data" / "collector.db") as planted:
         planted.execute("INSERT INTO audit VALUES (99, '2026-01-01', 'from 127.0.0.1', 'x')")
     files = [path.read_bytes() for path in (running.folder / "data").glob("collector.db*")]
     assert any(traces[0] in data for data in files)
@@ -263,7 +263,7 @@ def test_a_closed_round_forgets_ids_and_takes_nothing_more(running, answered, co
     late = _upload(collection, "commute", 1, [5], oracle.encode(oracle.privatize(["bike"])))
     assert _problem(_post(running.url, late)) == (410, "round-closed")
     assert admin.tally("survey", "commute", number=1) == before
-    with sqlite3.connect(running.folder / "data" / "collector.db") as database:
+    with opened(running.folder / "data" / "collector.db") as database:
         rows = database.execute(
             "SELECT length(ids), n FROM chunks WHERE round=1 AND question='commute'"
         ).fetchall()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import threading
 import time
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from client.collecting import collection_file
-from collector.inside import inside
+from collector.inside import inside, opened
 from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.writer import Counted
@@ -232,7 +231,7 @@ def test_chunks_are_in_no_order_of_arrival(tmp_path):
         mechanism = service.asked("commute").mechanism
         reports = mechanism.encode(mechanism.privatize(["bike"] * 500))
         service.send(np.arange(500)[::-1], reports=reports)
-    with sqlite3.connect(tmp_path / "collector.db") as connection:
+    with opened(tmp_path / "collector.db") as connection:
         ((kept, ids),) = connection.execute("SELECT reports, ids FROM chunks").fetchall()
     length = mechanism.report_bytes
     rows = [[data[i : i + length] for i in range(0, len(data), length)] for data in (reports, kept)]
