@@ -107,7 +107,7 @@ def _leave(namespace: dict[str, Any]) -> None:
 
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=_OPTIONS), ConsoleParser(), SkipParser()],
-    patterns=["README.md", "docs/**/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/**/*.md"],
     setup=_enter,
     teardown=_leave,
 ).pytest()

@@ -6,6 +6,10 @@ collections. Each line has the seconds of processor time at every k and the expo
 growth over the last two decades: 1 is linear. What refuses a domain says so with its
 limit, in the time that takes.
 
+Not among them is what has no list of values: numbers and angles (`mean`, `density`, `error`,
+`optimal`), pairs of a yes and a no (`plan pairs`), classifiers, and maps (`trajectory`), which have
+at most 4,096 cells.
+
     python benchmarks/bench_domain_size.py [--figure growth.png] [--most 1000000] [--only WORD]
 """
 
@@ -27,6 +31,9 @@ import numpy as np
 from ldpkit.cli.app import make_app
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
+from ldpkit.files.arrow import report_column
+from ldpkit.files.description import described
+from ldpkit.mechanisms.lookup import get
 from ldpkit.planning.constraint import Constraint, Direction
 from ldpkit.planning.frequencies.question import FrequencyQuestion
 from ldpkit.planning.searches import TrialRunner
@@ -45,6 +52,7 @@ def _data(k: int) -> str:
     return f"zipf:k={k},n=1000000"
 
 
+_people = ("--people", "1000000")
 _METHODS = ("none", "norm", "norm_sub", "base_cut")
 
 COMMANDS: dict[str, Command] = {
@@ -80,6 +88,26 @@ COMMANDS: dict[str, Command] = {
     "bench": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "oue", "olh", "-m", *_METHODS, "-r", "2"],
     "bench, all methods": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "-r", "1"],
     "bench, a file": lambda folder, _: ["bench", "-d", f"{folder}/counts.csv", "-p", "oue", "-m", "none"],
+    "estimate a table, by group": lambda folder, _: [
+        "estimate",
+        f"{folder}/reports.parquet",
+        "--by",
+        "group",
+    ],
+    "datasets show": lambda _, k: ["datasets", "show", _data(k)],
+    "plan cluster": lambda _, k: ["plan", "cluster", *_people, "-p", "olh", "--domain", f"{k}", "-e", "1"],
+    "plan survey": lambda folder, _: ["plan", "survey", f"{folder}/survey.toml", "--n", "100000", "-e", "2"],
+    "collection new": lambda folder, k: _new(folder, k),
+    "collection check": lambda folder, _: ["collection", "check", f"{folder}/asked.toml"],
+    "collection show": lambda folder, _: ["collection", "show", f"{folder}/asked.toml"],
+    "collection sign": lambda folder, _: _sign(folder),
+    "collection simulate": lambda folder, _: [
+        "collection",
+        "simulate",
+        f"{folder}/asked.toml",
+        "--n",
+        "2000",
+    ],
     "longitudinal": lambda _, k: ["longitudinal", "--domain", f"{k}", "--reports", "20", "--devices", "40"],
 }
 
@@ -132,6 +160,42 @@ def _prepare(folder: Path, k: int) -> None:
     (folder / "values.txt").write_text("".join(f"{labels[place % k]}\n" for place in range(PEOPLE)))
     counts = "".join(f"{place},{1 + 1000 * (place < 10)}\n" for place in range(k))
     (folder / "counts.csv").write_text("value,count\n" + counts)
+
+    question = f'[[questions]]\nid = "page"\ntext = "Which page?"\ndomain = {k}\n'
+    about = 'id = "town"\nversion = 1\npurpose = "Pages."\n'
+    about += 'rounds = {every = "weekly", start = 2026-12-01, count = 4}\n\n'
+    (folder / "survey.toml").write_text(question)
+    (folder / "asked.toml").write_text(f'{about}{question}mechanism = "olh"\nepsilon = 1.0\n')
+    _write_groups(folder / "reports.parquet", k)
+
+
+def _write_groups(path: Path, k: int) -> None:
+    """Write a Parquet file of reports in two groups."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    oracle = get("olh", k, epsilon=1.0)
+    reports = oracle.privatize(np.arange(PEOPLE) % k, rng=seeded(1))
+    schema = pa.schema([pa.field("report", pa.binary(oracle.report_bytes)), pa.field("group", pa.string())])
+    columns = [report_column(oracle, reports), pa.array(["north", "south"] * (PEOPLE // 2))]
+    parquet.write_table(pa.Table.from_arrays(columns, schema=described(schema, oracle)), path)
+
+
+def _new(folder: Path, k: int) -> list[str]:
+    about = ["--purpose", "Pages.", "--question", "page", "--text", "Which page?", "--domain", f"{k}"]
+    (folder / "new.toml").unlink(missing_ok=True)
+    return ["collection", "new", f"{folder}/new.toml", *about, "--n", "20000", "-e", "1"]
+
+
+def _sign(folder: Path) -> list[str]:
+    key = folder / "town.pem"
+    if not key.exists():
+        command = ["collection", "keygen", str(key)]
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            make_app(command)(command, standalone_mode=False)
+    signed = folder / "asked.json"
+    signed.unlink(missing_ok=True)
+    return ["collection", "sign", f"{folder}/asked.toml", "--private-key", str(key), "-o", str(signed)]
 
 
 def _privatize(folder: Path, name: str) -> list[str]:

@@ -42,8 +42,10 @@ def make_inputs(folder: Path, run: Callable[..., object]) -> None:
     amounts = np.bincount(rng.poisson(16, 3000), minlength=41)[:41]
     water = "".join(f"{amount},{count}\n" for amount, count in enumerate(amounts.tolist()))
     (folder / "water.csv").write_text(f"value,count\n{water}")
-    starts = np.array([[[5, 2.5]], [[2, 1]], [[8, 4]]])
-    points = np.clip(np.abs(starts + np.cumsum(rng.normal(0, 0.25, (3, 120, 2)), axis=1)), 0, [10, 5])
+    steps = np.abs(
+        np.cumsum(rng.normal(0, 0.25, (3, 120, 2)), axis=1) + np.array([[[5, 2.5]], [[2, 1]], [[8, 4]]])
+    )
+    points = np.clip(steps, 0, [10, 5])
     lines = [
         f"{who},{x:.4f},{y:.4f}" for who, line in zip("abc", points, strict=True) for x, y in line.tolist()
     ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from ldpkit.collector.service import Service
 from ldpkit.collector.verify import verify
 from ldpkit.collector.writer import Counted, Fate, Upload
 
-__all__ = ["Inside", "call", "inside"]
+__all__ = ["Inside", "call", "inside", "opened"]
 
 
 class Ticket:
@@ -32,7 +34,7 @@ class Ticket:
         self._done.set()
 
     def wait(self) -> Counted | HttpProblem:
-        assert self._done.wait(60), "the writer did not answer"
+        assert self._done.wait(600), "the writer did not answer"
         return self._fate
 
 
@@ -89,6 +91,13 @@ def inside(
         for envelope in envelopes:
             service.add(envelope)
         yield Inside(service)
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database, commit what the block does and close it, which `with sqlite3.connect` does not."""
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
 
 
 def call(

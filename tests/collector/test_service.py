@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import sqlite3
 import urllib.error
 import urllib.request
 
@@ -13,11 +12,14 @@ import pytest
 
 import ldpkit
 from client.collecting import collection_file
+from collector.inside import opened
 from collector.serving import serving
 from ldpkit.client.client import Client
 from ldpkit.client.collection import Collection
 from ldpkit.client.upload import UploadHeader, encode_upload
+from ldpkit.collector.database import open_database
 from ldpkit.collector.remote import Collector
+from ldpkit.collector.serve import ServeSettings, serve
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 from ldpkit.protocols.collection.building import mechanism_of
 
@@ -89,7 +91,7 @@ def test_a_device_answers_and_is_counted_once(running, tmp_path):
     client = Client.fetch(running.url, "survey", tmp_path / "device.db")
     for question, value in (("commute", "bike"), ("age", 33.5), ("app", 7)):
         client.answer(question, value)
-    assert client.flush().accepted == 3
+    assert client.flush(patience=60).accepted == 3
     analyst = Collector(running.url, running.tokens["analyst"])
     before = analyst.progress("survey")
     for answer in client.answers():  # a device that never heard back sends it again
@@ -202,6 +204,15 @@ def test_a_second_service_on_the_same_database_refuses(running):
         pass
 
 
+def test_a_port_that_is_taken_is_refused_before_tokens_are_shown(running, tmp_path):
+    port = int(running.url.rpartition(":")[2])
+    told = []
+    with pytest.raises(LdpkitError, match=rf"cannot listen on 127.0.0.1:{port} \(Address already in use\)"):
+        serve(open_database(tmp_path), [], ServeSettings(port=port), told.append)
+    assert told == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_page_says_what_is_asked_and_nothing_of_anybody(running, answered):
     with urllib.request.urlopen(f"{running.url}/c/survey") as response:
         page, policy = response.read().decode(), response.headers["content-security-policy"]
@@ -238,7 +249,7 @@ def test_nothing_about_a_person_is_at_rest(running, answered, collection):
     ]
     files = {path.name: path.read_bytes() for path in (running.folder / "data").glob("collector.db*")}
     assert {(name, trace) for name, data in files.items() for trace in traces if trace in data} == set()
-    with sqlite3.connect(running.folder / "data" / "collector.db") as planted:
+    with opened(running.folder / "data" / "collector.db") as planted:
         planted.execute("INSERT INTO audit VALUES (99, '2026-01-01', 'from 127.0.0.1', 'x')")
     files = [path.read_bytes() for path in (running.folder / "data").glob("collector.db*")]
     assert any(traces[0] in data for data in files)
@@ -252,7 +263,7 @@ def test_a_closed_round_forgets_ids_and_takes_nothing_more(running, answered, co
     late = _upload(collection, "commute", 1, [5], oracle.encode(oracle.privatize(["bike"])))
     assert _problem(_post(running.url, late)) == (410, "round-closed")
     assert admin.tally("survey", "commute", number=1) == before
-    with sqlite3.connect(running.folder / "data" / "collector.db") as database:
+    with opened(running.folder / "data" / "collector.db") as database:
         rows = database.execute(
             "SELECT length(ids), n FROM chunks WHERE round=1 AND question='commute'"
         ).fetchall()

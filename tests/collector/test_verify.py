@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from client.collecting import collection_file
-from collector.inside import inside
+from collector.inside import inside, opened
 from ldpkit.collector.backup import back_up, put_back
 from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.problems import HttpProblem
@@ -66,7 +66,7 @@ def test_every_changed_value_is_found(damaged, table):
 
 
 def _change(damaged, table, column):
-    with sqlite3.connect(damaged.path) as connection:
+    with opened(damaged.path) as connection:
         ((row, value),) = connection.execute(f"SELECT rowid, {column} FROM {table} LIMIT 1").fetchall()
         changed = (
             value + 1
@@ -79,26 +79,26 @@ def _change(damaged, table, column):
 
 
 def test_a_damaged_tally_is_counted_again_and_damaged_reports_are_not(damaged):
-    with sqlite3.connect(damaged.path) as connection:
+    with opened(damaged.path) as connection:
         connection.execute("UPDATE tallies SET n=n+1 WHERE round=0")
     connection.close()
     assert [each.is_good for each in _problems(damaged)] == [False]
     assert [each.problem.endswith("(repaired)") for each in _problems(damaged, repair=True)] == [True]
     assert _problems(damaged) == []
-    with sqlite3.connect(damaged.path) as connection:
+    with opened(damaged.path) as connection:
         connection.execute("UPDATE chunks SET n=n+1")
     connection.close()
     assert not any(each.is_good for each in _problems(damaged, repair=True))
 
 
 def test_an_answer_kept_twice_is_found(damaged):
-    with sqlite3.connect(damaged.path) as connection:
+    with opened(damaged.path) as connection:
         connection.create_function("again", 1, lambda ids: ids[8:16] + ids[8:])
         connection.execute("UPDATE chunks SET ids=again(ids) WHERE round=1")
     connection.close()
     from ldpkit.collector.kept import row_checksum
 
-    with sqlite3.connect(damaged.path) as connection:
+    with opened(damaged.path) as connection:
         for row in connection.execute("SELECT * FROM chunks").fetchall():
             connection.execute(
                 "UPDATE chunks SET checksum=? WHERE number=?", (row_checksum(*row[:-1]), row[0])
@@ -108,7 +108,7 @@ def test_an_answer_kept_twice_is_found(damaged):
 
 
 def test_a_service_with_a_damaged_collection_does_not_start(damaged):
-    with sqlite3.connect(damaged.path) as connection:
+    with opened(damaged.path) as connection:
         connection.execute("UPDATE collections SET digest='x'")
     connection.close()
     with pytest.raises(FileFormatError, match="collection 'survey' version 1 is damaged"), inside(damaged):
@@ -147,7 +147,7 @@ def test_what_is_no_backup_replaces_nothing(kept, tmp_path):
     before = (tmp_path / "collector.db").read_bytes()
     (tmp_path / "text.db").write_bytes(b"not a database" * 1000)
     sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE x (y)").connection.close()
-    with sqlite3.connect(tmp_path / "newer.db") as newer, sqlite3.connect(kept) as source:
+    with opened(tmp_path / "newer.db") as newer, opened(kept) as source:
         source.backup(newer)
         newer.execute("PRAGMA user_version=99")
     for name, said in (

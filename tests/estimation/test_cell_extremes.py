@@ -37,7 +37,7 @@ def stray(mechanism, grid, found, count=400):
     shares = np.random.default_rng(4).random((count, 2))
     points = region.from_shares(shares)
     cells = grid.cells_at(points).astype(int)
-    flat = found.sets.reshape(-1, found.sets.shape[-1]).astype(float)
+    flat = found.coarse[:, :, found.groups].reshape(-1, mechanism.tally_size).astype(float)
     chances = (mechanism._bin_masses(mechanism._place(points)) @ flat.T).reshape(count, len(grid), -1)
     is_own = cells[:, None, None] == np.arange(len(grid))[:, None]
     low = np.where(is_own, found.inside[0], found.outside[0])
@@ -89,3 +89,54 @@ def test_a_map_says_where_its_intervals_are_not_proven():
         found = mechanism.tally(reports).estimate("heatmap", columns=3, rows=3)
         assert ("nine points" in found.caption) is told
         assert found.to_dict()["about"]["is_proven"] is not told
+
+
+class Counted(np.ndarray):
+    """An array whose matrix products are counted, by the numbers that they make."""
+
+    made = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        plain = [np.asarray(each) for each in inputs]
+        found = getattr(ufunc, method)(*plain, **options)
+        if ufunc is np.matmul:
+            Counted.made += found.size
+            return found.view(Counted)
+        return found
+
+
+def test_the_work_for_the_bounds_of_a_map_grows_with_its_cells(monkeypatch):
+    """With their square it was seven times as much work for three times as many cells."""
+    plain = ldpkit.PlanarWindow.factors
+
+    def counted(self, *asked):
+        first, second, even = plain(self, *asked)
+        return first.view(Counted), second.view(Counted), even
+
+    monkeypatch.setattr(ldpkit.PlanarWindow, "factors", counted)
+    mechanism = ldpkit.get("planar_window", ((0, 0), (1, 1)), epsilon=4)
+    work = []
+    for columns in (40, 120):
+        Counted.made = 0
+        detectors.cache_clear()
+        detectors(mechanism, CellGrid.of(mechanism.domain, columns, 2))
+        work.append(Counted.made)
+    detectors.cache_clear()
+    assert 0 < work[1] < 3.5 * work[0]
+
+
+def test_a_map_of_many_cells_shows_how_far_it_is():
+    seen = []
+
+    def tell(items, total, label):
+        for item in items:
+            seen.append((total, label))
+            yield item
+
+    for name in ("planar_window", "place_response"):
+        mechanism = ldpkit.get(name, PLANE, epsilon=3.5)
+        reports = mechanism.privatize([(0.3, 0.3)] * 10, rng=ldpkit.random.seeded(1))
+        seen.clear()
+        mechanism.tally(reports).estimate("heatmap", columns=7, rows=3, watch=tell)
+        assert len(seen) == seen[0][0] >= 3
+        assert seen[0][1] == "bounding the cells"

@@ -101,7 +101,7 @@ def test_detectors_do_not_depend_on_reports_and_bound_every_location():
     grid = CellGrid.of(SQUARE, 4, 4)
     found = detectors(mechanism, grid)
     points = seeded(2).generator().random((500, 2))
-    chances = mechanism.bin_masses(points) @ found.sets[5].T
+    chances = mechanism.bin_masses(points) @ found.coarse[5][:, found.groups].T
     inside = grid.cells_of(points) == 5
     slack = 0.03  # between the points of the lattice
     for size in range(chances.shape[1]):

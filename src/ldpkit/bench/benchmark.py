@@ -43,6 +43,13 @@ class Benchmark(Measured):
         What could not be compared, and why, where all were asked for.
     labels : tuple
         What the values are called, where that is known.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.frequencies([600, 300, 100], ["grr", "oue"], methods="none", repeats=5)
+    >>> found.people, found.summary().best_pair()
+    (1000, ('grr', 'none'))
     """
 
     experiment: Experiment

@@ -50,6 +50,13 @@ class NumericBenchmark(Measured):
         What is told of it.
     left_out : tuple of str
         What could not be compared, and why, where all were asked for.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.mean("gaussian:n=500", ["pm", "hm"], epsilon=1, repeats=3)
+    >>> isinstance(found, NumericBenchmark)
+    True
     """
 
     experiment: NumericExperiment

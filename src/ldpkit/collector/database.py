@@ -239,8 +239,12 @@ class _SqliteConnection(Connection):
             self._connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=30
             )
-            for setting in settings:
-                self._connection.execute(f"PRAGMA {setting}")
+            try:
+                for setting in settings:
+                    self._connection.execute(f"PRAGMA {setting}")
+            except sqlite3.Error:
+                self._connection.close()
+                raise
         except sqlite3.Error as error:
             raise self._refusal(error) from error
         self._file = _identity(path)

@@ -69,7 +69,7 @@ class Provenance:
     Parameters
     ----------
     randomness : {"secure", "unknown", "seeded"}
-        Where the coins came from. Who knows a seed can undo the reports.
+        Where the coins came from. Whoever knows a seed can undo the reports.
     domain : {"stated", "unknown", "data"}
         Whether the domain was public, or taken from the values, which reveals that these
         values are there.

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-__all__ = ["Watch", "collect", "listen", "notify", "unwatched", "watching"]
+__all__ = ["Onlooker", "Watch", "collect", "listen", "notify", "unwatched", "watching"]
 
 Item = TypeVar("Item")
 _listener: Callable[[str], None] | None = None
@@ -25,6 +26,19 @@ class Watch(Protocol):
 def unwatched(items: Iterable[Item], total: int | None, label: str, /) -> Iterator[Item]:
     """Return the items; nobody looks."""
     return iter(items)
+
+
+@dataclass(frozen=True)
+class Onlooker:
+    """A watch that is no part of what is computed: all are equal, so a cache takes any for the same.
+
+    Examples
+    --------
+    >>> Onlooker() == Onlooker(lambda items, total, label: iter(items))
+    True
+    """
+
+    watch: Watch = field(default=unwatched, compare=False)
 
 
 def collect(items: Iterable[Item], total: int | None, label: str, watch: Watch = unwatched) -> list[Item]:

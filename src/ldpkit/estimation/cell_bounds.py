@@ -20,6 +20,7 @@ import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.core.watching import Onlooker
 from ldpkit.estimation.cell_law import Detectors, detectors
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
@@ -67,12 +68,16 @@ def solved(
     return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=2)  # they hold detectors, up to 45 MB each
 def chosen_detectors(
-    mechanism: SpatialMechanism, grid: CellGrid, n: int, error: float
+    mechanism: SpatialMechanism,
+    grid: CellGrid,
+    n: int,
+    error: float,
+    onlooker: Onlooker = Onlooker(),  # noqa: B008 - frozen
 ) -> tuple[Detectors, Counts, Counts]:
     """Return the detectors of a map and which of each cell is best for its lower and its upper bound."""
-    found = detectors(mechanism, grid)
+    found = detectors(mechanism, grid, onlooker)
     even = found.typical
     _, high = chance_ends(n * even, n, error)
     _, most = solved(even, high, tuple(found.inside), tuple(found.outside))
@@ -83,7 +88,11 @@ def chosen_detectors(
 
 
 def share_bounds(
-    mechanism: SpatialMechanism, grid: CellGrid, counts: Counts, level: float
+    mechanism: SpatialMechanism,
+    grid: CellGrid,
+    counts: Counts,
+    level: float,
+    onlooker: Onlooker = Onlooker(),  # noqa: B008 - frozen
 ) -> tuple[Floats, Floats]:
     """Return for each cell an interval of the share of people in it.
 
@@ -97,6 +106,8 @@ def share_bounds(
         How many reports lie in each joint bin of a tally.
     level : float
         With which probability, at least, the interval of a cell contains its share.
+    onlooker : Onlooker
+        Sees how far it is.
 
     Examples
     --------
@@ -108,12 +119,11 @@ def share_bounds(
     ([0.63, 0.03, 0.03, 0.03], [0.83, 0.17, 0.17, 0.17])
     """
     n, error = int(counts.sum()), 1 - level
-    found, lower, upper = chosen_detectors(mechanism, grid, n, error)
+    found, lower, upper = chosen_detectors(mechanism, grid, n, error, onlooker)
     cells = np.arange(len(grid))
     ends = []
     for which in (lower, upper):
-        hits = found.sets[cells, which] @ counts
-        low, high = chance_ends(hits, n, error)
+        low, high = chance_ends(found.hits(which, counts), n, error)
         inside, outside = (tuple(each[:, cells, which]) for each in (found.inside, found.outside))
         ends.append(solved(low, high, inside, outside))
     empty = found.inside[1, :, 0] == 0  # outside the region: every report is possible from all within

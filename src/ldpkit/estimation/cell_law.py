@@ -10,21 +10,22 @@ import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.cell_extremes import set_extremes
+from ldpkit.core.watching import Onlooker, Watch, watching
+from ldpkit.estimation.cell_extremes import BOUNDING, grouped, set_extremes
+from ldpkit.estimation.cell_places import axis_laws, bin_sizes, laws_within
 from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
 __all__ = ["Detectors", "bins_of", "cell_law", "detectors"]
 
 _WITHIN = 4  # places along each edge of a cell, at least, over which the law is averaged
 _ACROSS = 64  # and along each edge of the map
-_AT_A_TIME = 1024  # places whose laws are in memory together
 _SIZES = (1, 3, 10, 30, 100, 300)  # bins of a detector
 _POSTERIORS = (0.02, 0.2, 0.5, 0.9)  # how likely a bin of a further detector comes from the cell, at least
-_INSIDE = 1e-6  # of a cell: how far from its edge a point is surely within
+_NINE = (np.array([1e-6, 0.5, 1 - 1e-6]),) * 2  # points of a cell, surely within it
 _FEW_BINS = 32  # along each coordinate, for detectors
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)  # up to 134 MB each
 def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
     """Return the chance of each joint bin of a tally for locations even within each cell, one row a cell.
 
@@ -37,25 +38,22 @@ def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
     >>> cell_law(mechanism, CellGrid.of(mechanism.domain, 2, 2)).round(3)[0].tolist()
     [0.948, 0.017, 0.017, 0.017]
     """
-    region = grid.domain.region
-    column, row = np.divmod(np.arange(len(grid)), grid.rows)
     counts = [max(_WITHIN, -(-_ACROSS // size)) for size in grid.shape]
     steps = [(np.arange(count) + 0.5) / count for count in counts]
-    inner = np.stack(np.meshgrid(*steps, indexing="ij"), axis=-1).reshape(-1, 2)
     law = np.zeros((len(grid), mechanism.tally_size))
-    for start in range(0, len(grid), max(1, _AT_A_TIME // len(inner))):
-        some = slice(start, start + max(1, _AT_A_TIME // len(inner)))
-        corner = np.stack([column[some], row[some]], axis=1)[:, None, :]
-        points = region.from_shares(((corner + inner) / grid.shape).reshape(-1, 2))
-        inside = np.asarray(region.contains(points), bool)
-        cells = np.repeat(np.arange(len(grid))[some], len(inner))
-        if inside.any():
-            masses = mechanism._bin_masses(mechanism._place(points[inside]))
-            np.add.at(law, cells[inside], masses)
+    factors = axis_laws(mechanism, grid, steps, mechanism.bin_edges)
+    if factors is not None:
+        first, second, even = factors[0].mean(axis=1), factors[1].mean(axis=1), factors[2]
+        _multiplied(first, second, law)
+        law += even * bin_sizes(mechanism.bin_edges)
+    else:
+        for masses, cells in laws_within(mechanism, grid, steps):
+            starts = np.flatnonzero(np.diff(cells, prepend=-1))
+            law[cells[starts]] = np.add.reduceat(masses, starts, axis=0)
     total = law.sum(axis=1, keepdims=True)
-    shares: Floats = np.divide(law, total, out=np.zeros_like(law), where=total > 0)
-    shares.setflags(write=False)
-    return shares
+    np.divide(law, total, out=law, where=total > 0)
+    law.setflags(write=False)
+    return law
 
 
 def bins_of(mechanism: SpatialMechanism, reports: Any) -> Counts:
@@ -74,8 +72,10 @@ class Detectors:
 
     Parameters
     ----------
-    sets : array of bool, shape (cells, sizes, bins)
-        The sets.
+    coarse : array of bool, shape (cells, sizes, groups)
+        The sets, as groups of bins.
+    groups : array of int
+        The group of each joint bin.
     inside, outside : arrays, shape (2, cells, sizes)
         The least and the largest chance of a set, for locations in the cell and for all others;
         0 for cells outside the region.
@@ -86,84 +86,109 @@ class Detectors:
         cell.
     """
 
-    sets: Any
+    coarse: Any
+    groups: Counts
     inside: Floats
     outside: Floats
     typical: Floats
     is_proven: bool = False
 
+    def sets(self, which: Any) -> Any:
+        """Return one set for each cell, the one of that number, as bins: shape (cells, bins)."""
+        return self.coarse[np.arange(len(self.coarse)), which][:, self.groups]
 
-@lru_cache(maxsize=4)
-def detectors(mechanism: SpatialMechanism, grid: CellGrid) -> Detectors:
+    def hits(self, which: Any, counts: Counts) -> Counts:
+        """Return how many reports lie in one set for each cell."""
+        grouped_counts = np.bincount(self.groups, counts, self.coarse.shape[2])
+        found: Floats = self.coarse[np.arange(len(self.coarse)), which] @ grouped_counts
+        return np.asarray(np.rint(found), np.int64)
+
+
+@lru_cache(maxsize=2)
+def detectors(
+    mechanism: SpatialMechanism,
+    grid: CellGrid,
+    onlooker: Onlooker = Onlooker(),  # noqa: B008 - frozen
+) -> Detectors:
     """Return sets of bins that tell each cell from the rest, the same whatever people report.
 
     They are chosen by the chances at nine points of each cell. The least and largest chances are those
     over all locations, where the mechanism knows which places bound the others; else those at the nine
     points.
     """
-    points, owners = _lattice(grid)
-    groups = _coarse(mechanism)
-    law = np.concatenate(
-        [
-            _grouped(mechanism._bin_masses(mechanism._place(points[start : start + _AT_A_TIME])), groups)
-            for start in range(0, len(points), _AT_A_TIME)
-        ]
-    ).astype(np.float32)
-    typical = law.mean(axis=0)
-    bins = law.shape[1]
+    groups, edges = _coarse(mechanism), _coarse_edges(mechanism)
+    least, typical, held = _nine_points(mechanism, grid, groups, edges)
+    bins = least.shape[1]
     sizes = sorted({min(size, bins - 1) for size in _SIZES if size < 2 * bins})
-    kinds = len(sizes) + len(_POSTERIORS)
-    chosen = np.zeros((len(grid), kinds, bins), bool)
-    within = owners[:, None] == np.arange(len(grid))
-    for cell in np.unique(owners).tolist():
-        order = np.argsort(-law[within[:, cell]].min(axis=0) / typical, kind="stable")
+    chosen = np.zeros((len(grid), len(sizes) + len(_POSTERIORS), bins), bool)
+    for cell in np.flatnonzero(held).tolist():
+        order = np.argsort(-least[cell] / typical, kind="stable")
         for each, size in enumerate(sizes):
             chosen[cell, each, order[:size]] = True
     # Bins that most likely come from the cell, and those that rarely come from elsewhere.
-    even = _grouped(cell_law(mechanism, grid), groups)
-    posterior = np.divide(even, even.sum(axis=0), out=np.zeros_like(even), where=even.sum(axis=0) > 0)
+    posterior = grouped(cell_law(mechanism, grid), groups)
+    total = posterior.sum(axis=0)
+    np.divide(posterior, total, out=posterior, where=total > 0)
     for each, least_share in enumerate(_POSTERIORS):
-        chosen[:, len(sizes) + each] = posterior > least_share
-    flat = chosen.reshape(-1, bins)
-    chances = (law @ flat.T.astype(np.float32)).reshape(len(law), len(grid), kinds).astype(float)
-
-    def ends(where: Any) -> Floats:
-        masked = where[:, :, None]
-        least = np.where(masked, chances, np.inf).min(axis=0)
-        most = np.where(masked, chances, -np.inf).max(axis=0)
-        return np.where(where.any(axis=0)[:, None], np.stack([least, most]), 0.0)
-
-    sets, typical_chances = chosen[:, :, groups], chances.mean(axis=0)
-    bounds = set_extremes(mechanism, grid, flat, groups, _coarse_edges(mechanism))
-    if bounds is None:
-        return Detectors(sets, ends(within), ends(~within), typical_chances)
-    least, most = (each.reshape(len(grid), len(grid), kinds) for each in bounds)
-    held = np.isin(np.arange(len(grid)), owners)  # cells that the region has a part of
-    own, other = _own_and_other(least, most, held)
-    return Detectors(sets, own, other, typical_chances, is_proven=True)
+        np.greater(posterior, least_share, out=chosen[:, len(sizes) + each])
+    bounds = set_extremes(mechanism, grid, chosen, groups, edges, held, onlooker.watch)
+    is_proven = bounds is not None
+    inside, outside = bounds or _at_nine_points(mechanism, grid, groups, chosen, onlooker.watch)
+    typical_chances = np.stack([each @ typical for each in chosen])
+    return Detectors(chosen, groups, inside, outside, typical_chances, is_proven)
 
 
-def _own_and_other(least: Floats, most: Floats, held: Any) -> tuple[Floats, Floats]:
-    """Return the ends of chances in the cell that a set is for, and in all others of the region."""
-    cells = np.arange(len(held))
-    own = np.where(held[:, None], np.stack([least[cells, cells], most[cells, cells]]), 0.0)
-    other = np.zeros_like(own)
-    for cell in cells[held].tolist():
-        rest = held & (cells != cell)
-        if rest.any():
-            other[:, cell] = least[rest, cell].min(axis=0), most[rest, cell].max(axis=0)
-    return own, other
+def _nine_points(
+    mechanism: SpatialMechanism, grid: CellGrid, groups: Counts, edges: tuple[Counts, ...]
+) -> tuple[Any, Floats, Any]:
+    """Return the least chances of groups in each cell, the mean ones of all, and which cells there are."""
+    held, count = np.zeros(len(grid), bool), int(groups.max()) + 1
+    least = np.zeros((len(grid), count), np.float32)
+    factors = axis_laws(mechanism, grid, _NINE, edges)
+    if factors is not None:  # factors are not negative, so the least product is that of the least ones
+        sizes = factors[2] * bin_sizes(edges)
+        _multiplied(factors[0].min(axis=1), factors[1].min(axis=1), least)
+        least += sizes.astype(np.float32)
+        typical = np.outer(*(each.mean(axis=(0, 1)) for each in factors[:2])).ravel() + sizes
+        held[:] = True
+        return least, typical, held
+    typical, points = np.zeros(count), 0
+    for masses, cells in laws_within(mechanism, grid, _NINE):
+        law, starts = grouped(masses, groups), np.flatnonzero(np.diff(cells, prepend=-1))
+        least[cells[starts]] = np.minimum.reduceat(law, starts, axis=0)
+        held[cells] = True
+        typical += law.sum(axis=0)
+        points += len(law)
+    return least, typical / max(points, 1), held
 
 
-def _lattice(grid: CellGrid) -> tuple[Floats, Counts]:
-    """Return nine points of each cell that lies in the region, and which cell they are of."""
-    region = grid.domain.region
-    steps = np.array([_INSIDE, 0.5, 1 - _INSIDE])
-    inner = np.stack(np.meshgrid(steps, steps, indexing="ij"), axis=-1).reshape(-1, 2)
-    corners = np.stack(np.divmod(np.arange(len(grid)), grid.rows), axis=1)
-    points = region.from_shares(((corners[:, None, :] + inner) / grid.shape).reshape(-1, 2))
-    here = np.asarray(region.contains(points), bool)
-    return points[here], np.repeat(np.arange(len(grid)), len(inner))[here]
+def _at_nine_points(
+    mechanism: SpatialMechanism, grid: CellGrid, groups: Counts, chosen: Any, watch: Watch
+) -> tuple[Floats, Floats]:
+    """Return the least and largest chances of sets at nine points of their cell, and of all others."""
+    some = [(grouped(each, groups), cells) for each, cells in laws_within(mechanism, grid, _NINE)]
+    law = np.concatenate([each.astype(np.float32) for each, _ in some])
+    owners = np.concatenate([cells for _, cells in some])
+    inside, outside = np.zeros((2, 2, *chosen.shape[:2]))
+    cells = np.unique(owners).tolist()
+    with watching(cells, len(cells), BOUNDING, watch) as watched:
+        for cell in watched:
+            chances = law @ chosen[cell].T.astype(np.float32)
+            first, last = np.searchsorted(owners, [cell, cell + 1])
+            inside[:, cell] = chances[first:last].min(axis=0), chances[first:last].max(axis=0)
+            if last - first < len(law):
+                rest = chances[:first], chances[last:]
+                outside[0, cell] = np.minimum(*(each.min(axis=0, initial=np.inf) for each in rest))
+                outside[1, cell] = np.maximum(*(each.max(axis=0, initial=-np.inf) for each in rest))
+    return inside, outside
+
+
+def _multiplied(first: Floats, second: Floats, into: Any) -> None:
+    """Write the products of the factors of columns and rows, one row for each cell."""
+    shape = (len(first), len(second), first.shape[1], second.shape[1])
+    np.multiply(
+        first[:, None, :, None], second[None, :, None, :], out=into.reshape(shape), casting="same_kind"
+    )
 
 
 def _coarse(mechanism: SpatialMechanism) -> Counts:
@@ -185,9 +210,3 @@ def _coarse_edges(mechanism: SpatialMechanism) -> tuple[Counts, ...]:
     return tuple(
         np.unique(np.append(each[::factor], each[-1])) for each, factor in zip(edges, factors, strict=True)
     )
-
-
-def _grouped(masses: Floats, groups: Counts) -> Floats:
-    order = np.argsort(groups, kind="stable")
-    starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
-    return np.add.reduceat(masses[:, order], starts, axis=1)

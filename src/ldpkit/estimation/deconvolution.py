@@ -59,7 +59,7 @@ def maximise(matrix: Floats, counts: Counts, epsilon: float, *, smooth: bool, ar
     """
     seen = counts / counts.sum()
     masses: Floats = np.full(len(matrix), 1 / len(matrix))
-    smoothing = _smoothing(len(matrix), around)
+    smoothing = _smoothing(len(matrix), around) if smooth else None
     tolerance = 1e-3 * (1.0 if smooth else float(np.exp(epsilon))) / min(float(counts.sum()), _MOST_REPORTS)
     before = -np.inf
     for _ in range(_MOST_STEPS):
@@ -69,7 +69,7 @@ def maximise(matrix: Floats, counts: Counts, epsilon: float, *, smooth: bool, ar
             break
         before = likelihood
         masses = masses * (matrix @ (seen / expected))
-        if smooth:
+        if smoothing is not None:
             masses = smoothing @ masses
             masses /= masses.sum()
     return masses / float(masses.sum())

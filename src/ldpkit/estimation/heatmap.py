@@ -24,6 +24,7 @@ from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
 from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
+from ldpkit.core.watching import Onlooker, Watch, unwatched
 from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
@@ -233,7 +234,14 @@ class HeatMap(FromReports):
 
 
 @ESTIMATORS.register("heatmap")
-def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0.95) -> HeatMap:
+def heatmap(
+    tally: Tally,
+    *,
+    columns: int = 16,
+    rows: int = 16,
+    level: float = 0.95,
+    watch: Watch = unwatched,
+) -> HeatMap:
     """Return the share of people in each cell, by EM over the exact law of the mechanism.
 
     Parameters
@@ -244,13 +252,15 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
         How many cells there are along the edges of the region.
     level : float
         The coverage of the interval of each cell.
+    watch : Watch
+        Sees how far it is.
     """
     mechanism = reported(tally, SpatialTally).mechanism
     grid = CellGrid.of(mechanism.domain, columns, rows)
     check_fraction(level, "level")
     law = cell_law(mechanism, grid)
     masses = maximise(law, tally.counts, mechanism.epsilon, smooth=False)
-    low, high = share_bounds(mechanism, grid, tally.counts, level)
+    low, high = share_bounds(mechanism, grid, tally.counts, level, Onlooker(watch))
 
     def redraw(source: RandomSource, count: int) -> Floats:
         seen = source.generator().multinomial(tally.n, masses @ law / (masses @ law).sum(), size=count)
@@ -267,7 +277,7 @@ def heatmap(tally: Tally, *, columns: int = 16, rows: int = 16, level: float = 0
         tally.provenance,
         level,
         redraw,
-        detectors(mechanism, grid).is_proven,
+        detectors(mechanism, grid, Onlooker(watch)).is_proven,
     )
 
 

@@ -44,6 +44,15 @@ class OriginDestination(FromReports):
         The number of people, with two reports each.
     made_by, mechanism, provenance, level
         As in `HeatMap`.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> mechanism = ldpkit.GridResponse(((0, 0), (10, 10)), epsilon=6)
+    >>> rng, homes = ldpkit.random.seeded(1), np.full((500, 2), 2.0)
+    >>> first, last = mechanism.privatize(homes, rng=rng), mechanism.privatize(homes + 6, rng=rng)
+    >>> isinstance(ldpkit.origin_destination(mechanism, first, last), OriginDestination)
+    True
     """
 
     grid: CellGrid
@@ -153,7 +162,7 @@ def origin_destination(
     ends = []
     for which in (lower, upper):
         cells = np.arange(len(grid))
-        sets = found.sets[cells, which]
+        sets = found.sets(which)
         hits = sets[:, first].astype(float) @ sets[:, last].T.astype(float)
         low, high = chance_ends(np.rint(hits), n, 1 - level)
         inside, outside = found.inside[:, cells, which], found.outside[:, cells, which]

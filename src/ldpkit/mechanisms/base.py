@@ -31,6 +31,13 @@ class Mechanism(Frozen, abc.ABC):
     A subclass states `name`, `title` and `citation`, stores its parameters in the
     constructor with `_freeze`, and gives the randomiser, the exact epsilon and the
     layout of one report. Everything else follows from these.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("olh", 16, epsilon=1.0)
+    >>> isinstance(mechanism, Mechanism), mechanism.name, mechanism.exact_epsilon() <= 1.0
+    (True, 'olh', True)
     """
 
     name: ClassVar[str]

@@ -143,7 +143,18 @@ def list_mechanisms(kind: str | None = None) -> list[str]:
 
 
 def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
-    """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator."""
+    """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> @ldpkit.register
+    ... class Nameless(ldpkit.MatrixMechanism):
+    ...     title, citation = "Keeps the value mostly", "an example"
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: Nameless needs a class attribute 'name'
+    """
     for attribute in ("name", "title", "citation", "kind"):
         if not isinstance(getattr(mechanism, attribute, None), str):
             raise InvalidParameterError(f"{mechanism.__name__} needs a class attribute {attribute!r}")

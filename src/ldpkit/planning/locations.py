@@ -87,6 +87,13 @@ class LocationRecommendation(Result):
         Its cells.
     even : bool
         Whether locations were taken to be equally likely everywhere.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.recommend_locations(((0, 0), (10, 10)), 4)
+    >>> found.rows()[0]["mechanism"]
+    'grid_response'
     """
 
     domain: PlaneDomain

@@ -217,6 +217,13 @@ class Plans(Result):
         What a user must know of the answers before collecting.
     left_out : tuple of str
         What could not be asked, and why, where all were asked for.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> plans = ldpkit.plan.mean((0, 100), 0.5, n=100_000)
+    >>> isinstance(plans, Plans), plans.best.protocol
+    (True, 'hm')
     """
 
     plans: tuple[Plan, ...]

@@ -35,6 +35,15 @@ class TrajectoryEvaluation(Result):
         The reported ones, by each mechanism.
     radius : float
         What counts as near, for range queries.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> walks = ldpkit.Trajectories.from_list([[(1, 1), (2, 3)], [(9, 9)]])
+    >>> town = ldpkit.PlaneDomain.rectangle((0, 0), (10, 10))
+    >>> found = ldpkit.evaluate_trajectories(walks, town, ["tracs_c", "tracs_d"], epsilon=4)
+    >>> sorted(row["mechanism"] for row in found.rows())
+    ['tracs_c', 'tracs_d']
     """
 
     truth: Trajectories

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fuzz.target import Target
 from fuzz.targets import (
+    boosted,
     collections,
+    columns,
     commands,
     contracts,
     decoded,
@@ -14,6 +16,7 @@ from fuzz.targets import (
     options,
     polar,
     reports,
+    requests,
     runlogs,
     specs,
     stores,
@@ -41,13 +44,18 @@ TARGETS: dict[str, Target] = {
         tables.TEXTS,
         tables.COUNTS,
         tables.PARQUET,
+        columns.COLUMNS,
+        columns.REPORT_TABLES,
         walks.WALKS,
         models.MODELS,
+        boosted.BOOSTED,
+        boosted.NETWORKS,
         runlogs.RUNLOGS,
         options.OPTIONS,
         commands.COMMANDS,
         collections.COLLECTION_FILES,
         collections.COLLECTION_TEXTS,
+        requests.REQUESTS,
     )
 }
 """Every target by its name."""

@@ -386,3 +386,29 @@ def test_locations_in_degrees_are_audited():
     pytest.importorskip("pyproj")
     chicago = ldpkit.PlaneDomain.degrees(-87.9, 41.6, -87.5, 42.0)
     assert ldpkit.audit(ldpkit.get("grid_response", chicago, epsilon=2), reports=5000).passed
+
+
+def test_discs_at_the_same_height_share_their_work(monkeypatch):
+    """The law of bins is the sum of their cells; a hundred places beside each other cost what one does."""
+    from ldpkit.mechanisms.spatial import planar_window
+
+    mechanism = ldpkit.get("planar_window", ((0, 0), (1, 1)), epsilon=2, window="disc", grid=64)
+    row = np.array(mechanism.row((9, 40)), float).reshape(mechanism.shape)
+    for axis, edges in enumerate(mechanism.bin_edges):
+        row = np.add.reduceat(row, edges[:-1], axis)
+    np.testing.assert_allclose(mechanism._bin_masses(np.array([[9, 40]])), row.reshape(1, -1), rtol=1e-12)
+    plain, made = planar_window._overlaps, []
+
+    def counted(*asked):
+        found = plain(*asked)
+        made.append(found.size)
+        return found
+
+    monkeypatch.setattr(planar_window, "_overlaps", counted)
+    work = []
+    for count in (1, 100):
+        made.clear()
+        places = np.stack([np.arange(count) % 65, np.full(count, 7)], axis=1)
+        mechanism._bin_masses(places)
+        work.append(sum(made))
+    assert work[1] == work[0]

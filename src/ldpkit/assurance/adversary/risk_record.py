@@ -48,6 +48,13 @@ class Risk(Result):
         How often a report supports the person's own value, and any other one.
     knows_partner : bool
         Whether people report in pairs, and the adversary knows the partner's value and report.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.risk("grr", epsilon=1, domain=10)[0]
+    >>> isinstance(found, Risk), round(found.success, 3)
+    (True, 0.232)
     """
 
     mechanism: str

@@ -27,7 +27,7 @@ __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 Outcome = Literal["pass", "fail", "warn", "not checked"]
 
 NOT_PROMISED = (
-    "Epsilon is about one report. Who answers twice spends it twice, unless the device keeps its answer.",
+    "Epsilon is about one report. Answering twice spends it twice, unless the device keeps its answer.",
     "The fact of taking part, the time of a report and the network address are not hidden by it.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
     "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
@@ -80,6 +80,13 @@ class Audit(Result):
         What more than one report costs.
     provenance : Provenance or None
         What the audited file records of how it was made.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.audit(ldpkit.GRR(4, epsilon=1), reports=2000, rng=ldpkit.random.seeded(1))
+    >>> isinstance(found, Audit), found.passed
+    (True, True)
     """
 
     mechanism: Mechanism
@@ -314,7 +321,7 @@ def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:
     if not is_memoized(mechanism):
         costs = [Ledger((Rounds(Report(mechanism), answers),)).cost() for answers in (10, 100)]
         ten, hundred = (f"{cost.epsilon:.4g}" for cost in costs if cost is not None)
-        return [f"Who answers t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
+        return [f"Answering t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
     for_ever, instant = mechanism.exact_permanent_epsilon(), mechanism.exact_instant_epsilon()
     changing = "infinity from the second report on" if instant == math.inf else f"up to {instant:.4g} each"
     kept = f"at most {for_ever:.4g} together, if the device keeps its permanent report"

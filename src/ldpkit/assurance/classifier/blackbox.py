@@ -51,6 +51,16 @@ class RobustBox:
         How many rows the model was asked about.
     record : tuple of float
         The values of the sensitive columns.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> def is_old(rows):
+    ...     return (rows[:, 0] >= 0.2).astype(int)
+    >>> ogpm = ldpkit.OGPM((0, 1), epsilon=4)
+    >>> box = robust_box(is_old, [[0.9]], {0: ogpm}, rng=ldpkit.random.seeded(1))
+    >>> 0.2 <= box.low[0] < 0.3
+    True
     """
 
     names: tuple[str | int, ...]

@@ -69,6 +69,10 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     if len(start) not in (1, width):
         raise InvalidInputError(f"base_score has {len(start)} numbers for {width} scores")
     model, parts = booster["model"], TreeParts(width)
+    if any(
+        float(each) != 1.0 for each in model.get("weight_drop", ())
+    ):  # newer versions (3.4) keep them in a 'gbtree'
+        raise InvalidInputError("trees of XGBoost with the weights of dropout ('dart') are not read")
     owners = model["tree_info"]
     rounds = learner.get("attributes", {}).get("best_iteration")
     if rounds is not None:  # early stopping: `predict` takes no trees after the best round

@@ -50,6 +50,16 @@ class CertifiedBox:
         Into how many parts the box was cut to certify it.
     record : tuple of float
         The values of the sensitive columns.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> from ldpkit.assurance.classifier.stored import StoredNetwork
+    >>> weights = np.array([[1.0, -1.0]]), np.array([[1.0], [1.0]])
+    >>> network = Network(weights, (np.zeros(2), np.zeros(1) - 0.5), np.array([0, 1]))  # 1 where |x| > 0.5
+    >>> box = certified_box(StoredNetwork(network), [[0.1]], {0: ldpkit.OGPM((-1, 1), epsilon=2)})
+    >>> round(box.low[0], 2), round(box.high[0], 2)
+    (-0.5, 0.5)
     """
 
     names: tuple[str | int, ...]

@@ -51,7 +51,18 @@ class RecordUtility:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Utilities(Result):
-    """The utility of a model for each of some records, on average, and for the worst."""
+    """The utility of a model for each of some records, on average, and for the worst.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> people = np.random.default_rng(1).random((100, 2))
+    >>> model = LogisticRegression().fit(people, people[:, 0] > 0.5)
+    >>> found = ldpkit.utility(model, people, {0: ldpkit.OGPM((0, 1), epsilon=4)})
+    >>> isinstance(found, Utilities), 0.5 < found.worst.value <= found.average.value <= 1
+    (True, True)
+    """
 
     kind: ClassVar[str] = "classifier utility"
 

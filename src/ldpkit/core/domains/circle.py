@@ -36,7 +36,17 @@ _TURNS = 1 << 20  # so far from the circle, a floating-point number still knows 
 
 
 class WrappedWarning(UserWarning):
-    """Values outside a turn of a circle were wrapped around it, as the user asked."""
+    """Values outside a turn of a circle were wrapped around it, as the user asked.
+
+    Examples
+    --------
+    >>> import warnings, ldpkit
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = ldpkit.CircularOGPM(360, epsilon=1).privatize([350.0, 370.0], wrap=True)
+    >>> told[0].category is ldpkit.WrappedWarning
+    True
+    """
 
 
 class CircleDomain(RealDomain):

@@ -146,7 +146,17 @@ class RealDomain(Domain):
 
 
 class ClippedWarning(UserWarning):
-    """Values outside an interval were moved to its ends, as the user asked."""
+    """Values outside an interval were moved to its ends, as the user asked.
+
+    Examples
+    --------
+    >>> import warnings, ldpkit
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = ldpkit.PM((0, 10), epsilon=1).privatize([3.0, 12.0], clip=True)
+    >>> told[0].category is ldpkit.ClippedWarning
+    True
+    """
 
 
 class IntervalDomain(RealDomain):

@@ -47,6 +47,16 @@ class FrequencyOracle(Mechanism):
     "likelihood". One whose reports do not
     support values does not declare the capability "pure", and gives `unbiased`, `_report_variance`,
     `report_law`, `count_range` and `_sample_supports` instead of `support_probabilities`.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> oracle = ldpkit.OUE(["walk", "bus", "car"], epsilon=1.0)
+    >>> isinstance(oracle, FrequencyOracle)
+    True
+    >>> reports = oracle.privatize(["bus", "car", "bus"], rng=ldpkit.random.seeded(1))
+    >>> oracle.tally(reports).n
+    3
     """
 
     kind = "frequency"

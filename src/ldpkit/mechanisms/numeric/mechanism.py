@@ -38,6 +38,15 @@ class NumericMechanism(CellMechanism):
     grid : int
         The steps of the input grid, a power of two. The default is right for every use;
         a small grid lets an audit list the whole channel.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("hm", (0, 24), epsilon=1.0)
+    >>> isinstance(mechanism, NumericMechanism)
+    True
+    >>> float(round(mechanism.error(12.0), 2)), abs(mechanism.bias(12.0)) < 1e-6
+    (23.03, True)
     """
 
     kind = "numeric"

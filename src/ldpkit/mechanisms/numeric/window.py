@@ -21,7 +21,14 @@ __all__ = ["Clamped", "Compressed", "Truncated", "WindowMechanism"]
 
 
 class WindowMechanism(Windowed, NumericMechanism):
-    """A numeric mechanism that is a window and nothing else."""
+    """A numeric mechanism that is a window and nothing else.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> isinstance(ldpkit.SW((0, 1), epsilon=1), WindowMechanism)
+    True
+    """
 
     capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear", "client"}
 

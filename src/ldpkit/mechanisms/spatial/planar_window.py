@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +37,7 @@ _SHAPE = Parameter("window", str, "what the window is", default="square", choice
 _WASTED = Fraction(1, 1 << 22)  # of epsilon, by the distance between two solutions for the weights
 _ORDER, _ROUGH = 12, 6
 _COMMON = 1 << 12
+_TOGETHER = 1 << 19  # pairs of a column of a disc and a bin that are in memory together
 
 
 @register
@@ -302,6 +302,10 @@ class PlanarWindow(SpatialMechanism):
         errors = self._errors_at(shares * self.grid, self.domain.region.from_shares(shares), power)
         return float(wx @ errors.reshape(len(x), len(y)) @ wy)
 
+    @property
+    def follows_frame(self) -> bool:
+        return not self._is_disc
+
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         if self._is_disc:
             return None
@@ -330,15 +334,36 @@ class PlanarWindow(SpatialMechanism):
         first, second = (edges.astype(float) for edges in self.bin_edges)
         even = np.outer(np.diff(first), np.diff(second)).ravel() * outside
         starts = self._starts(places)
-        middle = starts[:, 1] + self.widths[1] // 2
-        found = np.repeat(even[None], len(places), axis=0)
-        runs = [0, *np.flatnonzero(np.diff(self.reaches)) + 1, len(self.reaches)]  # columns of one reach
-        for begin, end in pairwise(runs):
-            reach = self.reaches[begin]
-            wide = _overlaps(first, starts[:, 0] + begin, starts[:, 0] + end)
-            high = _overlaps(second, middle - reach, middle + reach)
-            found += ((inside - outside) * wide[:, :, None] * high[:, None, :]).reshape(len(places), -1)
-        return found
+        if self._is_disc:
+            return even + (inside - outside) * self._disc_cells(starts, first, second)
+        wide, high = (
+            _overlaps(edges, start, start + width)
+            for edges, start, width in zip((first, second), starts.T, self.widths, strict=True)
+        )
+        return even + ((inside - outside) * wide[:, :, None] * high[:, None, :]).reshape(len(places), -1)
+
+    def _disc_cells(self, starts: Floats, first: Floats, second: Floats) -> Floats:
+        """Return how many cells of a disc each joint bin has, for windows that start at some cells.
+
+        Discs at the same height share the cells that their columns have in each bin of the second
+        coordinate; what a bin of the first has of these is a difference of two sums.
+        """
+        found = np.empty((len(starts), len(first) - 1, len(second) - 1))
+        width, half = self.widths[0], self.widths[1] // 2
+        heights, which = np.unique(starts[:, 1], return_inverse=True)
+        together = max(1, _TOGETHER // (width + 1))
+        for place, height in enumerate(heights.tolist()):
+            some = np.flatnonzero(which == place)
+            cuts = np.clip(first - starts[some, :1], 0, width).astype(np.int64)
+            for begin in range(0, len(second) - 1, together):
+                bins = slice(begin, begin + together)
+                middle = height + half
+                shared = _overlaps(
+                    second[begin : begin + together + 1], middle - self.reaches, middle + self.reaches
+                )
+                sums = np.concatenate([np.zeros((1, shared.shape[1])), np.cumsum(shared, axis=0)])
+                found[some, :, bins] = np.diff(sums[cuts], axis=1)
+        return found.reshape(len(starts), -1)
 
 
 def _overlaps(edges: Floats, start: Any, stop: Any) -> Floats:

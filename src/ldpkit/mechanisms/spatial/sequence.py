@@ -80,6 +80,12 @@ class TrajectoryMechanism(Mechanism):
         The region of locations, with its places.
     epsilon : float
         The privacy budget of one location.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> "ngram" in ldpkit.list_mechanisms("trajectory")
+    True
     """
 
     not_for_devices = "a location is reported from other reports of its trajectory"

@@ -119,6 +119,10 @@ class GridResponse(SiteResponse):
         column, row = (np.clip(cell, 0, size - 1) for cell, size in zip(cells, self.shape, strict=True))
         return (column * self.rows + row).astype(np.uint32)
 
+    @property
+    def follows_frame(self) -> bool:
+        return True
+
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         first, second = (
             cells_between(start, stop, size)

@@ -109,6 +109,10 @@ class TracsC(TwoParts):
     def _spans(self, low: Floats, high: Floats) -> tuple[tuple[float, float], tuple[float, float]] | None:
         return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
 
+    @property
+    def follows_frame(self) -> bool:
+        return True
+
     def details(self) -> dict[str, float]:
         return {f"width_{axis}": 2 * part.cut[0] for axis, part in zip("xy", self.parts, strict=True)}
 

@@ -113,6 +113,13 @@ class Recommendation(Result):
         Who stood in for the people.
     people, values : int
         How many people there are, and how many values they may hold.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.recommend([600, 300, 100], epsilon=1, protocols=["grr", "oue"], repeats=20)
+    >>> isinstance(found, Recommendation), len(found.rows()) > 2
+    (True, True)
     """
 
     metric: Metric

@@ -93,9 +93,10 @@ class Sets(ReportSum):
             columns = self.values * (self.size + 1)
             if columns > _MOST_PICKS:
                 raise InvalidParameterError(
-                    f"the law of a total of sets of {self.size:,} out of {self.values:,} values takes "
-                    f"{columns:,} steps, more than {_MOST_PICKS:,}: take grr or oue, a numeric mechanism "
-                    "such as duchi, or round the amounts to fewer"
+                    "the exact law of a total of sets takes a step for each value and each member of a set: "
+                    f"{self.size:,} out of {self.values:,} values take {columns:,} steps, more than "
+                    f"{_MOST_PICKS:,}: take grr or oue, a numeric mechanism such as duchi, or round "
+                    "the amounts to fewer"
                 )
             chunks = [self._chunk(s[part], present) for part in parts(len(s), columns, _LARGE_CHUNK)]
         return np.concatenate(chunks)

@@ -41,6 +41,13 @@ class MeanRecommendation(Result):
         Whether an error was given and the smallest epsilon wins, or the other way round.
     warnings : tuple of str
         What a user must know before collecting.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.recommend_mean((0, 100), n=100_000, epsilon=1.0)
+    >>> isinstance(found, MeanRecommendation)
+    True
     """
 
     domain: IntervalDomain
