@@ -64,6 +64,7 @@ WHOLE = {
     "minimax": "ldpkit.figures.optimal:minimax_figure",
     "heat map": "ldpkit.figures.plane:heatmap_figure",
     "groups": "ldpkit.figures.groups:groups_figure",
+    "plan pairs": "ldpkit.figures.pairs:pairs_figure",
     "frequencies": "ldpkit.figures.estimates:frequencies_figure",
     "mean": "ldpkit.figures.estimates:mean_figure",
     "adaptive mean": "ldpkit.figures.estimates:mean_figure",
