@@ -1,5 +1,9 @@
 """Runs the examples of the README and the docs: Python blocks, and shell blocks with their output.
 
+Where a page shows the output of a real run with fresh randomness, the line above the block says
+`<!-- numbers differ -->`: the output is compared word by word, and numbers count only as numbers.
+`script/docs-outputs` writes the output of commands that have none yet.
+
 Linear algebra runs on one thread: on small matrices more threads mostly wait for each other,
 which doubles the CPU time of the tests.
 """
@@ -7,7 +11,9 @@ which doubles the CPU time of the tests.
 from __future__ import annotations
 
 import doctest
+import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -28,6 +34,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported, here and in child processes
 
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_NOISY = "<!-- numbers differ -->"
+_NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")  # or a random name of a batch
+_RECORD = os.environ.get("LDPKIT_RECORD_OUTPUTS")  # where script/docs-outputs wants them
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,32 +51,45 @@ class ConsoleParser(CodeBlockParser):
 
     def evaluate(self, example: Example) -> str | None:
         """Return what went wrong in a block, or None."""
-        for block in str(example.parsed).split("$ ")[1:]:
-            command, _, expected = block.partition("\n")
+        text = example.document.text
+        noisy = text[: text.rfind("```console", 0, example.end)].rstrip().endswith(_NOISY)
+        for written in re.split(r"^\$ ", str(example.parsed), flags=re.MULTILINE)[1:]:
+            command, _, expected = written.partition("\n")
             while command.endswith("\\"):
                 line, _, expected = expected.partition("\n")
                 command = command[:-1] + line.strip()
-            problem = _run(command, expected, example.namespace["folder"])
-            if problem:
-                return problem
+            done = _run(command, example.namespace["folder"])
+            if done.returncode:
+                return f"{command!r} failed with {done.returncode}:\n{done.stderr}"
+            if _RECORD:
+                record = {
+                    "page": str(example.path),
+                    "line": example.line,
+                    "block": written,
+                    "out": done.stdout,
+                }
+                with Path(_RECORD).open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+            elif expected.strip() and not _same(expected, done.stdout, noisy):
+                return f"{command!r} printed\n{done.stdout}\ninstead of\n{expected}"
         return None
 
 
-def _run(command: str, expected: str, folder: Path) -> str | None:
+def _same(expected: str, printed: str, noisy: bool) -> bool:
+    if noisy:
+        expected, printed = (_NUMBER.sub("#", text) for text in (expected, printed))
+    return doctest.OutputChecker().check_output(expected, printed, _OPTIONS)
+
+
+def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "110", "NO_COLOR": "1"}
     words = shlex.split(command) if not set(command) & set("|&;<>$*`\n") else []
     if words[:1] == ["ldpkit"] and hasattr(os, "fork"):
-        done = run_forked(words[1:], folder, environment)
-    else:
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-    if done.returncode:
-        return f"{command!r} failed with {done.returncode}:\n{done.stderr}"
-    if expected.strip() and not doctest.OutputChecker().check_output(expected, done.stdout, _OPTIONS):
-        return f"{command!r} printed\n{done.stdout}\ninstead of\n{expected}"
-    return None
+        return run_forked(words[1:], folder, environment)
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def _enter(namespace: dict[str, Any]) -> None:
@@ -85,7 +107,7 @@ def _leave(namespace: dict[str, Any]) -> None:
 
 pytest_collect_file = Sybil(
     parsers=[PythonCodeBlockParser(doctest_optionflags=_OPTIONS), ConsoleParser(), SkipParser()],
-    patterns=["README.md", "docs/**/*.md"],
+    patterns=["README.md", "docs/*.md", "docs/**/*.md"],
     setup=_enter,
     teardown=_leave,
 ).pytest()

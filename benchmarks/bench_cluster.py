@@ -10,47 +10,49 @@ likelihood on Dask with that of one process.
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import ldpkit
+from cluster_units import print_units
 from ldpkit.engines import local
 from ldpkit.engines.lake import find_files
 from ldpkit.engines.likelihood import FilePart
 from ldpkit.engines.simulation import SimulatedUsers
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.files.arrow import report_column, write_parquet
+from ldpkit.files.arrow import report_column
 from ldpkit.files.description import described
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import Tally
-from ldpkit.planning.cluster import MEASURED, measure
+from metering import Meter, Used, metered
 from timing import peak_megabytes, print_table
 
 K = 1024
 LIKELY = 256  # values in the comparison of likelihoods
 A_FILE = 16 * 65_536  # reports of a file: a little over a million
+_WARM = 4  # files that are counted before anything is measured
 A_BLOCK = 4096  # reports of a row in the mode of blocks
-Work = Callable[[], Tally]
+MODES = ["dask-threads", "dask", "spark", "spark-blocks", "spark-rows"]
+Work = Callable[[list[str]], Tally]
+"""Counts some files."""
 
 
 def make_lake(folder: Path, reports: int, *, blocks: bool, size: int = K) -> None:
-    """Write simulated reports; what they say does not matter here."""
+    """Write simulated reports of values of which the v-th is held by about 1/v of the people."""
     oracle = ldpkit.OLH(size, epsilon=1)
-    users = SimulatedUsers(oracle, np.full(size, -(-reports // size)), seed=1)
+    shares = 1 / np.arange(1, size + 1)
+    users = SimulatedUsers(oracle, np.ceil(reports * shares / shares.sum()).astype(np.int64), seed=1)
     folder.mkdir(parents=True)
     each = A_FILE // 65_536
     for start in range(0, users.blocks, each):
@@ -66,60 +68,33 @@ def make_lake(folder: Path, reports: int, *, blocks: bool, size: int = K) -> Non
         pq.write_table(table.cast(schema), folder / f"part-{start:06d}.parquet", compression="none")
 
 
-class Meter:
-    """CPU seconds and the most memory of this process and all its children, those included that end."""
+class Cost(NamedTuple):
+    """What a tally took."""
 
-    def __init__(self) -> None:
-        self.root = psutil.Process()
-        self.peak = 0.0
-        self._seen: dict[int, float] = {}
-        self._stop = threading.Event()
-
-    def look(self) -> None:
-        """Add what there is to see now."""
-        total = 0
-        for process in [self.root, *self.root.children(recursive=True)]:
-            with suppress(psutil.Error):
-                used = process.cpu_times()
-                self._seen[process.pid] = used.user + used.system
-                total += process.memory_info().rss
-        self.peak = max(self.peak, total / 1e6)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Look five times a second while something runs."""
-
-        def watch() -> None:
-            while not self._stop.wait(0.2):
-                self.look()
-
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            self._stop.set()
-            thread.join()
-            self.look()
-
-    @property
-    def cpu(self) -> float:
-        """CPU seconds of all processes that were seen."""
-        return sum(self._seen.values())
+    tally: Tally
+    used: Used
+    wall: float
 
 
-def timed(work: Work) -> tuple[Tally, float, float, float]:
-    """Return the tally, CPU seconds, wall seconds and the peak of memory, after a run that is not counted."""
-    work()
-    before = Meter()
-    before.look()
-    meter, start = Meter(), time.perf_counter()
-    with meter.running():
-        found = work()
-    return found, meter.cpu - before.cpu, time.perf_counter() - start, meter.peak
+def turns(work: Work, alone: Work, files: list[str], repeats: int) -> tuple[Cost, Cost]:
+    """Return what the work and one process alone took, at best, when both have counted a few files.
+
+    They run in turns, so both meet the same moods of the machine.
+    """
+    for run in (work, work, alone):
+        run(files[:_WARM])
+    mine, ours = list[Cost](), list[Cost]()
+    for _ in range(repeats):
+        for run, costs in ((alone, ours), (work, mine)):
+            start = time.perf_counter()
+            found, used = metered(partial(run, files))
+            if run is alone:  # what idle workers do meanwhile is not its cost
+                used = used._replace(cpu=used.root)
+            costs.append(Cost(found, used, time.perf_counter() - start))
+    return min(mine, key=lambda cost: cost.used.cpu), min(ours, key=lambda cost: cost.used.cpu)
 
 
-def spark_works(rows: Path, blocks: Path) -> Iterator[tuple[str, Work]]:
+def spark_works(modes: list[str]) -> Iterator[tuple[str, Work]]:
     from pyspark.sql import SparkSession
 
     from ldpkit.engines import spark
@@ -136,17 +111,18 @@ def spark_works(rows: Path, blocks: Path) -> Iterator[tuple[str, Work]]:
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     oracle = ldpkit.OLH(K, epsilon=1)
-    yield "spark paths", lambda: spark.tally(rows, oracle, session=session).total()
     read = session.read.parquet
-    yield "spark blocks", lambda: spark.tally(read(str(blocks)), oracle, blocks=True).total()
-    yield "spark rows", lambda: spark.tally(read(str(rows)), oracle).total()
+    works: dict[str, Work] = {
+        "spark": lambda files: spark.tally(files, oracle, session=session).total(),
+        "spark-blocks": lambda files: spark.tally(read(*in_blocks(files)), oracle, blocks=True).total(),
+        "spark-rows": lambda files: spark.tally(read(*files), oracle).total(),
+    }
+    yield from ((name, work) for name, work in works.items() if name in modes)
     session.stop()
 
 
 def likelihoods(reports: int) -> None:
     """Compare maximum likelihood on two Dask workers with that of one process: bits, CPU and memory."""
-    import distributed
-
     from ldpkit.engines import dask
 
     with tempfile.TemporaryDirectory() as folder:
@@ -162,12 +138,7 @@ def likelihoods(reports: int) -> None:
         table = [
             {"work": "one process", "CPU s": used, "wall s": wall, "peak MB": f"{peak_megabytes():,.0f}"}
         ]
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with two_workers() as client:
             before, meter, start = Meter(), Meter(), time.perf_counter()
             before.look()
             with meter.running():
@@ -180,86 +151,90 @@ def likelihoods(reports: int) -> None:
         print_table(f"{title}; equal to the last bit: {'yes' if equal else 'NO'}", table)
 
 
-def dask_works(rows: Path) -> Iterator[tuple[str, Work]]:
-    import distributed
-
+def dask_works(modes: list[str]) -> Iterator[tuple[str, Work]]:
     from ldpkit.engines import dask
 
     oracle = ldpkit.OLH(K, epsilon=1)
-    yield "dask, threads", lambda: dask.tally(rows, oracle).total()
+    if "dask-threads" in modes:
+        yield "dask-threads", lambda files: dask.tally(files, oracle).total()
+    if "dask" in modes:
+        with two_workers() as client:
+            yield "dask", lambda files: dask.tally(files, oracle, client=client).total()
+
+
+@contextmanager
+def two_workers() -> Iterator[Any]:
+    """Yield the client of two worker processes with a thread each."""
+    import distributed
+
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit=0
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        yield "dask paths", lambda: dask.tally(rows, oracle, client=client).total()
-
-
-def units() -> None:
-    """Print what `ldpkit.planning.cluster.MEASURED` holds, measured here and now."""
-    print(f"measured on {datetime.date.today().isoformat()}, nanoseconds of one core a report")
-    for name in MEASURED:
-        few, many = (measure(ldpkit.get(name, size, epsilon=1.0)) for size in (64, 1024))
-        value = max(0.0, (many - few) / (1024 - 64))
-        print(f'    "{name}": UnitCost({max(few - 64 * value, 0):.1f}, {value:.4f}),')
-    few, many = (step(ldpkit.OLH(size, epsilon=1)) for size in (64, 1024))
-    value = (many - few) / (1024 - 64)
-    print(f"LIKELIHOOD_STEP = UnitCost({max(few - 64 * value, 0):.1f}, {value:.4f})")
-
-
-def step(oracle: FrequencyOracle, reports: int = 300_000) -> float:
-    """Return the nanoseconds of one core that a step of maximum likelihood takes a report."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "a.parquet")
-        made = oracle.privatize(np.arange(reports) % oracle.size, rng=ldpkit.random.seeded(1))
-        write_parquet(file, oracle, [made], ldpkit.Provenance("seeded"))
-        part, uniform = FilePart(str(file), oracle, "report", "refuse"), np.full(oracle.size, 1 / oracle.size)
-        part.expectations(uniform, True)
-        start = time.process_time()
-        part.expectations(uniform, True)
-        return (time.process_time() - start) / reports * 1e9
+        yield client
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reports", type=int, default=20_000_000)
-    parser.add_argument("--engines", nargs="*", default=["dask", "spark"])
+    parser.add_argument("--modes", nargs="*", choices=MODES, default=MODES)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--lake", help="where reports are kept for another run; by default nowhere")
     parser.add_argument("--units", action="store_true")
     parser.add_argument("--likelihood", action="store_true")
     chosen = parser.parse_args()
     if chosen.units:
-        units()
+        print_units()
         return
     if chosen.likelihood:
         likelihoods(chosen.reports)
         return
-    with tempfile.TemporaryDirectory() as folder:
-        rows, blocks = Path(folder, "rows"), Path(folder, "blocks")
-        make_lake(rows, chosen.reports, blocks=False)
-        make_lake(blocks, chosen.reports, blocks=True)
-        whole, cpu, wall, peak = timed(lambda: local.tally(rows).total())
-        table = [_row("one process", whole, whole, cpu, cpu, wall, peak)]
-        works = [dask_works(rows)] if "dask" in chosen.engines else []
-        if "spark" in chosen.engines and shutil.which("java"):
-            works.append(spark_works(rows, blocks))
-        for name, work in (each for some in works for each in some):
-            found, used, wall, peak = timed(work)
-            table.append(_row(name, found, whole, used, cpu, wall, peak))
-        files = len(list(rows.iterdir()))
-        print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {files} files", table)
+    with nullcontext(chosen.lake) if chosen.lake else tempfile.TemporaryDirectory() as folder:
+        compare(Path(folder), chosen.reports, chosen.modes, chosen.repeats)
 
 
-def _row(
-    name: str, found: Tally, whole: Tally, used: float, one: float, wall: float, peak: float
-) -> dict[str, Any]:
+def compare(folder: Path, reports: int, modes: list[str], repeats: int) -> None:
+    """Print the table of engines and modes."""
+    rows = folder / "rows"
+    for place, blocks in ((rows, False), (folder / "blocks", True)):
+        if not place.exists() and (not blocks or "spark-blocks" in modes):
+            make_lake(place, reports, blocks=blocks)
+    files = find_files(rows)
+
+    def alone(files: list[str]) -> Tally:
+        return local.tally(files).total()
+
+    alone(files[:_WARM])
+    start = time.perf_counter()
+    whole, used = metered(partial(alone, files))
+    cost = Cost(whole, used, time.perf_counter() - start)
+    table = [_row("one process", cost, cost, whole)]
+    works = [dask_works(modes)]
+    if shutil.which("java") and any(mode.startswith("spark") for mode in modes):
+        works.append(spark_works(modes))
+    for name, work in (each for some in works for each in some):
+        table.append(_row(name, *turns(work, alone, files, repeats), whole))
+        print(f"{name}: {table[-1]}", file=sys.stderr, flush=True)
+    print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {len(files)} files", table)
+
+
+def in_blocks(files: list[str]) -> list[str]:
+    """Return the files that hold the same reports, many in a row."""
+    return [str(Path(file).parents[1] / "blocks" / Path(file).name) for file in files]
+
+
+def _row(name: str, mine: Cost, ours: Cost, whole: Tally) -> dict[str, Any]:
     return {
         "work": name,
-        "CPU s": used,
-        "CPU ratio": f"{used / one:.2f}",
-        "wall s": wall,
-        "peak MB": f"{peak:,.0f}",
-        "equal": "yes" if found == whole else "NO",
+        "CPU s": mine.used.cpu,
+        "CPU ratio": f"{mine.used.cpu / ours.used.cpu:.2f}",
+        "more s": mine.used.cpu - ours.used.cpu,
+        "wall s": mine.wall,
+        "all MB": f"{mine.used.megabytes:,.0f}",
+        "a worker MB": f"{mine.used.worker:,.0f}",
+        "equal": "yes" if mine.tally == whole == ours.tally else "NO",
     }
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import datetime
 import json
 import os
 import secrets
@@ -32,15 +33,18 @@ import numpy as np
 
 from ldpkit.client.collection import Collection
 from ldpkit.client.upload import UploadHeader
+from ldpkit.collector.database import open_database
+from ldpkit.collector.remote import Collector
+from ldpkit.collector.tokens import ADMIN, new_token
 from ldpkit.protocols.collection.building import compile_toml, mechanism_of
 from ldpkit.protocols.collection.files import seal
 
 DOMAIN = 128
-TOML = b"""
+TOML = """
 id = "load"
 version = 1
 purpose = "To see how much it takes."
-rounds = {every = "once", start = 2026-01-01}
+rounds = {every = "%s", start = %s, count = %d}
 [[questions]]
 id = "page"
 text = "Which page?"
@@ -49,6 +53,7 @@ mechanism = "olh"
 epsilon = 1
 """
 CONNECTIONS = 64
+ROUNDS, SLICE = 6, 5  # of a soak, and the seconds between two looks at the memory
 
 
 class Load(NamedTuple):
@@ -134,11 +139,17 @@ async def send(port: int, path: str, bodies: list[bytes], rate: float | None = N
 class Reports:
     """Reports of new devices, as either server wants them."""
 
-    def __init__(self) -> None:
-        self.envelope = seal(compile_toml(TOML))
-        question = Collection.read(self.envelope).question("page")
-        self.mechanism = mechanism_of(question)
-        self.header = UploadHeader(1, 0, 0, question.fingerprint).encode()
+    def __init__(self, every: str = "once", start: datetime.date = datetime.date(2026, 1, 1)) -> None:
+        text = TOML % (every, start.isoformat(), 1 if every == "once" else 100)
+        self.envelope = seal(compile_toml(text.encode()))
+        self._question = Collection.read(self.envelope).question("page")
+        self.mechanism = mechanism_of(self._question)
+        self.round = 0
+
+    @property
+    def header(self) -> bytes:
+        """What uploads of the present round begin with."""
+        return UploadHeader(1, 0, self.round, self._question.fingerprint).encode()
 
     def made(self, count: int) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint64]], bytes]:
         """Return ids and reports."""
@@ -243,39 +254,69 @@ def _row(batch: int, label: str, load: Load, plain: Load) -> None:
     )
 
 
+class Moment(NamedTuple):
+    """What a soak has seen."""
+
+    minutes: float
+    memory: float
+    ids: int
+    reports: int
+
+
 def soak(minutes: float, figure: Path) -> None:
-    """Send at half the highest rate for some minutes, and watch the memory."""
-    reports = Reports()
+    """Send at half the highest rate, in six rounds that are closed one by one, and watch the memory."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    reports = Reports("daily", today - datetime.timedelta(days=ROUNDS - 1))
     with tempfile.TemporaryDirectory() as name, collector(Path(name), reports) as (process, port):
-        top = measure(process, port, UPLOAD, reports.uploads(2000, 10), 10)
+        connection = open_database(Path(name) / "data").connect()
+        admin = new_token(connection, "soak", ADMIN)
+        connection.close()
+        warm = measure(process, port, UPLOAD, reports.uploads(200, 10), 10)  # kernels are loaded now
+        top = measure(process, port, UPLOAD, reports.uploads(4000, 10), 10)
         rate = top.reports / top.seconds / 2 / 10
         print(f"half of the highest rate: {10 * rate:,.0f} reports a second")
-        seen: list[tuple[float, float, int]] = []
-        start, sent = time.perf_counter(), 0
-        while time.perf_counter() - start < 60 * minutes:
-            bodies = reports.uploads(max(1, round(rate * 10)), 10)
+        seen: list[Moment] = []
+        start, sent = time.perf_counter(), warm.reports + top.reports
+        while (now := time.perf_counter() - start) < 60 * minutes:
+            if now > 60 * minutes * (reports.round + 1) / ROUNDS:
+                closing = time.perf_counter()
+                Collector(f"http://127.0.0.1:{port}", admin).close("load", reports.round)
+                print(f"round {reports.round} closed in {time.perf_counter() - closing:.1f} s", flush=True)
+                reports.round += 1
+            bodies = reports.uploads(max(1, round(rate * SLICE)), 10)
             asyncio.run(send(port, UPLOAD, bodies, rate))
             sent += 10 * len(bodies)
-            seen.append(((time.perf_counter() - start) / 60, memory_of(process), sent))
-            print(f"{seen[-1][0]:6.1f} min {seen[-1][1]:8.1f} MB {sent:>12,} reports", flush=True)
+            ids = int(metric(port, "ldpkit_ids"))
+            seen.append(Moment((time.perf_counter() - start) / 60, memory_of(process), ids, sent))
+            print(
+                f"{seen[-1].minutes:6.1f} min {seen[-1].memory:8.1f} MB {ids:>12,} ids {sent:>12,} reports",
+                flush=True,
+            )
         _draw(seen, figure)
 
 
-def _draw(seen: list[tuple[float, float, int]], figure: Path) -> None:
+def metric(port: int, name: str) -> str:
+    """Return what the service says of one of its counters."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as stream:
+        text: str = stream.read().decode()
+    return next(line.split()[1] for line in text.splitlines() if line.startswith(f"{name} "))
+
+
+def _draw(seen: list[Moment], figure: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    minutes, memory, sent = np.array(seen).T
+    minutes, memory, ids, _ = np.array(seen).T
     made, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
     axes.plot(minutes, memory, label="resident memory")
-    axes.plot(minutes, memory[0] + 8 * (sent - sent[0]) / 1e6, "--", label="8 bytes for each new id")
+    axes.plot(minutes, 8 * ids / 1e6, "--", label="ids of the open round, 8 bytes each")
     axes.set(
         xlabel="minutes",
         ylabel="megabytes",
         ylim=(0, None),
-        title="The collector at half of its highest rate",
+        title="The collector at half of its highest rate, six rounds",
     )
     axes.legend()
     made.savefig(figure, dpi=120)
@@ -298,14 +339,11 @@ def stored(count: int) -> None:
         with collector(folder, reports) as (process, port):
             ready, cpu = time.perf_counter() - start, cpu_of(process)
             asyncio.run(send(port, UPLOAD, first))
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as stream:
-                text = stream.read().decode()
-            again = next(line for line in text.splitlines() if line.startswith("ldpkit_duplicates_total"))
-            held = next(line for line in text.splitlines() if line.startswith("ldpkit_ids "))
+            again, held = metric(port, "ldpkit_duplicates_total"), metric(port, "ldpkit_ids")
             measure(process, port, UPLOAD, reports.uploads(20, 10_000), 10_000)
             full = measure(process, port, UPLOAD, reports.uploads(100, 10_000), 10_000)
             print(f"start-up: {ready:.1f} s, {cpu:.1f} CPU s; memory {memory_of(process):,.0f} MB")
-            print(f"{held}; 10,000 sent again: {again}")
+            print(f"{int(held):,} ids; 10,000 sent again, {int(again):,} of them duplicates")
             print(f"CPU us a report: {empty.microseconds:.3f} empty, {full.microseconds:.3f} full")
             print(f"reports/s: {empty.rate:,.0f} empty, {full.rate:,.0f} full")
 

@@ -23,7 +23,7 @@ TURNS = 3
 ORACLES = ("grr", "sue", "oue", "blh", "olh", "ss")
 SIDES = ("device", "collector")
 TARGETS = {("grr", "device"): 50, ("sue", "device"): 30, ("oue", "device"): 30, ("olh", "collector"): 1000}
-"""How many times faster than both packages, by oracle and side."""
+"""How many times faster than every package, by oracle and side."""
 
 SIZES = ((1_000_000, 128), (1_000_000, 1024), (10_000_000, 128))
 
@@ -98,7 +98,7 @@ def _row(oracle: str, side: str, found: dict[str, float]) -> dict[str, Any]:
     row["target"] = ""
     if least is not None:
         met = "met" if packages and min(packages) >= least else "MISSED" if packages else "no package here"
-        row["target"] = f">= {least} x both packages: {met}"
+        row["target"] = f">= {least} x every package: {met}"
     return row
 
 

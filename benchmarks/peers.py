@@ -1,4 +1,4 @@
-"""The six oracles elsewhere: a plain Python loop over users, multi-freq-ldpy and pure-ldp.
+"""The six oracles elsewhere: a plain Python loop over users, multi-freq-ldpy, ldp-toolbox and pure-ldp.
 
 Each function takes the name of an oracle and returns its device, which makes the list of
 reports of some values, and its collector, which makes estimates of such a list. What a
@@ -123,9 +123,29 @@ def _pure(name: str) -> Peer:
     )
 
 
+def _toolbox(name: str) -> Peer:
+    from ldp_toolbox.protocols.frequency.grr import GeneralizedRandomizedResponse
+    from ldp_toolbox.protocols.frequency.lh import LocalHashing
+    from ldp_toolbox.protocols.frequency.ss import SubsetSelection
+    from ldp_toolbox.protocols.frequency.ue import UnaryEncoding
+
+    known: dict[str, tuple[Any, dict[str, Any]]] = {
+        "grr": (GeneralizedRandomizedResponse, {}),
+        "sue": (UnaryEncoding, {"optimal": False}),
+        "oue": (UnaryEncoding, {"optimal": True}),
+        "blh": (LocalHashing, {"optimal": False}),
+        "olh": (LocalHashing, {"optimal": True}),
+        "ss": (SubsetSelection, {}),
+    }
+    kind, options = known[name]
+    protocol = kind(K, EPSILON, **options)
+    return lambda values: [protocol.obfuscate(value) for value in values], protocol.estimate
+
+
 PEERS: dict[str, Callable[[str], Peer]] = {
     "Python loop": loop,
     "multi-freq-ldpy": _multi_freq,
+    "ldp-toolbox": _toolbox,
     "pure-ldp": _pure,
 }
 """By name, the slowest to install last."""

@@ -195,7 +195,7 @@ def test_hooks_are_there_and_are_called_from_below() -> None:
     used: dict[str, set[str]] = {name: set() for name in HOOKS}
     for module, _, tree in _trees():
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and _called(node) == "call_up":
+            if isinstance(node, ast.Call) and _called(node) in ("call_up", "MethodAbove"):
                 named = node.args[0]
             elif isinstance(node, ast.Subscript) and _words(node.value) == {"HOOKS"}:
                 named = node.slice

@@ -1,4 +1,4 @@
-/* Golden vectors for client.c: reads the lines of `ldpkit spec vectors --lines`, prints ids and reports. */
+/* Golden vectors for client.c and forms.c: reads the lines of `ldpkit spec vectors --lines`, prints ids and reports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,9 @@ static struct { char *name, *value; int used; } fields[64];
 static int count;
 int refused;
 static uint8_t *noise, *report; /* random bytes that are left, and what is reported */
-static size_t left, length, room;
+static size_t left, length, room, integers;
+static void *lent[256]; /* what scratch() has given out for this line */
+static int lent_count;
 
 void require(int holds) { if (!holds) refused = 1; }
 
@@ -54,6 +56,51 @@ int pair(const char *name, u64 *to) {
     return comma ? 2 : 1;
 }
 
+uint8_t *scratch(size_t size) {
+    uint8_t *made = calloc(size + 1, 1);
+    if (!made || lent_count == 256) abort();
+    return lent[lent_count++] = made;
+}
+
+/* Numbers with commas and semicolons; `columns`, if given, is how many there are before each semicolon. */
+static Words array(const char *name, size_t *columns) {
+    char *from = text(name);
+    Words made = {NULL, 0};
+    size_t most = 1, column = 0;
+    if (!from) { refused = 1; return made; }
+    for (char *each = from; *each; each++) most += *each == ',' || *each == ';';
+    require((integers += most) <= 4096);
+    if (refused) return made;
+    made.of = (u64 *)scratch(most * sizeof(u64));
+    for (;; from++) {
+        size_t size = strcspn(from, ",;");
+        made.of[made.count++] = digits(from, size);
+        column++;
+        from += size;
+        if (*from == ',') continue;
+        if (!columns) { require(!*from); return made; }
+        if (made.count == column) *columns = column;
+        require(column == *columns);
+        column = 0;
+        if (!*from) return made;
+    }
+}
+
+Words words(const char *name) { return array(name, NULL); }
+
+Words rows(const char *name, size_t *columns) {
+    Words made;
+    *columns = 1;
+    made = array(name, columns);
+    require(*columns >= 2 && made.count >= 2 * *columns);
+    for (size_t start = 0; !refused && start < made.count; start += *columns) {
+        u128 sum = 0;
+        for (size_t i = start; i < start + *columns; i++) { require(made.of[i] >= 1); sum += made.of[i]; }
+        require(sum == WORD);
+    }
+    return made;
+}
+
 int is_allowed(void) { /* whether the form is right and has no field that is not known */
     for (int i = 0; i < count; i++) require(fields[i].used);
     return !refused;
@@ -84,7 +131,7 @@ void put(u64 value, int size) {
 /* What a device has kept, in hex: its coins or its permanent report. */
 uint8_t *kept_bytes(const char *name, size_t size) {
     char *hex = text(name);
-    uint8_t *made = calloc(size + 1, 1);
+    uint8_t *made = scratch(size);
     require(hex && strlen(hex) == 2 * size);
     for (size_t i = 0; !refused && i < size; i++) require(sscanf(hex + 2 * i, "%2hhx", made + i) == 1);
     return made;
@@ -95,7 +142,7 @@ int main(void) {
     size_t size = 0;
     while (getline(&line, &size, stdin) > 0) {
         char *id = strtok(line, " \n"), *form = strtok(NULL, " \n"), *stage, *hex;
-        count = refused = 0; length = 0;
+        count = refused = lent_count = 0; length = integers = 0;
         for (char *each; (each = strtok(NULL, " \n"));) {
             char *equals = strchr(each, '=');
             if (!equals || count == 64) { refused = 1; continue; }
@@ -107,14 +154,15 @@ int main(void) {
         left = hex ? strlen(hex) / 2 : 0;
         uint8_t *bytes = noise = malloc(left + 1);
         for (size_t i = 0; i < left; i++) require(sscanf(hex + 2 * i, "%2hhx", bytes + i) == 1);
-        if (!draw(form, stage ? stage : "draw")) printf("%s -\n", id);
-        else if (refused) printf("%s refused\n", id);
+        /* A client that lacks a form prints '-' for it; here every form is known, and another is refused. */
+        if (!draw(form, stage ? stage : "draw") || refused) printf("%s refused\n", id);
         else {
             printf("%s ", id);
             for (size_t i = 0; i < length; i++) printf("%02x", report[i]);
             printf("\n");
         }
         free(bytes);
+        while (lent_count) free(lent[--lent_count]);
     }
     free(line); free(report);
     return 0;

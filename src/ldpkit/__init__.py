@@ -1,7 +1,6 @@
-"""ldpkit collects statistics from people without ever holding their data.
+"""ldpkit collects statistics from people without ever holding their data: local differential privacy.
 
-Local differential privacy, whole: choose a mechanism and a budget, privatize on the
-device, collect, estimate with error bars, and show that the promise holds.
+Choose a mechanism and a budget, privatize on the device, collect, estimate with error bars, audit a promise.
 
 Examples
 --------
@@ -17,12 +16,10 @@ from __future__ import annotations
 
 import importlib
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False  # typing itself would take longer to load than all else that starts a command
 if TYPE_CHECKING:
-    from typing import Any
-
     import ldpkit.bench as bench
     import ldpkit.testing as testing
     from ldpkit.assurance.adversary.compare import Risks, risk
@@ -279,16 +276,13 @@ __all__ = [
     "utility",
 ]
 
-# Where each public name lives. Resolved on first use, so that `import ldpkit` and the
-# command line's --help load nothing that they do not need.
+# Where each public name lives; imported on first use, so that `import ldpkit` and --help load no more.
 _HOMES = {
-    "": ("bench", "testing"),
     "assurance.adversary.compare": ("Risks", "risk"),
     "assurance.adversary.risk_record": ("Risk",),
     "assurance.audit.audit": ("Audit", "audit"),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
-    "core": ("errors", "random"),
     "core.domains.categorical": ("CategoricalDomain",),
     "core.domains.cellgrid": ("CellGrid",),
     "core.domains.circle": ("CircleDomain", "WrappedWarning"),
@@ -383,23 +377,22 @@ _HOMES = {
     "simulation.trajectories": ("TrajectoryEvaluation", "evaluate_trajectories"),
     "mechanisms.tally": ("Tally",),
 }
+_NAMESPACES = {  # modules that are public as a whole
+    "bench": "bench",
+    "errors": "core.errors",
+    "plan": "planning.public",
+    "random": "core.random",
+    "testing": "testing",
+}
 
 
-# `ldpkit.plan` is a namespace of functions whose module lies with the planning.
-_NAMESPACES = {"plan": "ldpkit.planning.public"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _NAMESPACES:
-        globals()[name] = importlib.import_module(_NAMESPACES[name])
-        return globals()[name]
-    for home, names in _HOMES.items():
-        if name in names:
-            path = f"ldpkit.{home}".rstrip(".")
-            found = None if home in ("", "core") else getattr(importlib.import_module(path), name)
-            globals()[name] = found or importlib.import_module(f"{path}.{name}")
-            return globals()[name]
-    raise AttributeError(f"module 'ldpkit' has no attribute {name!r}")
+def __getattr__(name: str) -> object:
+    home = next((home for home, names in _HOMES.items() if name in names), _NAMESPACES.get(name))
+    if home is None:
+        raise AttributeError(f"module 'ldpkit' has no attribute {name!r}")
+    module = importlib.import_module(f"ldpkit.{home}")
+    globals()[name] = found = module if name in _NAMESPACES else getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -54,7 +54,7 @@ def test_from_an_idea_to_a_signed_file(run, tmp_path):
     assert "signed with another key" in run("collection", "check", signed, "--key", other, code=2).error_line
     shown = run("collection", "show", signed).out
     assert "How do you travel to work?" in shown
-    assert "Who guesses from the report is right in" in shown
+    assert "Guessing from the report succeeds in" in shown
     changed = json.loads(signed.read_text())
     changed["collection"]["questions"][1]["parameters"]["epsilon"] = 0.4
     (tmp_path / "forged.json").write_text(json.dumps({"collection": changed["collection"]}))

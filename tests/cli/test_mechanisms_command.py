@@ -92,7 +92,7 @@ def test_a_mechanism_that_needs_more_than_epsilon_still_has_its_row(run, monkeyp
     [
         (("--epsilon", "0"), "epsilon must be positive and finite, got 0.0"),
         (("--domain", "1"), "at least 2 values"),
-        (("--domain", "many"), "the domain 'many' is no size: give a size, labels"),
+        (("--domain", "many"), "the domain 'many' is not a size: give a size, comma-separated labels"),
         (("--domain", "a,,b"), "label 2 of the domain 'a,,b' is empty"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ldpkit.client.canonical import LARGEST_INTEGER, MOST_BYTES, canonical, read_json
-from ldpkit.core.errors import FileFormatError, InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 
 # Appendix B of RFC 8785: the bits of a double, and how it is written.
 NUMBERS = """
@@ -151,3 +151,12 @@ def test_what_has_no_canonical_form(value, said):
         deep = [deep]
     with pytest.raises(InvalidParameterError, match="deep"):
         canonical(deep)
+
+
+def test_text_is_read_like_bytes_and_nothing_else_is():
+    assert read_json('{"a": "ü"}') == read_json('{"a": "ü"}'.encode()) == {"a": "ü"}
+    with pytest.raises(FileFormatError, match="is not UTF-8 text"):
+        read_json('"\ud800"')
+    for wrong in (None, 5, {"a": 1}):
+        with pytest.raises(InvalidInputError, match="must be bytes or text, got"):
+            read_json(wrong)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,15 @@ def test_there_are_thousands_for_every_mechanism_and_they_are_small_enough():
     assert {group["sampler"]["form"] for group in GROUPS.values()} == FORMS.keys()
     assert sum(len(group["vectors"]) for group in GROUPS.values()) > 8000
     assert sum(path.stat().st_size for path in FOLDER.glob("*.json")) < 2_000_000
+
+
+def test_the_table_of_the_specification_counts_what_is_there():
+    told = (FOLDER.parent / "README.md").read_text()
+    rows = dict(re.findall(r"^\| (\w+) \| ([\d,]+) \|", told, re.M))
+    for name in {group["mechanism"] for group in GROUPS.values()}:
+        count = sum(len(group["vectors"]) for group in FILES[name])
+        assert rows[name] == str(count), "run script/vectors --write"
+    assert f"| forged, refused | {len(FILES['forged']):,} |" in told
 
 
 def test_the_reference_samplers_make_every_vector():

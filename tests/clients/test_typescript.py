@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,16 @@ def test_the_files_that_ship_are_what_the_sources_give() -> None:
 
 
 def test_the_core_is_small_and_the_readme_says_how_small() -> None:
-    assert len(gzip.compress((WEB / "ldpkit.js").read_bytes(), 9)) <= 10_000
+    """A test of `vectors.test.mjs` says what it carries; compressors differ by a few dozen bytes."""
     told = (CLIENT / "README.md").read_text()
-    for name in ("ldpkit.js", "ldpkit-all.js"):
-        assert f"| `{name}` | {(WEB / name).stat().st_size:,} |" in told
+    for name, most in (("ldpkit.js", 10_000), ("ldpkit-all.js", 12_500)):
+        contents = (WEB / name).read_bytes()
+        size = len(gzip.compress(contents, 9))
+        assert size <= most
+        row = re.search(rf"\| `{name}` \| ([\d,]+) \| ([\d,]+) \|", told)
+        assert row is not None
+        assert int(row[1].replace(",", "")) == len(contents)
+        assert abs(int(row[2].replace(",", "")) - size) < 50
 
 
 def test_the_lock_file_names_no_registry() -> None:

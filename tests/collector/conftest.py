@@ -1,16 +1,13 @@
-"""A real PostgreSQL for the tests, from the PyPI package pgserver, which never runs it as root."""
+"""A real PostgreSQL for the tests."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
-import warnings
-from pathlib import Path
 
 import pytest
 
+from collector.postgresql import postgres_running
 from ldpkit.collector.database import open_database
 
 
@@ -18,21 +15,16 @@ from ldpkit.collector.database import open_database
 def postgres():
     """A server; in CI it must run, elsewhere it may be missing."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import pgserver
-            import psycopg  # noqa: F401
+        import psycopg  # noqa: F401
+
+        running = postgres_running()
+        server = running.__enter__()
     except ImportError as error:
         if os.environ.get("CI") and sys.version_info < (3, 13):
             raise
         pytest.skip(f"no PostgreSQL here: {error}")
-    folder = Path(tempfile.mkdtemp(prefix="ldpkit-pg-"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        server = pgserver.get_server(folder / "pg", cleanup_mode="delete")
     yield server
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    running.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +33,8 @@ def new_postgres(postgres):
     made = []
 
     def make() -> str:
-        name = f"test{len(made)}"
-        made.append(name)
-        postgres.psql(f"CREATE DATABASE {name};")
-        return postgres.get_uri(name)
+        made.append(f"test{len(made)}")
+        return postgres.create(made[-1])
 
     return make
 

@@ -58,7 +58,7 @@ def serving(*words: str, data: Path | str, port: int | None = None) -> Iterator[
         process = subprocess.Popen(command, stdout=stream, stderr=subprocess.STDOUT, text=True)
     url = f"http://127.0.0.1:{chosen}"
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600  # a busy machine is no failure
         while True:
             if process.poll() is not None:
                 raise RuntimeError(log.read_text())

@@ -40,7 +40,7 @@ def test_the_service_runs_on_postgresql_and_ends_when_told(new_postgres, tmp_pat
     with serving(str(tmp_path / "survey.json"), data=address) as service:
         client = Client.fetch(service.url, "survey", tmp_path / "device.db")
         client.answer("commute", "bike")
-        assert client.flush().accepted == 1
+        assert client.flush(patience=60).accepted == 1
         with pytest.raises(RuntimeError, match="another service writes to"), serving(data=address):
             pass
         assert service.stop() == 0

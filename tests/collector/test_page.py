@@ -279,3 +279,24 @@ def test_a_body_that_does_not_arrive_is_cut(site):
 
     assert asyncio.run(both()) == [408, 400]
     assert uploads.problems == {"too-slow": 1, "malformed-upload": 1}
+
+
+def test_who_is_sent_away_hears_when_to_return(site):
+    """A page of another origin may read it, and so may one that is sent away at the door."""
+    front = Front(Uploads(Limits()), site, most_connections=1)  # nobody has attached a writer
+    status, headers, _ = call(front, "POST", "/v1/collections/kinds/reports")
+    assert (status, headers["retry-after"]) == (503, "2")
+    assert headers["access-control-expose-headers"] == "retry-after"
+    front.connections = {1, 2}
+    for path in ("/v1/collections/kinds/reports", "/healthz"):
+        status, headers, body = call(front, "POST", path)
+        assert (status, headers["retry-after"], headers["connection"]) == (503, "2", "close")
+        assert headers["access-control-allow-origin"] == "*"
+        assert b"too many connections" in body
+
+
+def test_metrics_are_whole_numbers(site, monkeypatch):
+    monkeypatch.setattr(site.service.writer, "reports", 1_234_567)
+    body = call(site, "GET", "/metrics")[2].decode()
+    assert "\nldpkit_reports_total 1234567\n" in body
+    assert "\nldpkit_writer_alive 1\n" in body

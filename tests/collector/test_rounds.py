@@ -7,9 +7,11 @@ import datetime
 import pytest
 
 from client.collecting import collection_file
+from collector.attacks.clock import jump_clock
 from collector.inside import inside
 from ldpkit.client.collection import Collection
 from ldpkit.client.upload import UploadHeader
+from ldpkit.collector import closing
 from ldpkit.collector.asked import LATE_ROUNDS, Entry, asked_of
 from ldpkit.collector.closing import Closing
 from ldpkit.collector.database import SqliteDatabase
@@ -69,14 +71,14 @@ def test_rounds_are_overdue_only_long_after_their_end(entry):
 
 def test_a_clock_that_jumps_closes_nothing_until_it_has_stayed():
     now, steady, closed = [FIRST], [0.0], []
-    closing = Closing(lambda: closed.append(now[0]), lambda: now[0], lambda: steady[0])
+    hourly = Closing(closed.append, lambda: now[0], lambda: steady[0])
 
     def hour(jump=datetime.timedelta(0)):
         steady[0] += 3600
         now[0] += datetime.timedelta(hours=1) + jump
-        return closing.check()
+        return hourly.check()
 
-    assert closing.check()
+    assert hour()
     assert hour()
     assert not hour(60 * DAY)  # it leaps ahead
     assert not hour(-60 * DAY)  # and is set right: nothing was closed in between
@@ -95,7 +97,7 @@ def test_overdue_rounds_are_closed_and_late_answers_refused_only_then(tmp_path):
         entry = service.service.shelf.get("survey")
         now[0] += 40 * DAY  # the clock leaps: late answers are still taken
         entry.accept(_header_of(entry, 0), now[0])
-        service.service.close_overdue()
+        service.service.close_overdue(now[0])
         assert service.service.shelf.get("survey").closed == frozenset(range(34))
         with pytest.raises(HttpProblem, match="round 0 is closed"):
             service.service.shelf.get("survey").accept(_header_of(entry, 0), now[0])
@@ -108,6 +110,13 @@ def test_overdue_rounds_are_closed_and_late_answers_refused_only_then(tmp_path):
                 (0, 10),
                 (0, 10),
             ]
+
+
+def test_no_leap_of_the_clock_loses_an_answer_or_closes_a_round(monkeypatch):
+    """Days of uploads, hourly checks and restarts; with a clock that is always believed, rounds are lost."""
+    assert jump_clock(40, 7).problems == []
+    monkeypatch.setattr(closing, "_JUMP", float("inf"))
+    assert any("is closed in round" in each for each in jump_clock(40, 7).problems)
 
 
 def _header_of(entry, number):

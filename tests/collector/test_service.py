@@ -17,7 +17,9 @@ from collector.serving import serving
 from ldpkit.client.client import Client
 from ldpkit.client.collection import Collection
 from ldpkit.client.upload import UploadHeader, encode_upload
+from ldpkit.collector.database import open_database
 from ldpkit.collector.remote import Collector
+from ldpkit.collector.serve import ServeSettings, serve
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 from ldpkit.protocols.collection.building import mechanism_of
 
@@ -89,7 +91,7 @@ def test_a_device_answers_and_is_counted_once(running, tmp_path):
     client = Client.fetch(running.url, "survey", tmp_path / "device.db")
     for question, value in (("commute", "bike"), ("age", 33.5), ("app", 7)):
         client.answer(question, value)
-    assert client.flush().accepted == 3
+    assert client.flush(patience=60).accepted == 3
     analyst = Collector(running.url, running.tokens["analyst"])
     before = analyst.progress("survey")
     for answer in client.answers():  # a device that never heard back sends it again
@@ -200,6 +202,15 @@ def test_a_second_service_on_the_same_database_refuses(running):
         serving(data=running.folder / "data"),
     ):
         pass
+
+
+def test_a_port_that_is_taken_is_refused_before_tokens_are_shown(running, tmp_path):
+    port = int(running.url.rpartition(":")[2])
+    told = []
+    with pytest.raises(LdpkitError, match=rf"cannot listen on 127.0.0.1:{port} \(Address already in use\)"):
+        serve(open_database(tmp_path), [], ServeSettings(port=port), told.append)
+    assert told == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_page_says_what_is_asked_and_nothing_of_anybody(running, answered):

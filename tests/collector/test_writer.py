@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 import time
 
@@ -184,20 +183,9 @@ def test_a_moved_database_file_is_noticed(tmp_path):
         (tmp_path / "away.db-wal").rename(tmp_path / "collector.db-wal")
 
 
-def _start(postgres):
-    deadline = time.monotonic() + 90
-    while True:
-        try:
-            postgres.ensure_postgres_running()
-            return
-        except (AssertionError, subprocess.SubprocessError):  # it is still ending, or slow to start
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.3)
-
-
-def test_postgresql_gone_and_back(postgres, new_postgres):
-    """The server is killed under load: 503, then recovery, with nothing lost or counted twice."""
+@pytest.mark.parametrize("victim", ["stopped server", "server", "backend"])
+def test_postgresql_gone_and_back(postgres, new_postgres, victim):
+    """The server ends or is killed: 503, then recovery, with nothing lost or counted twice."""
     from ldpkit.collector.database import open_database
 
     database = open_database(new_postgres())
@@ -206,12 +194,16 @@ def test_postgresql_gone_and_back(postgres, new_postgres):
         for step in range(6):
             ids = range(100 * step, 100 * step + 100)
             if step == 2:
-                os.kill(postgres.get_pid(), signal.SIGINT)  # ends every connection
+                if victim == "backend":  # the server ends every other one too, and recovers
+                    ((pid,),) = service.service.writer.call(lambda c: c.execute("SELECT pg_backend_pid()"))
+                    os.kill(pid, signal.SIGKILL)
+                else:
+                    os.kill(postgres.pid, signal.SIGINT if victim == "stopped server" else signal.SIGKILL)
             found = service.send(ids)
             if isinstance(found, Counted):
                 acknowledged |= set(ids)
-            if step == 3:
-                _start(postgres)
+            if step == 3 and victim != "backend":
+                postgres.start()
         assert len(acknowledged) < 600, "the server was never gone"
         deadline = time.monotonic() + 60
         while isinstance(found := service.send(range(600)), HttpProblem):

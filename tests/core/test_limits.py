@@ -12,11 +12,15 @@ from ldpkit.simulation.populations import from_spec
 
 
 @pytest.mark.parametrize(
-    ("read", "asked", "needed"),
-    [(load_numbers, "gaussian:n=100000000", "6104M"), (from_spec, "zipf:k=67108864,n=8", "3072M")],
+    ("read", "small", "asked", "needed"),
+    [
+        (load_numbers, "gaussian:n=8", "gaussian:n=100000000", "6104M"),
+        (from_spec, "zipf:k=8,n=8", "zipf:k=67108864,n=8", "3072M"),
+    ],
 )
-def test_large_populations_are_refused_before_memory_is_taken(read, asked, needed, monkeypatch):
+def test_large_populations_are_refused_before_memory_is_taken(read, small, asked, needed, monkeypatch):
     monkeypatch.delenv("LDPKIT_MEMORY", raising=False)
+    read(small)  # what is imported at first is not meant
     tracemalloc.start()
     try:
         with pytest.raises(InvalidParameterError, match=f"ask for fewer, or set LDPKIT_MEMORY={needed}"):

@@ -52,7 +52,7 @@ def test_files_may_say_themselves_what_made_them(lake):
     assert found["app"].mechanism == OLH
     assert found["mood"].mechanism == GRR
     assert found["mood"].provenance.known == 4 * 3000
-    with pytest.raises(LdpkitError, match="do not mix"):
+    with pytest.raises(LdpkitError, match=r"mood.* holds .*GRR.*, and .*app.*part-0.*OLH.*do not mix"):
         tally(folder)
 
 
@@ -143,6 +143,10 @@ def test_refusals_say_what_is_wrong_before_a_report_is_read(lake, tmp_path):
     file = tmp_path / "a.parquet"
     pq.write_table(pa.table({"report": pa.array([], pa.binary()), "x": pa.array([], pa.float64())}), file)
     assert tally(file, OLH).total().n == 0
+    described = tmp_path / "empty" / "a.parquet"
+    write_table(described, OLH, OLH.decode(b""))
+    with pytest.raises(InvalidInputError, match="the files hold no reports: there is nothing to count"):
+        tally(described).total()
     with pytest.raises(InvalidInputError, match="does not say what made its reports"):
         tally(file)
     with pytest.raises(InvalidInputError, match="there is no file"):
@@ -233,3 +237,16 @@ def test_spark_without_java_says_what_to_install(monkeypatch, tmp_path):
     pytest.importorskip("pyspark")
     with pytest.raises(InvalidInputError, match="the search path has none"):
         start_session("local[1]")
+
+
+@pytest.mark.parametrize("engine", [tally, on_dask.tally], ids=["local", "dask"])
+def test_files_are_seen_to_pass(lake, engine):
+    told = []
+
+    def watch(items, total, label):
+        for item in items:
+            yield item
+            told.append((len(told) + 1, total, label))
+
+    engine(lake[0], by=["question"], watch=watch)
+    assert told == [(number, 8, "counting") for number in range(1, 9)]

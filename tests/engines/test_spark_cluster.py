@@ -6,7 +6,7 @@ All of it is one test, because a start of Spark costs more than everything that 
 from __future__ import annotations
 
 import os
-import shutil
+import pickle
 import sys
 
 import numpy as np
@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from engines import lakes
+from collector.serving import free_port
+from engines import accumulators, lakes
 from engines.lakes import GRR, OLH, make_lake
+from engines.running import check_java, run
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.engines import local
 from ldpkit.engines import spark as on_spark
@@ -29,14 +31,14 @@ BY = ["question", "day", "region"]
 
 
 @pytest.fixture(scope="module")
-def spark():
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17: on Debian openjdk-17-jre-headless")
+def spark(tmp_path_factory):
+    check_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark import cloudpickle as spark_pickle
     from pyspark.sql import SparkSession
 
-    spark_pickle.register_pickle_by_value(lakes)  # workers know the package, not the tests
+    for module in (lakes, accumulators):  # workers know the package, not the tests
+        spark_pickle.register_pickle_by_value(module)
     builder = SparkSession.builder.master("local[2,4]").appName("tests")  # a task may fail three times
     for name, value in {
         "spark.ui.enabled": "false",
@@ -45,6 +47,10 @@ def spark():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.memory": "512m",
+        "spark.local.dir": str(tmp_path_factory.mktemp("spark")),
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # the same Java serves Connect
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(free_port()),
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # for a short life
     }.items():
         builder = builder.config(name, value)
@@ -52,7 +58,8 @@ def spark():
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
-    spark_pickle.unregister_pickle_by_value(lakes)
+    for module in (lakes, accumulators):
+        spark_pickle.unregister_pickle_by_value(module)
 
 
 def plan_of(frame):
@@ -70,6 +77,8 @@ def test_spark_counts_as_one_process_does(spark, lake, tmp_path, repeats):
     _check_unique(spark, tmp_path)
     for repeat in range(repeats):
         _check_killed_worker(spark, folder, tmp_path / f"kill-{repeat}")
+    _check_accumulator(spark, folder, tmp_path)
+    _check_connect(spark, tmp_path / "connect")
     _check_stream(spark, tmp_path, failures=min(repeats, 5))
     counts = np.full(64, 3000)
     made = [on_spark.simulate(OLH, counts, seed=4, tasks=tasks, session=spark).total() for tasks in (1, 3)]
@@ -142,7 +151,30 @@ def _check_killed_worker(spark, folder, mark):
     found = merge(job, on_spark._collected(on_spark._from_paths(spark, job, files))).total()
     assert (mark / "killed").exists()
     assert found == local.tally(files, OLH).total()
-    assert job.accumulated() > found.n  # a counter that tasks change has counted some reports twice
+
+
+def _check_accumulator(spark, folder, tmp_path):
+    """The negative control: outputs of a stage are lost, its tasks run again, an accumulator adds twice."""
+    files = find_files(folder / "question=app")
+    lose = accumulators.delete_outputs(spark.conf.get("spark.local.dir"))
+    returned, accumulated = accumulators.tally_twice(spark, files, lose, tmp_path / "lost")
+    whole = local.tally(files, OLH).total()
+    assert returned == whole
+    assert accumulated.n > whole.n
+    assert accumulated != whole  # so the comparison that every engine must pass catches it
+
+
+def _check_connect(spark, folder):
+    """A client in another process, through the Connect server of this one's Java."""
+    make_lake(folder / "rows")
+    make_lake(folder / "blocks", kind="blocks")
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    done = run("connect", folder, f"sc://127.0.0.1:{port}")
+    assert done.returncode == 0, done.stderr[-2000:]
+    one = local.tally(folder / "rows", by=["question", "day"])
+    texts = {key: tally.to_bytes() for key, tally in one.items()}
+    found = pickle.loads((folder / "connect.pickle").read_bytes())
+    assert found == dict.fromkeys(("command", "paths", "rows", "blocks"), texts)
 
 
 def _check_stream(spark, tmp_path, failures):

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,20 +10,11 @@ import pytest
 
 from engines import lakes
 from engines.lakes import OLH
+from engines.running import run
 from ldpkit.mechanisms.tally import Tally
 from slow import slow
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
-PROGRAMS = Path(__file__).with_name("spark_programs.py")
-
-
-def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17: on Debian openjdk-17-jre-headless")
-    roots = [str(Path(__file__).parents[1]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots), "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, str(PROGRAMS), program, str(folder)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def make_files(folder: Path, number: int) -> Tally:
@@ -49,11 +36,26 @@ def test_a_stream_whose_driver_is_killed_counts_every_report_once(tmp_path, deat
     assert Tally.from_bytes((tmp_path / "result.tally").read_bytes()) == whole
 
 
-@pytest.mark.parametrize("repeat", slow(*range(10)))
-def test_an_executor_that_is_killed_changes_no_tally(tmp_path, repeat):
-    """A cluster of two Java processes, one of which dies, so this is for --slow only."""
+@pytest.mark.parametrize("kills", slow(10))
+def test_an_executor_that_is_killed_changes_no_tally(tmp_path, kills):
+    """A cluster of two Java processes, one of which dies in each job, so this is for --slow only."""
     whole = make_files(tmp_path / "files", 6)
-    done = run("executor", tmp_path)
+    done = run("executor", tmp_path, str(kills))
     assert done.returncode == 0, done.stderr[-2000:]
-    assert (tmp_path / "killed").exists()
-    assert Tally.from_bytes((tmp_path / "result.tally").read_bytes()) == whole
+    for kill in range(kills):
+        assert (tmp_path / str(kill) / "killed").exists()
+        assert Tally.from_bytes((tmp_path / str(kill) / "result.tally").read_bytes()) == whole
+
+
+@pytest.mark.slow
+def test_an_accumulator_counts_twice_what_a_lost_executor_had_done(tmp_path):
+    """The negative control: in the same job, which loses an executor, returned values are exact."""
+    whole = make_files(tmp_path / "files", 6)
+    done = run("accumulator", tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    returned, accumulated = (
+        Tally.from_bytes((tmp_path / f"{name}.tally").read_bytes()) for name in ("result", "accumulated")
+    )
+    assert returned == whole
+    assert accumulated.n > whole.n
+    assert accumulated != whole

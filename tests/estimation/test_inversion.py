@@ -9,9 +9,8 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.estimation.from_reports import Noise
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise
 from ldpkit.estimation.inversion import matrix_inversion
-from ldpkit.mechanisms.tally import ESTIMATORS
 
 SIX = [ldpkit.GRR, ldpkit.SUE, ldpkit.OUE, ldpkit.BLH, ldpkit.OLH, ldpkit.SS]
 every_kind = pytest.mark.parametrize("kind", SIX)

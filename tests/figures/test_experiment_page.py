@@ -1,4 +1,4 @@
-"""The HTML page and the figures: complete, self-contained, repeatable."""
+"""The page of a benchmark and the figures: complete, self-contained, repeatable, ties told as ties."""
 
 import re
 from xml.etree import ElementTree
@@ -10,7 +10,6 @@ from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.experiment import Experiment
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.figures.canvas import save_figure
-from ldpkit.figures.experiment_page import benchmark_page
 
 
 @pytest.fixture(scope="module")
@@ -26,49 +25,57 @@ def experiment():
 
 
 @pytest.fixture(scope="module")
-def rows(experiment):
-    return tuple(row for result in experiment.run() for row in result.rows)
+def found(experiment):
+    rows = tuple(row for result in experiment.run() for row in result.rows)
+    return Benchmark(experiment, rows, "a <b> & c", labels=("w", "x", "<y>", "z"))
 
 
-def made(experiment, rows):
-    return benchmark_page(Benchmark(experiment, rows, "a <b> & c"), command="ldpkit bench -d 'a <b>'")
-
-
-@pytest.fixture(scope="module")
-def page(experiment, rows):
-    return made(experiment, rows)
-
-
-def test_the_page_stands_alone(page):
+def test_the_page_stands_alone(found):
+    page = found.page(command="ldpkit bench -d 'a <b>'")
     assert "a &lt;b&gt; &amp; c" in page
     assert "ldpkit bench -d &#x27;a &lt;b&gt;&#x27;" in page
-    assert not re.search(r'(src|href)="?https?:', page.replace('xlink:href="#', ""))
-    assert page.count("<svg") == 2 * (
-        2 + 1 + 1
-    )  # per metric: two heat maps, the curves, truth against estimate
-    assert "Best combination" in page
+    assert not re.search(r'(src|href)="?https?:', page)
+    assert page.count("<svg") == 2  # for a page and for a phone
+    for epsilon in (0.5, 1.0):
+        for metric in ("mae", "kendall_tau"):
+            words = found.summary(epsilon, metric).best_in_words()
+            assert f"<strong>{words}</strong>" in page
+
+
+def test_one_best_or_those_that_tie(found):
+    clear = [
+        row._replace(value=row.value / 10 if row.protocol == "oue" else row.value) for row in found.measured
+    ]
+    best = found.with_rows(
+        row._replace(value=row.value * (1 if row.method == "none" else 9)) for row in clear
+    )
+    assert "oue with none has the smallest" in best.answer()
+    level = found.with_rows(row._replace(value=1.0 + 0.01 * (row.repeat % 2)) for row in found.measured)
+    assert "tie" in level.answer() or "too few to tell" in level.answer()
 
 
 @pytest.fixture(scope="module")
 def least():
-    return Experiment(np.array([500, 300]), [1.0], ["grr"], ["none"], ["mae"], repeats=2)
+    experiment = Experiment(np.array([500, 300]), [1.0], ["grr"], ["none"], ["mae"], repeats=2)
+    return Benchmark(experiment, tuple(row for result in experiment.run() for row in result.rows), "d")
 
 
 def test_the_page_is_the_same_each_time(least):
-    found = tuple(row for result in least.run() for row in result.rows)
-    assert made(least, found) == made(least, found)
+    assert least.page() == least.page()
 
 
 @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")])
 def test_figures_are_written_in_the_format_of_their_name(tmp_path, least, suffix, start):
     path = tmp_path / f"figure.{suffix}"
-    found = tuple(row for result in least.run() for row in result.rows)
-    save_figure(Benchmark(least, found, "d").figure(), path)
+    save_figure(least.figure(), path, alt="one & only")
     assert path.read_bytes().startswith(start)
     if suffix == "svg":
-        ElementTree.fromstring(path.read_text())
+        shown = ElementTree.fromstring(path.read_text())
+        assert shown.attrib["aria-label"] == "one & only"
+    if suffix == "png":
+        assert b"one & only" in path.read_bytes()
 
 
-def test_other_formats_are_refused(tmp_path, experiment, rows):
+def test_other_formats_are_refused(tmp_path, least):
     with pytest.raises(InvalidParameterError, match=r"\.png, \.svg or \.pdf"):
-        save_figure(Benchmark(experiment, rows, "d").figure(), tmp_path / "figure.gif")
+        save_figure(least.figure(), tmp_path / "figure.gif")

@@ -6,7 +6,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.cluster import ENGINE_RATIOS, MEASURED, MEASURED_ON, cluster, measure
+from ldpkit.planning.cluster import ENGINES, MEASURED, MEASURED_ON, STORED, cluster, measure
 
 OLH = ldpkit.OLH(1024, epsilon=1)
 
@@ -16,8 +16,8 @@ def test_costs_are_units_times_reports():
     unit = MEASURED["olh"]
     cost = unit.report + 1024 * unit.value
     assert plan.reports == 10**9
-    assert plan.core_hours == pytest.approx(10**9 * cost * ENGINE_RATIOS["dask"] / 3600e9)
-    assert plan.stored_bytes == pytest.approx(1.01e9 * OLH.report_bytes)
+    assert plan.core_hours == pytest.approx((ENGINES["dask"].seconds + cost * ENGINES["dask"].times) / 3600)
+    assert plan.stored_bytes == pytest.approx(STORED * 1e9 * OLH.report_bytes)
     rows = {row["cost"]: (row["amount"], row["unit"]) for row in plan.rows()}
     assert rows["network, mean over the day"] == (pytest.approx(8 * plan.stored_bytes / 86_400e6), "Mbit/s")
     assert plan.driver_bytes == 8 * 1024 * 4 * 1000 * 64

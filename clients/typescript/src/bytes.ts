@@ -20,6 +20,10 @@ export function littleEndian(value: number, count: number): Bytes {
   return bytes;
 }
 
+/** The whole number of some bytes, least significant first. */
+export const number = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((value, byte) => 256n * value + BigInt(byte), 0n);
+
 /** Fields one after the other, each behind its length in eight bytes, big-endian. */
 export function pack(...fields: (Uint8Array | string)[]): Bytes {
   return concat(

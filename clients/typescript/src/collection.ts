@@ -1,7 +1,7 @@
 import { fromHex, hex } from "./bytes.js";
 import { requireCrypto } from "./crypto.js";
 import { type Answer, type Device, DeviceStore } from "./device.js";
-import { insist } from "./errors.js";
+import { insist, take } from "./errors.js";
 import {
   type Asked,
   type Checked,
@@ -11,6 +11,7 @@ import {
   readFile,
   roundAt,
 } from "./file.js";
+import { isWhole } from "./fields.js";
 import { drawnQuestions, uploadId } from "./labels.js";
 import { type Ledger, ledgerOf, total } from "./ledger.js";
 import { placeOf, type Value } from "./places.js";
@@ -74,21 +75,19 @@ export class Collection {
 
   readonly #asked: Asked[];
   readonly #device: DeviceStore;
-  readonly #url: string;
   readonly #options: Options;
   readonly #automatic = new AbortController();
   #timer?: ReturnType<typeof setTimeout>;
   #failures = 0;
   #until = 0;
 
-  private constructor(checked: Checked, device: DeviceStore, asked: string[], url: string, options: Options) {
+  private constructor(checked: Checked, device: DeviceStore, asked: Asked[], options: Options) {
     this.#device = device;
-    this.#url = url;
     this.#options = options;
     this.file = checked.form;
     this.digest = checked.digest;
     this.isSigned = checked.isSigned;
-    this.questions = this.#asked = checked.questions.filter(({ id }) => asked.includes(id));
+    this.questions = this.#asked = asked;
     if (options.automatic ?? typeof document !== "undefined") this.#watch();
     else this.close();
   }
@@ -96,8 +95,8 @@ export class Collection {
   /** Fetch a collection file and check it: signature, digest, rollback, and every epsilon from the sampler's integers. */
   static async fetch(url: string | URL, options: Options = {}): Promise<Collection> {
     requireCrypto();
-    const { href } = new URL(url, globalThis.location?.href);
-    return Collection.read(await getText(href, options.timeout), {
+    const href = addressOf("url", url);
+    return Collection.read(await getText(href, options?.timeout), {
       reports: `${href.replace(/\/?([?#].*)?$/, "")}/reports`,
       ...options,
     });
@@ -105,39 +104,47 @@ export class Collection {
 
   /** Read a collection file that is there already, such as one that came with an app; `reports` says where answers go. */
   static async read(text: string, options: Options = {}): Promise<Collection> {
+    const href = addressOf("reports", options?.reports);
+    const { store, cap, timeout = 0 } = options;
+    take(
+      /^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href),
+      "reports",
+      href,
+      "an address with https",
+      "insecure-context",
+    );
+    take(
+      store ? (store as Partial<Store>).swap : globalThis.indexedDB,
+      "store",
+      store,
+      "a store, such as new FileStore(folder) of ldpkit/node",
+      "storage",
+    );
+    take(isWhole(cap ?? 0), "cap", cap, "a whole number of millionths of an epsilon");
+    take(isWhole(timeout), "timeout", timeout, "a whole number of milliseconds");
     const checked = await readFile(text, options.publicKey, options.digest);
     const { form, digest } = checked;
-    const { href } = new URL(options.reports ?? "", globalThis.location?.href);
-    insist(
-      /^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href),
-      "insecure-context",
-      `others can read what goes to ${href}: take an address with https`,
-    );
-    const device = new DeviceStore(options.store ?? defaultStore());
+    const device = new DeviceStore(store ?? new IndexedDBStore());
     const secret = await device.update((own) => {
       const key = `.${form.id}`; // no object has a property of such a name by itself
-      const seen = own.seen[key];
+      const { id, version } = form;
+      const seen = own.seen[key] ?? { version: 0 };
       insist(
-        !seen || form.version >= seen.version,
+        version >= seen.version,
         "rollback",
-        `collection ${form.id} is version ${form.version}, and this device has seen ${seen?.version}`,
+        `collection ${id} is version ${version}, and this device has seen ${seen.version}`,
       );
       insist(
-        !seen || form.version > seen.version || digest === seen.digest,
+        version > seen.version || digest === seen.digest,
         "changed-version",
-        `collection ${form.id} has changed without a new version`,
+        `collection ${id} has changed without a new version`,
       );
-      own.seen[key] = { version: form.version, digest };
-      if (options.cap !== undefined) own.cap = options.cap;
+      own.seen[key] = { version, digest };
+      if (cap !== undefined) own.cap = cap;
       return own.secret;
     });
-    const asked = await drawnQuestions(
-      fromHex(secret),
-      form.id,
-      form.questions.map(({ id }) => id),
-      form.spend.ask,
-    );
-    return new Collection(checked, device, asked, href, options);
+    const asked = await drawnQuestions(fromHex(secret), form.id, checked.questions, form.spend.ask);
+    return new Collection(checked, device, asked, { ...options, reports: href });
   }
 
   /** What was checked, in words: "the signature and the epsilon arithmetic", or "only the epsilon arithmetic". */
@@ -147,7 +154,7 @@ export class Collection {
 
   /**
    * Answer a question. The value is randomised here; report and charge are stored in one step before anything is
-   * sent. Who answers the same question again in the same round gets the stored report, and pays nothing.
+   * sent. Answering the same question again in the same round returns the stored report and costs nothing.
    *
    * @param question - The id of the question.
    * @param value - The person's own value. It never leaves this call.
@@ -158,7 +165,7 @@ export class Collection {
     insist(
       asked,
       "question",
-      `this device is not asked ${question}, but ${this.#asked.map(({ id }) => id).join(", ")}`,
+      `this device is not asked ${String(question)}, but ${this.#asked.map(({ id }) => id)}`,
     );
     const round = roundAt(form, Date.now());
     const place = placeOf(asked.kind, asked.domain, asked.reads, value);
@@ -178,7 +185,7 @@ export class Collection {
         round,
         micro: micro === Infinity ? null : micro,
         sampler: asked.samplerDigest,
-        url: this.#url,
+        url: this.#options.reports!,
         upload: hex(upload),
         state: "waiting",
       };
@@ -285,7 +292,11 @@ function show({ question, round, micro, upload, state, problem }: Answer): Given
   return { question, round, micro: micro ?? Infinity, report: fromHex(upload).slice(HEADER), state, problem };
 }
 
-function defaultStore(): Store {
-  insist(globalThis.indexedDB, "storage", "give store, such as new FileStore(folder) of ldpkit/node");
-  return new IndexedDBStore();
+/** An address, as the page sees it. */
+function addressOf(name: string, url?: string | URL): string {
+  try {
+    return new URL(url || "//", globalThis.location?.href).href;
+  } catch {
+    take(false, name, url, "an address");
+  }
 }

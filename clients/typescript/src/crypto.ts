@@ -17,32 +17,27 @@ export const sha256 = async (bytes: Bytes): Promise<Bytes> =>
 /** The SHA-256 of a text, in hexadecimal digits. */
 export const digestOf = async (text: string): Promise<string> => hex(await sha256(utf8(text)));
 
+const importKey = (raw: Bytes, algorithm: string | HmacImportParams | EcKeyImportParams, use: KeyUsage) =>
+  requireCrypto().importKey("raw", raw, algorithm, false, [use]);
+
 /** The 32 bytes that belong to packed fields, of which the first names the use. */
 export async function derive(secret: Bytes, packed: Bytes): Promise<Bytes> {
-  const subtle = requireCrypto();
-  const key = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return new Uint8Array(await subtle.sign("HMAC", key, packed));
+  const key = await importKey(secret, { name: "HMAC", hash: "SHA-256" }, "sign");
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, packed));
 }
 
 /** The first bytes of a key's stream: AES-256 in counter mode from zero. */
 export async function keyStream(key: Bytes, count: number): Promise<Bytes> {
-  const subtle = requireCrypto();
-  const cipher = await subtle.importKey("raw", key, "AES-CTR", false, ["encrypt"]);
-  const counter = new Uint8Array(16);
-  return new Uint8Array(await subtle.encrypt({ name: "AES-CTR", counter, length: 128 }, cipher, new Uint8Array(count)));
+  const cipher = await importKey(key, "AES-CTR", "encrypt");
+  const start = { name: "AES-CTR", counter: new Uint8Array(16), length: 128 };
+  return new Uint8Array(await crypto.subtle.encrypt(start, cipher, new Uint8Array(count)));
 }
 
 /** Whether a P-256 key, as an uncompressed point, made a signature of r and s over a message. */
 export async function verify(point: Bytes, signature: Bytes, message: Bytes): Promise<boolean> {
-  const subtle = requireCrypto();
   const curve = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
   try {
-    return await subtle.verify(
-      curve,
-      await subtle.importKey("raw", point, curve, false, ["verify"]),
-      signature,
-      message,
-    );
+    return await crypto.subtle.verify(curve, await importKey(point, curve, "verify"), signature, message);
   } catch {
     return false; // no point of the curve
   }

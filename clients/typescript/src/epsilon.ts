@@ -1,10 +1,5 @@
-/** What one report tells, at most, as an exact ratio num/den to a power; the logarithm is its epsilon. */
-export interface Ratio {
-  num: bigint;
-  den: bigint;
-  /** The power; 1 where it is left out. */
-  times?: number;
-}
+/** What one report tells, at most, as an exact ratio num/den to a power, 1 where it is left out; the logarithm is its epsilon. */
+export type Ratio = readonly [num: bigint, den: bigint, times?: number];
 
 const ONE = 1n << 128n;
 const MICRO = 1_000_000n;
@@ -25,7 +20,7 @@ const E = series(1n, 1n);
  * It is decided in integers, with a lower bound of the exponential: Math.log differs between engines. It never
  * accepts what is false, and refuses only within 2^-118 of equality.
  */
-export function covers(charge: number, { num, den, times = 1 }: Ratio): boolean {
+export function covers(charge: number, [num, den, times = 1]: Ratio): boolean {
   if (charge === Infinity) return true;
   if (!den) return false;
   const unit = MICRO * BigInt(times);
@@ -39,7 +34,5 @@ export function covers(charge: number, { num, den, times = 1 }: Ratio): boolean 
 }
 
 /** The largest of some ratios without powers. */
-export const largest = (...ratios: [bigint, bigint][]): Ratio => {
-  const [num, den] = ratios.reduce((one, other) => (other[0] * one[1] > one[0] * other[1] ? other : one));
-  return { num, den };
-};
+export const largest = (...ratios: Ratio[]): Ratio =>
+  ratios.reduce((one, other) => (other[0] * one[1] > one[0] * other[1] ? other : one));

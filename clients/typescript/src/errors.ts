@@ -1,5 +1,6 @@
 /** What went wrong, for a program; the message is for a person. */
 export type ErrorCode =
+  | "argument" // something was called with what it does not take
   | "insecure-context" // the page is not served over HTTPS, or there is no WebCrypto
   | "malformed" // the collection file is not one
   | "unsigned" // a key is given, and the file has no signature
@@ -32,8 +33,19 @@ export class LdpkitError extends Error {
 }
 
 /** Refuse what a collection file must not say. */
-export function must(holds: unknown, what: string): asserts holds {
+export function must(holds: unknown, what = "the integers of a sampler"): asserts holds {
   insist(holds, "malformed", `the collection file is damaged or forged: ${what}`);
+}
+
+/** Refuse an argument that is not what it must be. */
+export function take(
+  holds: unknown,
+  name: string,
+  given: unknown,
+  wanted: string,
+  code: ErrorCode = "argument",
+): asserts holds {
+  insist(holds, code, `${name} must be ${wanted}, got ${String(given)}`);
 }
 
 /** Refuse what does not hold. */

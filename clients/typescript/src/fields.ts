@@ -17,9 +17,12 @@ export const such =
     return value as T;
   };
 
+/** Whether something is a whole number of a range. */
+export const isWhole = (value: unknown, least = 0, most = Infinity): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+
 /** Whole numbers of a range. */
-export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Reader<number> =>
-  such((value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most);
+export const whole = (least: number, most?: number): Reader<number> => such((value) => isWhole(value, least, most));
 
 /** One of some words. */
 export const oneOf = <T extends string>(...words: T[]): Reader<T> => such((value) => words.includes(value as T));
@@ -38,21 +41,32 @@ export const list =
     return value.map((each) => read(each, name));
   };
 
+type Readers = { [name: string]: Reader<unknown> };
 type Parsed<S> = { [K in keyof S]: S[K] extends Reader<infer T> ? T : never };
+
+/** What a schema reads, and what it may read. */
+export type Fields<S, O = object> = Parsed<S> & Partial<Parsed<O>>;
 
 /** An object with exactly the fields of a schema; those of `optional` may be missing. */
 export const record =
-  <S extends { [name: string]: Reader<unknown> }, O extends { [name: string]: Reader<unknown> } = Record<never, never>>(
-    schema: S,
-    optional?: O,
-  ): Reader<Parsed<S> & Partial<Parsed<O>>> =>
+  <S extends Readers, O extends Readers = Record<never, never>>(schema: S, optional?: O): Reader<Fields<S, O>> =>
   (value, name) => {
     const form = object(value, name);
-    const readers: { [name: string]: Reader<unknown> } = { ...schema, ...optional };
+    const readers: Readers = { __proto__: null!, ...schema, ...optional };
     const made: { [name: string]: unknown } = {};
-    for (const each of Object.keys({ ...form, ...schema })) {
-      must(Object.hasOwn(form, each) && Object.hasOwn(readers, each), each);
-      made[each] = readers[each](form[each], each);
+    for (const each in { ...form, ...schema }) {
+      must(readers[each], each);
+      made[each] = readers[each](form[each], each); // what is missing is undefined, which no reader takes
     }
-    return made as Parsed<S> & Partial<Parsed<O>>;
+    return made as Fields<S, O>;
   };
+
+/** What makes something of the integers of a sampler. */
+export const form =
+  <S extends Readers, O extends Readers, T>(
+    schema: S,
+    optional: O,
+    make: (fields: NoInfer<Fields<S, O>>) => T,
+  ): ((integers: Json) => T) =>
+  (integers) =>
+    make(record(schema, optional)(integers, "sampler"));

@@ -3,7 +3,7 @@ import { type Bytes, concat, fromBase64, fromHex, hex, littleEndian, utf8 } from
 import { canonical, type Json } from "./canonical.js";
 import { digestOf, verify } from "./crypto.js";
 import { covers } from "./epsilon.js";
-import { insist, LdpkitError } from "./errors.js";
+import { insist, LdpkitError, take } from "./errors.js";
 import { type Form, list, must, object, oneOf, type Reader, record, such, text, whole } from "./fields.js";
 import { readSampler } from "./forms/index.js";
 import type { Sampler } from "./forms/sampler.js";
@@ -128,10 +128,12 @@ async function checkSignature(
   publicKey?: string | Uint8Array,
 ): Promise<boolean> {
   const wanted = typeof publicKey === "string" ? fromBase64(publicKey.trim()) : publicKey;
-  insist(
+  take(
     !publicKey || wanted?.length === 65,
+    "publicKey",
+    publicKey,
+    "65 bytes of a P-256 key, or these in base64url",
     "other-key",
-    "publicKey is no P-256 key: 65 bytes, or these in base64url",
   );
   if (!signature) {
     insist(!wanted, "unsigned", "the collection file is not signed");
@@ -171,7 +173,7 @@ async function readQuestion(form: unknown, number: number): Promise<Asked> {
 /** Refuse a charge below what the integers of the sampler give away, or below the epsilon that is stated. */
 function checkCharge({ id, charge, value, parameters }: Question, { ratio, memory }: Sampler): void {
   const fixed = memory && value === "fixed";
-  const needed = { first: fixed ? memory.all : ratio, next: fixed ? { num: 1n, den: 1n } : (memory?.second ?? ratio) };
+  const needed = { first: fixed ? memory.all : ratio, next: fixed ? ([1n, 1n] as const) : (memory?.second ?? ratio) };
   for (const each of ["first", "next"] as const) {
     insist(
       covers(charge[each], needed[each]),
@@ -200,7 +202,7 @@ function checkPromise({ promise, questions, rounds: { count }, spend: { ask } }:
       .sort((a, b) => b - a)
       .slice(0, most)
       .reduce((a, b) => a + b);
-  const life = (first: number, next: number) => first + (count > 1 ? (count - 1) * next : 0);
+  const life = (first: number, next: number) => first + (count - 1) * next;
   const costs = { report: dearest(1, Math.max), round: dearest(ask, Math.max), lifetime: dearest(ask, life) };
   for (const each of ["report", "round", "lifetime"] as const) {
     insist(

@@ -10,13 +10,13 @@ export async function uploadId(secret: Bytes, collection: string, question: stri
 }
 
 /** The questions that a device answers: the `ask` whose HMACs are smallest, in the order given. */
-export async function drawnQuestions(
+export async function drawnQuestions<Q extends { id: string }>(
   secret: Bytes,
   collection: string,
-  questions: string[],
+  questions: Q[],
   ask: number,
-): Promise<string[]> {
-  const ranks = await Promise.all(questions.map((id) => derive(secret, pack("ldpkit-choice-v1", collection, id))));
+): Promise<Q[]> {
+  const ranks = await Promise.all(questions.map(({ id }) => derive(secret, pack("ldpkit-choice-v1", collection, id))));
   const order = ranks.map(hex);
   return questions.filter((_, i) => order.filter((rank) => rank < order[i]).length < ask);
 }

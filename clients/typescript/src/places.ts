@@ -1,7 +1,7 @@
 /** From a person's value to its place: the integer that the sampler is given. */
 import type { Json } from "./canonical.js";
-import { LdpkitError } from "./errors.js";
-import { type Form, list, must, record, such, whole } from "./fields.js";
+import { take } from "./errors.js";
+import { type Form, isWhole, list, must, record, such, whole } from "./fields.js";
 import type { Place, Sampler } from "./forms/sampler.js";
 
 /** What a person may answer: a label or an index of a domain without labels, a number or an angle, a location, or one value for each factor. */
@@ -15,7 +15,7 @@ export function nearest(x: number): number {
 }
 
 export function refuse(value: unknown, wanted: string): never {
-  throw new LdpkitError("value", `value ${JSON.stringify(value)} is not ${wanted}: nothing was drawn`);
+  take(false, "value", value, wanted, "value");
 }
 
 /** How many values some categories have: a size, labels, or the product of several. */
@@ -32,9 +32,7 @@ function category(domain: Json, value: Value): number {
     return found < 0 ? refuse(value, "one of its labels") : found;
   }
   if (typeof domain === "number") {
-    return Number.isInteger(value) && (value as number) >= 0 && (value as number) < domain
-      ? (value as number)
-      : refuse(value, `a whole number below ${domain}`);
+    return isWhole(value, 0, domain - 1) ? value : refuse(value, `a whole number below ${domain}`);
   }
   const factors = (domain as Form).product as Json[];
   if (!Array.isArray(value) || value.length !== factors.length) refuse(value, `${factors.length} values`);

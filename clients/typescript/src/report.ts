@@ -1,7 +1,8 @@
 import { type Bytes, fromHex, hex } from "./bytes.js";
 import { keyStream, sha256 } from "./crypto.js";
 import type { Device } from "./device.js";
-import { insist } from "./errors.js";
+import { insist, take } from "./errors.js";
+import { isWhole } from "./fields.js";
 import type { Asked } from "./file.js";
 import { readSampler } from "./forms/index.js";
 import type { Place, Sampler } from "./forms/sampler.js";
@@ -18,7 +19,7 @@ export async function makeReport(
   [...place]: Place,
 ): Promise<Bytes> {
   const { memory } = question.reads;
-  if (!memory) return question.reads.draw(place, secure);
+  if (!memory) return question.reads.draw!(place, secure);
   const label = await labelOf(collection, question);
   if (question.value === "fixed") place[0] = device.firsts[hex(await sha256(label))] ??= place[0];
   return memory.instant(await permanentReport(fromHex(device.secret), label, question.reads, place[0]), secure);
@@ -32,10 +33,10 @@ export function labelOf(collection: string, { id, mechanism, domain, reads }: As
 
 /** The permanent report of a device about a value: the same for ever, found again from its secret. */
 export async function permanentReport(secret: Bytes, label: Bytes, { memory }: Sampler, value: number): Promise<Bytes> {
-  const { stream, coins, state, permanent } = memory!;
+  const { streamBytes, coins, state, permanent } = memory!;
   const from = async <T>(make: (random: Random) => T, of?: number) => {
     const key = await permanentKey(secret, label, of);
-    return streamed((count) => keyStream(key, count), stream, make);
+    return streamed((count) => keyStream(key, count), streamBytes, make);
   };
   const own = await from(coins);
   const there = state(own, value);
@@ -59,23 +60,35 @@ export interface Stage {
  */
 export function reportFor(sampler: Json, place: number | Place, random: Uint8Array, stage?: Stage): Uint8Array {
   const reads = readSampler(sampler, "sampler");
-  const where = typeof place === "number" ? [place] : place;
+  const where = Array.isArray(place) ? place : [place];
+  take(random instanceof Uint8Array, "random", random, "a Uint8Array");
   const source = given(random);
   if (stage) {
     const { memory } = reads;
+    const { stage: name, from = new Uint8Array() } = stage;
     insist(memory, "sampler", "this form has no stages");
-    const from = new Uint8Array(stage.from ?? []);
-    return stage.stage === "coins"
-      ? memory.coins(source)
-      : stage.stage === "permanent"
-        ? memory.permanent(from, where[0], source)
-        : memory.instant(from, source);
+    if (name === "coins") return memory.coins(source);
+    take(name === "permanent" || name === "instant", "stage", name, "coins, permanent or instant");
+    const isKept = from instanceof Uint8Array && from.length === reads.size;
+    take(isKept, "from", from, `a Uint8Array of ${reads.size} bytes, which this stage starts from`);
+    if (name === "instant") return memory.instant(new Uint8Array(from), source);
+    take(isWhole(where[0]), "state", place, "a whole number");
+    return memory.permanent(new Uint8Array(from), where[0], source);
   }
-  insist(
-    where.length === reads.axes.length &&
-      where.every((each, i) => Number.isInteger(each) && each >= 0 && each < reads.axes[i]),
+  take(
+    where.length === reads.axes.length && where.every((each, i) => isWhole(each, 0, reads.axes[i] - 1)),
+    "place",
+    place,
+    `below ${reads.axes}`,
     "value",
-    `place ${where} is outside`,
   );
-  return reads.draw(where, source);
+  return drawReport(reads, where, source);
+}
+
+/** Make one report, as a new device would where the form has a memory: all stages from one source. */
+export function drawReport({ draw, memory }: Sampler, place: Place, random: Random): Bytes {
+  if (draw) return draw(place, random);
+  const { coins, state, permanent, instant } = memory!;
+  const own = coins(random);
+  return instant(permanent(own, state(own, place[0]), random), random);
 }

@@ -26,18 +26,18 @@ const LONGEST = 86_400_000;
 const PASSING = [408, 425, 429];
 
 /** The text of a response, given up when it grows too long. */
-async function readText(response: Response): Promise<string> {
+async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  const reader = response.body?.getReader();
-  for (let part = await reader?.read(); part && !part.done; part = await reader!.read()) {
-    if ((size += part.value.length) > LARGEST) {
+  const reader = body?.getReader();
+  for (let [text, size] = ["", 0]; ; ) {
+    const part = (await reader?.read())?.value;
+    if (!part) return text + decoder.decode();
+    if ((size += part.length) > LARGEST) {
       await reader!.cancel();
-      throw new Error(`more than ${LARGEST} bytes`);
+      throw `more than ${LARGEST} bytes`; // caught below, like a status
     }
-    text += decoder.decode(part.value, { stream: true });
+    text += decoder.decode(part, { stream: true });
   }
-  return text + decoder.decode();
 }
 
 /** Ask for something, with neither cookies nor referrer, and give up when nothing comes. */

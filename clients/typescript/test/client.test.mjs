@@ -6,7 +6,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { canonical, Collection, covers, FileStore, MemoryStore, reportFor } from "../dist/node.js";
+import {
+  canonical,
+  Collection,
+  covers,
+  FileStore,
+  IndexedDBStore,
+  LocalStorageStore,
+  MemoryStore,
+  reportFor,
+} from "../dist/node.js";
 import { labelOf, loadDevice, permanentReport, placeOf, readSampler } from "../dist/internals.js";
 import { judge } from "./kill.mjs";
 import { fixture, hex, newKey, publicText, sign, townCollector } from "./common.mjs";
@@ -58,9 +67,9 @@ describe("what Python makes of the same", () => {
 
   test("which charge covers which ratio, on both sides of equality", () => {
     for (const [micro, num, den, times, wanted] of fixture.covers) {
-      assert.equal(covers(micro, { num: BigInt(num), den: BigInt(den), times }), wanted, `${micro} ${times}`);
+      assert.equal(covers(micro, [BigInt(num), BigInt(den), times]), wanted, `${micro} ${times}`);
     }
-    assert.ok(covers(Infinity, { num: 1n, den: 0n }) && !covers(2 ** 53, { num: 1n, den: 0n }));
+    assert.ok(covers(Infinity, [1n, 0n]) && !covers(2 ** 53 - 1, [1n, 0n]));
   });
 
   test("the digest", async () => {
@@ -284,7 +293,8 @@ describe("a collection file that was tampered with", () => {
       "[".repeat(100_000),
       `{"collection":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}`,
     ];
-    for (const text of bad) await refuses(Collection.read(text, { store: new MemoryStore() }), "malformed");
+    const options = { store: new MemoryStore(), reports: "https://localhost/reports" };
+    for (const text of bad) await refuses(Collection.read(text, options), "malformed");
     const changes = [
       (form) => (form.questions[0].domain = ["walk", "bike", "bus"]),
       (form) => (form.questions[0].domain = ["walk", "walk", "bus", "car"]),
@@ -305,6 +315,69 @@ describe("a collection file that was tampered with", () => {
       (form) => (form.__proto__ = { a: 1 }) && Object.defineProperty(form, "__proto__", { value: 1, enumerable: true }),
     ];
     for (const change of changes) await refuses(read(copy(change)), "malformed", /.*/);
+  });
+});
+
+describe("arguments", () => {
+  const wrong = [undefined, null, 5, -1, NaN, 1n, true, "x", "", {}, [], Symbol("s"), () => {}];
+  const isOurs = (error) => {
+    assert.ok(error.code && error.name === "LdpkitError" && !/\n/.test(error.message), error);
+    return true;
+  };
+  const text = JSON.stringify({ collection: town });
+  const good = { reports: "https://localhost/reports" };
+
+  test("everything that is exported refuses what it does not take, and never with an error of the language", async () => {
+    const grr = { form: "response", size: 2, keep: String(2n ** 63n), width: String(2n ** 63n) };
+    const chained = fixture.collection.questions.find(({ sampler }) => sampler.form.startsWith("chained")).sampler;
+    const bytes = new Uint8Array(64);
+    const c = await read(town);
+    const calls = [
+      (bad) => Collection.fetch(bad, { timeout: 200 }),
+      (bad) => Collection.fetch("http://127.0.0.1:9/v1/collections/town", bad),
+      (bad) => Collection.read(bad, good),
+      (bad) => Collection.read(text, bad),
+      ...["reports", "store"].map((name) => (bad) => Collection.read(text, { ...good, [name]: bad })),
+      (bad) => (typeof bad === "string" || !bad ? Promise.reject(new Reject()) : read(town, { publicKey: bad })),
+      (bad) => c.answer(bad, "bike"),
+      (bad) => (bad === true || bad === 5 ? Promise.reject(new Reject()) : c.answer("commute", bad)),
+      async (bad) => reportFor(bad, 0, bytes),
+      async (bad) => reportFor(grr, bad, bytes),
+      async (bad) => reportFor(grr, 0, bad),
+      async (bad) => reportFor(chained, 0, bytes, { stage: bad, from: bytes }),
+      async (bad) => reportFor(chained, 0, bytes, { stage: "instant", from: bad }),
+      async (bad) => (bad === 5 ? Promise.reject(new Reject()) : covers(bad, [2n, 1n])),
+      async (bad) => covers(5, bad),
+      async (bad) => (bad === "x" ? Promise.reject(new Reject()) : new FileStore(bad)),
+      (bad) => new IndexedDBStore(typeof bad === "symbol" ? "" : bad).load(), // there is none in node
+      async (bad) => new LocalStorageStore(bad),
+    ];
+    class Reject extends Error {
+      code = "skipped";
+      name = "LdpkitError";
+    }
+    for (const [i, call] of calls.entries())
+      for (const bad of wrong)
+        await assert.rejects(
+          (async () => call(bad))(),
+          isOurs,
+          `call ${i} takes ${String(bad)}`,
+        );
+    for (const bad of [undefined, 1n, NaN, Symbol("s"), () => {}, new Date(), { a: [undefined] }])
+      assert.throws(() => canonical(bad), isOurs);
+    const around = [];
+    around.push(around);
+    assert.throws(() => canonical(around), isOurs);
+  });
+
+  test("options that would do something else than they say", async () => {
+    await refuses(Collection.read(text), "argument", /^reports must be an address, got undefined$/);
+    await refuses(Collection.read(text, { reports: "" }), "argument", /^reports must/);
+    await refuses(Collection.read(text, { reports: "http://example.org/x" }), "insecure-context", /https/);
+    await refuses(Collection.read(text, good), "storage", /FileStore/);
+    for (const cap of [NaN, -1, 0.5, "2", 2n ** 60n, {}]) await refuses(read(town, { cap }), "argument", /^cap must/);
+    for (const timeout of [NaN, -1, "2", {}]) await refuses(read(town, { timeout }), "argument", /^timeout must/);
+    await refuses(read(town, { publicKey: "x" }), "other-key", /^publicKey must be 65 bytes/);
   });
 });
 
@@ -648,6 +721,6 @@ test("what judges the kills catches each of the faults that it counts", () => {
 
 test("a form draws the bytes it says, and no place outside", () => {
   const { sampler } = town.questions[0];
-  assert.throws(() => reportFor(sampler, 4, new Uint8Array(8)), /outside/);
+  assert.throws(() => reportFor(sampler, 4, new Uint8Array(8)), /must be below 4/);
   assert.throws(() => reportFor(sampler, 0, new Uint8Array(7)));
 });

@@ -1,6 +1,6 @@
 // Parts of the client that have no name outside, for tests.
 export { canonical, covers, reportFor } from "../src/all.ts";
-export { labelOf, permanentReport } from "../src/report.ts";
+export { drawReport, labelOf, permanentReport } from "../src/report.ts";
 export { keyStream } from "../src/crypto.ts";
 export { loadDevice } from "../src/device.ts";
 export { encodeUpload } from "../src/file.ts";

@@ -12,6 +12,8 @@ from ldpkit.bench.measured import Measured
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
 from ldpkit.core.tables import Table
+from ldpkit.core.text import number_text
+from ldpkit.core.typing import Label
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
@@ -39,12 +41,22 @@ class Benchmark(Measured):
         What the people are called.
     left_out : tuple of str
         What could not be compared, and why, where all were asked for.
+    labels : tuple
+        What the values are called, where that is known.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.frequencies([600, 300, 100], ["grr", "oue"], methods="none", repeats=5)
+    >>> found.people, found.summary().best_pair()
+    (1000, ('grr', 'none'))
     """
 
     experiment: Experiment
     measured: tuple[Row, ...]
     data: str
     left_out: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
 
     kind: ClassVar[str] = "benchmark"
 
@@ -64,6 +76,19 @@ class Benchmark(Measured):
     def people(self) -> int:
         """The number of people."""
         return int(self.experiment.counts.sum())
+
+    def answer(self, unit: str = "") -> str:
+        """Return which combination is best under the first metric, or which tie, as a sentence."""
+        summary = self.summary()
+        mean, pairs = summary.mean(*summary.best_pair()), summary.tied_pairs()
+        what = f"{metric_for(summary.metric).title} at epsilon {summary.epsilon:g}"
+        told = f"{number_text(mean.value)} ± {number_text(mean.stderr, 2)}"
+        level = "" if len(pairs) == 1 else "; a tie is a difference that a test at the 5% level does not see"
+        side = "largest" if summary.larger_is_better else "smallest"
+        best = summary.best_in_words()
+        if len(pairs) == 1:
+            return f"On {self.data}, {best} has the {side} {what}: {told}."
+        return f"On {self.data}, {what}: {best} ({told}){level}."
 
     @property
     def title(self) -> str:
@@ -177,5 +202,5 @@ def frequencies(
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
-    asked = Benchmark(experiment, (), people.name, left_out)
+    asked = Benchmark(experiment, (), people.name, left_out, tuple(people.domain.labels))
     return asked.run(watch) if run else asked

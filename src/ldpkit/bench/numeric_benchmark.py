@@ -21,6 +21,7 @@ from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.numeric_table import tabulate_numeric
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.tables import Table, cell_text
+from ldpkit.core.text import number_text
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.binned_density import ALGORITHMS
 from ldpkit.mechanisms.kinds import ALL, NUMERIC, listed, select
@@ -49,6 +50,13 @@ class NumericBenchmark(Measured):
         What is told of it.
     left_out : tuple of str
         What could not be compared, and why, where all were asked for.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.bench.mean("gaussian:n=500", ["pm", "hm"], epsilon=1, repeats=3)
+    >>> isinstance(found, NumericBenchmark)
+    True
     """
 
     experiment: NumericExperiment
@@ -61,6 +69,17 @@ class NumericBenchmark(Measured):
     def summary(self, metric: str | None = None) -> NumericSummary:
         """Return the means over the repeats under one metric, by default the first."""
         return NumericSummary(self.measured, metric or self.metrics[0])
+
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism is best on the first data at the first epsilon, or which tie."""
+        summary = self.summary()
+        data, epsilon = summary.lines()[0]
+        names, mean = summary.tied(data, epsilon), summary.mean(data, epsilon, summary.best(data, epsilon))
+        told = f"{summary.metric} {number_text(mean.value)}"
+        where = f"On {cell_text(data)} at epsilon {epsilon:g}"
+        if len(names) > 1:
+            return f"{where}, these {len(names)} tie: {', '.join(names)} ({told}; tests at the 5% level)."
+        return f"{where}, {names[0]} is best: {told}."
 
     @property
     def title(self) -> str:

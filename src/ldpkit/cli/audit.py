@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,8 +10,8 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
-from ldpkit.cli.outputs import check_page, write_text
 from ldpkit.cli.parsing import parse_parameters, refuse_options
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, say, show_table
 from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidParameterError
@@ -60,7 +59,9 @@ def audit(
     reports: Annotated[
         int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
     ] = 4_000_000,
+    figure: opt.FigureOption = None,
     report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     seed: Annotated[
         int | None,
         typer.Option(help="Makes the attack repeatable; secure randomness otherwise.", show_default=False),
@@ -77,7 +78,7 @@ def audit(
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded
 
-    check_page(report, force=force, inputs=[file])
+    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[file], seed=seed)
     audited: Mechanism
     provenance: Provenance | None
     if file is not None:
@@ -99,11 +100,7 @@ def audit(
     rng = None if seed is None else seeded(seed)
     found = examine(audited, provenance=provenance, reports=reports, rng=rng, watch=_watch)
     _show(found, output)
-    if report is not None:
-        from ldpkit.figures.audit_page import audit_page
-
-        write_text(report, audit_page(found, command=shlex.join(["ldpkit", *sys.argv[1:]])))
-        note(f"wrote {report}")
+    pictures.save(found)
     if not found.passed:
         raise typer.Exit(_FAILED)
 

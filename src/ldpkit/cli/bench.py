@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import enum
-import shlex
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -17,14 +15,10 @@ from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import (
     check_ending,
     check_extra,
-    check_figure,
-    check_outputs,
-    check_page,
     is_standard_output,
-    save_drawn,
-    write_text,
 )
 from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, refuse_options, split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, say
 from ldpkit.core.errors import InvalidParameterError
 
@@ -151,8 +145,10 @@ def bench(
         bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUTPUT.run.")
     ] = False,
     force: opt.ForceOption = False,
-    report: opt.PageOption = None,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     plugin: Annotated[
         list[Path] | None,
         typer.Option("--plugin", metavar="FILE", help="A Python file with mechanisms, methods or metrics."),
@@ -168,7 +164,15 @@ def bench(
     for file in plugin or []:
         load_plugin(file)
     inputs: list[str | Path | None] = [data, *(plugin or [])]
-    _check_files(output, figure, report, force=force, resume=resume, inputs=inputs)
+    _check_output(output, resume=resume)
+    # The log of a run says whether --resume may write over its results.
+    pictures = Pictures.wanted(
+        *(figure, report, title, unit),
+        force=force,
+        inputs=inputs,
+        outputs=None if resume else {"--output": output},
+        seed=seed,
+    )
     epsilons = parse_budgets(epsilon or ["1"])
     shared = SharedOptions(epsilons, split(mechanism or []), split(metric or []), repeat, seed)
     asked: Benchmark | NumericBenchmark
@@ -182,9 +186,7 @@ def bench(
         )
         asked = _frequencies(shared, data, column, missing, split(consistency or []), engine, threads)
     else:
-        refuse_options(
-            f"it is for frequencies, not for --task {task}", report=report, consistency=consistency
-        )
+        refuse_options(f"it is for frequencies, not for --task {task}", consistency=consistency)
         numbers = NumberOptions(split([data or ""]), column, low, high, clip, missing, split(estimator or []))
         asked = numbers_benchmark("mean" if task is Task.mean else "density", shared, numbers)
     if result_format is ResultFormat.parquet and output is None:
@@ -192,13 +194,7 @@ def bench(
     found = _run(asked, output, resume=resume, force=force)
     hint = "" if "expected" in shared.metrics else _NEXT.get(task, "")
     _print(found, result_format, output, hint)
-    save_drawn(figure, found)
-    if report is not None:
-        from ldpkit.figures.experiment_page import benchmark_page
-
-        command = shlex.join(["ldpkit", *sys.argv[1:]])
-        write_text(report, benchmark_page(cast("Benchmark", found), command=command))
-        note(f"wrote {report}")
+    pictures.save(found)
 
 
 def _frequencies(
@@ -229,28 +225,13 @@ def _frequencies(
     return replace(asked, data=spec)
 
 
-def _check_files(
-    output: Path | None,
-    figure: Path | None,
-    report: Path | None,
-    *,
-    force: bool,
-    resume: bool,
-    inputs: list[str | Path | None],
-) -> None:
+def _check_output(output: Path | None, *, resume: bool) -> None:
     """Refuse what could not be written, before any work is done."""
     check_ending(output, "--output", [".csv", ".json", ".parquet"])
     if output is not None and output.suffix.lower() == ".parquet":
         check_extra("pyarrow")
     if resume and (output is None or is_standard_output(output)):
         raise InvalidParameterError("--resume needs the file to go on with: add -o results.csv")
-    check_figure(figure, force=force, inputs=inputs)
-    check_page(report, force=force, inputs=inputs)
-    if report is not None:
-        check_extra("matplotlib")
-    # The log of a run says whether --resume may write over its results.
-    outputs = {"--report": report, "--figure": figure, "--output": output}
-    check_outputs(outputs, force=force or resume, inputs=inputs)
 
 
 def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Asked:

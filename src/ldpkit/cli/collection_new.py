@@ -146,7 +146,7 @@ class _Answers:
     def values(self) -> tuple[str | None, float | None, float | None, float | None]:
         """Ask for the values that can be answered: labels, a range or a circle."""
         answer = self._prompt(
-            "What can be answered: labels with commas, LOW..HIGH for numbers, or circle PERIOD?"
+            "What can be answered: comma-separated labels, LOW..HIGH for numbers, or circle PERIOD?"
         )
         if answer.startswith("circle "):
             return None, None, None, _float(answer.removeprefix("circle "))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,15 +11,14 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import NumericInput, moved_in_words, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.outputs import check_figure
 from ldpkit.cli.parsing import parse_circle, parse_shares, refuse_options
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.circular_density import CircularDensity
     from ldpkit.estimation.density import Density
     from ldpkit.mechanisms.tally import CircularTally, NumericTally
 
@@ -66,6 +65,9 @@ def density(
     missing: opt.MissingOption = opt.Missing.refuse,
     seed: opt.SeedOption = None,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -89,7 +91,7 @@ def density(
     shares = parse_shares(quantile or ["0.25,0.5,0.75"], "a quantile")
     if estimator not in ALGORITHMS:
         raise UnknownNameError("estimator", estimator, ALGORITHMS)
-    check_figure(figure, force=force, inputs=files)
+    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=files, seed=seed)
     tally: NumericTally | CircularTally
     truth: Floats | None = None
     if circle is not None:
@@ -105,14 +107,14 @@ def density(
         refuse_options("a circle has no least value, so it has no quantiles", quantile=quantile)
         round_it = tally.estimate("circular_density", bins=bins, algorithm=estimator)
         present(round_it, output)
-        _save(figure, round_it, truth)
+        pictures.save(round_it, partial(round_it.figure, truth=truth))
     else:
         found = _with_quantiles(tally, bins, estimator, shares, level)
         present(found, output)
         if output is opt.Format.csv:
             for each in found.quantiles:
                 note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
-        _save(figure, found, truth)
+        pictures.save(found, partial(found.figure, truth=truth))
 
 
 def _with_quantiles(
@@ -127,18 +129,6 @@ def _with_quantiles(
     quantiles = estimate_quantiles(tally, shares, level, smooth=smooth)
     found: Density = estimate_density(tally, bins=bins, algorithm=estimator)
     return found.with_quantiles(quantiles, smooth)
-
-
-def _save(figure: Path | None, found: Density | CircularDensity, truth: Floats | None) -> None:
-    """Draw a density beside the values of a simulation, if a figure is wanted."""
-    if figure is not None:
-        from ldpkit.figures.canvas import new_figure, save_figure
-        from ldpkit.figures.drawing import plot
-
-        drawn = new_figure(9.0, 5.5)
-        plot(found, drawn.subplots(), truth=truth)
-        save_figure(drawn, figure)
-        note(f"wrote {figure}")
 
 
 def _simulate(numbers: NumericInput, name: str, epsilon: float | None, seed: int | None) -> NumericTally:

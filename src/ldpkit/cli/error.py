@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from ldpkit.cli import options as opt
-from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, parse_circle, parse_interval, split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import present, watched
 
 __all__ = ["add_to"]
@@ -39,6 +39,9 @@ def error(
         int, typer.Option("--points", min=3, max=10_001, help="How many values of the domain are looked at.")
     ] = 257,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -49,7 +52,7 @@ def error(
     default from 0 to 1, or with --period a circle, where the distance is the shorter arc for
     all mechanisms. By default all mechanisms are compared that need no parameter but epsilon.
     """
-    check_figure(figure, force=force)
+    pictures = Pictures.wanted(figure, report, title, unit, force=force)
     circle = parse_circle(period, low, high)
     interval = None if circle is not None else parse_interval(low, high)
     from ldpkit.planning.optimal.errors import compare_errors
@@ -64,4 +67,4 @@ def error(
         watch=watched,
     )
     present(found, output, top=None)
-    save_drawn(figure, found)
+    pictures.save(found)

@@ -10,9 +10,20 @@ import typer
 
 from ldpkit.cli.lake import BadOption, BadRows, ByOption, EngineOption, Lake, MasterOption, is_lake
 from ldpkit.cli.likelihood import estimate_likelihood
-from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, OutputOption, PopulationOption
-from ldpkit.cli.outputs import check_ending, check_outputs
+from ldpkit.cli.options import (
+    ConsistencyOption,
+    FigureOption,
+    ForceOption,
+    Format,
+    OutputOption,
+    PageOption,
+    PopulationOption,
+    TitleOption,
+    UnitOption,
+)
+from ldpkit.cli.outputs import check_ending
 from ldpkit.cli.parsing import refuse_options, split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import ENDINGS, deliver, note
 from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidParameterError
@@ -32,6 +43,7 @@ Examples:
   ldpkit estimate reports.ldp
   ldpkit estimate north.ldp south.ldp --consistency norm_sub --top 10
   ldpkit estimate reports.ldp --level 0.99 --simultaneous -o frequencies.csv
+  ldpkit estimate reports.ldp --report page.html --title "Ways to work"
   ldpkit estimate reports.ldp --population
   ldpkit estimate north.ldp --save-tally north.tally
   ldpkit estimate north.tally south.tally --format json
@@ -89,6 +101,10 @@ def estimate(
         typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
     ] = None,
     output: OutputOption = None,
+    figure: FigureOption = None,
+    report: PageOption = None,
+    title: TitleOption = None,
+    unit: UnitOption = None,
     by: ByOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
@@ -109,7 +125,7 @@ def estimate(
     from ldpkit.core.parameters import check_fraction
     from ldpkit.core.wholefile import whole_file
     from ldpkit.estimation.consistency import CONSISTENCY
-    from ldpkit.mechanisms.tally import ESTIMATORS
+    from ldpkit.estimation.from_reports import ESTIMATORS
 
     check_fraction(level, "level")
     if estimator is not None:
@@ -119,7 +135,8 @@ def estimate(
     check_ending(output, "--output", ENDINGS)
     files, keys = [Path(name) for name in names], split(by or [])
     lake = Lake(names, engine, master, keys, bad) if is_lake(names, engine, keys) else None
-    check_outputs({"--output": output, "--save-tally": save_tally}, force=force, inputs=files)
+    written = {"--output": output, "--save-tally": save_tally}
+    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=files, outputs=written)
     if lake is None:
         refuse_twins(files)
         refuse_options("it is for Parquet files", master=master)
@@ -160,6 +177,7 @@ def estimate(
         name: given for name, given in (("top", top), ("sort", sort and sort.value)) if given is not None
     }
     deliver(made, style, output, **chosen)
+    pictures.save(made)
     if save_tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())

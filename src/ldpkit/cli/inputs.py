@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ldpkit.cli.options import Missing
-    from ldpkit.core.domains.interval import IntervalDomain
-    from ldpkit.core.domains.reals import RealDomain
+    from ldpkit.core.domains.interval import IntervalDomain, RealDomain
     from ldpkit.core.typing import Floats
     from ldpkit.files.pieces import Piece
     from ldpkit.simulation.datasets import Dataset

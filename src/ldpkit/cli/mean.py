@@ -10,8 +10,8 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
-from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import parse_circle, refuse_options
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.randomise import fitting
 from ldpkit.cli.tallies import count_numbers
@@ -61,6 +61,9 @@ def mean(
     bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
     seed: opt.SeedOption = None,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -77,7 +80,7 @@ def mean(
 
     check_fraction(level, "level")
     circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
-    check_figure(figure, force=force, inputs=files)
+    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=files, seed=seed)
     if circle is not None:
         refuse_options("a direction is collected at once, with no first phase", share=share)
         angles = read_angles(files, column, circle, wrap=wrap, missing=missing)
@@ -85,14 +88,14 @@ def mean(
         found = tally.estimate("direction", population=population).with_level(level)
         present(found, output)
         note(angles.near(found))
-        save_drawn(figure, found)
+        pictures.save(found)
         return
     numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
     if numbers is None:
         collected = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
         estimate = collected.estimate(population=population).with_level(level)
         present(estimate, output)
-        save_drawn(figure, estimate)
+        pictures.save(estimate)
         return
     if epsilon is None:
         raise InvalidParameterError("a mechanism needs its privacy budget: give it with --epsilon")
@@ -101,7 +104,7 @@ def mean(
     made = made.with_level(level)
     present(made, output)
     note(numbers.near(made.mean, made.stderr))
-    save_drawn(figure, made)
+    pictures.save(made)
 
 
 def _simulate(

@@ -12,13 +12,11 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import moved_in_words, read_numbers
 from ldpkit.cli.outputs import (
     check_ending,
-    check_figure,
-    check_outputs,
     is_standard_output,
-    save_drawn,
     write_text,
 )
 from ldpkit.cli.parsing import parse_circle, parse_interval, refuse_options
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
@@ -98,6 +96,9 @@ def optimal(
         ),
     ] = None,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     shown: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -108,8 +109,9 @@ def optimal(
     is below the bound that is shown. On a circle the optimum is a closed form.
     With --pieces only densities with a uniform floor are considered, as in the thesis.
     """
-    check_figure(figure, force=force, inputs=[prior])
-    check_outputs({"--output": output, "--figure": figure}, force=force, inputs=[prior])
+    pictures = Pictures.wanted(
+        figure, report, title, unit, force=force, inputs=[prior], outputs={"--output": output}
+    )
     if is_standard_output(output):
         raise InvalidParameterError("the result is printed on standard output: give --output a file")
     check_ending(output, "--output", [".json"])
@@ -134,7 +136,7 @@ def optimal(
         )
         density = _pieces(epsilon, interval, pieces, power, x, at, time_limit)
         present(density, shown)
-        save_drawn(figure, density)
+        pictures.save(density)
         return
     refuse_options("--x and --at are for --pieces", x=x, at=at)
     from ldpkit.planning.optimal.minimax import circle_optimum, minimax
@@ -150,7 +152,7 @@ def optimal(
     if output is not None:
         write_text(output, json.dumps(found.mechanism.spec(), indent=1) + "\n")
         note(f"wrote {output}: {found.mechanism!r}, {found.mechanism.promise()}")
-    save_drawn(figure, found)
+    pictures.save(found)
 
 
 def _pieces(

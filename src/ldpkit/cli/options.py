@@ -38,6 +38,8 @@ __all__ = [
     "PowerOption",
     "RepeatableSeedOption",
     "SeedOption",
+    "TitleOption",
+    "UnitOption",
     "UsualDomainOption",
     "UsualEpsilonOption",
     "UsualPeopleOption",
@@ -61,7 +63,7 @@ class Missing(enum.StrEnum):
 
 
 _DOMAIN_HELP = (
-    "The public list of values: a size for 0..k-1, labels with commas between, @FILE with one label on each "
+    "The public list of values: a size k for 0..k-1, comma-separated labels, @FILE with one label per "
     "line, or @TABLE:COLUMN."
 )
 
@@ -100,20 +102,20 @@ LowOption = Annotated[
     float | None,
     typer.Option(
         "--low",
-        help="For numbers: the least that is possible. Public, not from the data. With --period: where the "
-        "turn begins, by default 0.",
+        help="For numbers: the smallest possible value. Public, not taken from the data. With --period: "
+        "where the turn begins, by default 0.",
         show_default=False,
     ),
 ]
 HighOption = Annotated[
     float | None,
-    typer.Option("--high", help="For numbers: the greatest that is possible.", show_default=False),
+    typer.Option("--high", help="For numbers: the largest possible value.", show_default=False),
 ]
 PeriodOption = Annotated[
     float | None,
     typer.Option(
         "--period",
-        help="For values on a circle, such as angles: what one turn measures, such as 360.",
+        help="For circular values, such as angles: the length of one turn, such as 360.",
         show_default=False,
     ),
 ]
@@ -162,11 +164,12 @@ MissingOption = Annotated[
     Missing, typer.Option("--missing", help="Missing values: refuse the file, or drop and count them.")
 ]
 ClipOption = Annotated[
-    bool, typer.Option("--clip", help="Move numbers outside to the nearest end, and say how many.")
+    bool,
+    typer.Option("--clip", help="Move numbers outside the interval to its nearest end, and say how many."),
 ]
 WrapOption = Annotated[
     bool,
-    typer.Option("--wrap", help="With --period: take values outside the turn round the circle."),
+    typer.Option("--wrap", help="With --period: wrap values that lie outside the turn."),
 ]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", help="For tests: repeatable reports.", show_default=False)
@@ -186,4 +189,15 @@ FigureOption = Annotated[
 PageOption = Annotated[
     Path | None, typer.Option("--report", help="Write a self-contained .html page.", show_default=False)
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+TitleOption = Annotated[
+    str | None, typer.Option("--title", help="What stands above the page of --report.", show_default=False)
+]
+UnitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--unit",
+        help="What the numbers are measured in, such as years; for figures and pages.",
+        show_default=False,
+    ),
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]

@@ -10,14 +10,10 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.stopping import tidied
-
-if TYPE_CHECKING:
-    from ldpkit.core.results import Result
 
 __all__ = [
     "FIGURES",
@@ -30,7 +26,6 @@ __all__ = [
     "check_outputs",
     "check_page",
     "is_standard_output",
-    "save_drawn",
     "whole_path",
     "write_text",
 ]
@@ -153,15 +148,6 @@ def whole_path(output: Path) -> Iterator[Path]:
         yield path
         with path.open("rb") as stream:
             shutil.copyfileobj(stream, sys.stdout.buffer)
-
-
-def save_drawn(figure: Path | None, result: Result) -> None:
-    """Draw and save the figure of a result, if one is wanted."""
-    if figure is not None:
-        from ldpkit.figures.canvas import save_figure
-
-        save_figure(result.figure(), figure)
-        note(f"wrote {figure}")
 
 
 def announce(output: Path, records: int, record_bytes: int, what: str) -> None:

@@ -93,7 +93,7 @@ def parse_domain(spec: str) -> CategoricalDomain:
             if isinstance(error, InvalidParameterError):
                 raise
             raise InvalidParameterError(
-                f"the domain {spec!r} is no size: give a size, labels with commas between, or @FILE"
+                f"the domain {spec!r} is not a size: give a size, comma-separated labels, or @FILE"
             ) from None
     labels = [label.strip() for label in spec.split(",")]
     if "" in labels:

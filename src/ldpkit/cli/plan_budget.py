@@ -9,8 +9,9 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.outputs import check_extra, check_figure
+from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import parse_numbers, refuse_options, split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.plan_mean import plan_mean
 from ldpkit.cli.printing import watched
 from ldpkit.core.errors import InvalidParameterError
@@ -74,6 +75,9 @@ def budget(
     ] = None,
     verify: plan_opt.VerifyOption = False,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     seed: opt.RepeatableSeedOption = 0,
     output: opt.FormatOption = opt.Format.table,
@@ -84,7 +88,7 @@ def budget(
     the people, whole ones at a time; nobody is asked. For the mean of numbers give --low,
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
-    check_figure(figure, force=force, inputs=[data])
+    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)
     from ldpkit.core.random import seeded
 
     if clip or any(each is not None for each in (low, high, within, people)):
@@ -114,7 +118,7 @@ def budget(
             verified=verify,
             rng=seeded(seed),
         )
-        plan_opt.conclude(about_mean, output, figure)
+        plan_opt.conclude(about_mean, output, pictures)
         return
     from ldpkit.planning.frequencies.plans import budget as plan
 
@@ -141,7 +145,7 @@ def budget(
         rng=seeded(seed),
         watch=watched,
     )
-    plan_opt.conclude(found, output, figure)
+    plan_opt.conclude(found, output, pictures)
 
 
 def _no_bound(metric: str) -> InvalidParameterError:

@@ -9,8 +9,9 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.outputs import check_extra, check_figure
+from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption, conclude
 from ldpkit.cli.printing import watched
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
@@ -83,6 +84,8 @@ def capacity(
     verify: VerifyOption = False,
     seed: opt.RepeatableSeedOption = 0,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
     old_place: Annotated[str | None, typer.Argument(hidden=True)] = None,
@@ -94,7 +97,7 @@ def capacity(
     """
     if data is None:
         raise InvalidParameterError(f"whose amounts? give them with -d {old_place or 'FILE'}")
-    check_figure(figure, force=force, inputs=[data])
+    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[data], seed=seed)
     if search is SearchName.bayes:
         check_extra("bayes_opt")
     from ldpkit.core.random import seeded
@@ -125,4 +128,4 @@ def capacity(
         rng=seeded(seed),
         watch=watched,
     )
-    conclude(found, output, figure)
+    conclude(found, output, pictures)

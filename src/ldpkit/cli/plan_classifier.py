@@ -19,10 +19,13 @@ from ldpkit.cli.options import (
     LowOption,
     MechanismsOption,
     OutputOption,
+    PageOption,
     RepeatableSeedOption,
+    TitleOption,
 )
-from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_outputs, save_drawn
+from ldpkit.cli.outputs import check_ending, check_extra
 from ldpkit.cli.parsing import split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import ENDINGS, deliver, note, watched
 from ldpkit.core.errors import InvalidParameterError
 
@@ -98,6 +101,8 @@ def classifier(
     ] = False,
     seed: RepeatableSeedOption = 0,
     figure: FigureOption = None,
+    report: PageOption = None,
+    title: TitleOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
     style: Annotated[
@@ -107,8 +112,9 @@ def classifier(
 ) -> None:
     """Find the mechanism, split and least epsilon that keep a classifier's predictions."""
     check_ending(output, "--output", ENDINGS)
-    check_figure(figure, force=force, inputs=[model, table])
-    check_outputs({"--output": output, "--figure": figure}, force=force, inputs=[model, table])
+    pictures = Pictures.wanted(
+        figure, report, title, force=force, inputs=[model, table], outputs={"--output": output}, seed=seed
+    )
     check_extra("sklearn")
     from ldpkit.assurance.classifier.loading import load_model
     from ldpkit.assurance.classifier.records import read_records, read_target
@@ -140,7 +146,7 @@ def classifier(
         watch=watched,
     )
     deliver(found, style, output)
-    save_drawn(figure, found)
+    pictures.save(found)
     if not found.feasible:
         raise typer.Exit(1)
 

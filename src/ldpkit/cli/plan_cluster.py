@@ -10,6 +10,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
 from ldpkit.cli.parsing import parse_parameters
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
@@ -54,14 +55,23 @@ def cluster(
     measured: Annotated[
         bool, typer.Option("--measure", help="Measure the cost of a report now, on this machine.")
     ] = False,
+    figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Say what collecting and counting the reports of a day costs.
 
-    Costs are those of measured units, whose date is told, times what is asked for.
+    Costs are those of measured units, whose date is told, times what is asked for: CPU for each report
+    and value, what an engine adds, memory of a worker, bytes of a file. --measure measures the first here,
+    benchmarks/bench_cluster.py the others. One job a day counts all questions; a day's reports come evenly;
+    files hold a million reports; and tasks take equally long. The start of a cluster, HTTP and replicas of
+    the storage are left out.
     """
     if mechanism is None:
         raise InvalidParameterError("which mechanism makes the reports? give it with -p NAME")
+    pictures = Pictures.wanted(figure, report, title, force=force)
     from ldpkit.planning.cluster import cluster as plan
 
     space = space_of(mechanism, domain, low, high, period)
@@ -69,3 +79,4 @@ def cluster(
     counted_by = engine.value.replace("-", " ")
     found = plan(maker, people, questions=questions, groups=groups, engine=counted_by, here=measured)
     present(found, output)
+    pictures.save(found)

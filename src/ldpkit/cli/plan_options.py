@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldpkit.cli.options import Format
-from ldpkit.cli.outputs import save_drawn
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
@@ -68,9 +67,9 @@ def check_bound(at_most: float | None, at_least: float | None) -> None:
         raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
 
 
-def conclude(found: Plans, output: Format, figure: Path | None) -> None:
+def conclude(found: Plans, output: Format, pictures: Pictures) -> None:
     """Show plans, draw them, and leave with 1 if there is no answer."""
     present(found, output)
-    save_drawn(figure, found)
+    pictures.save(found)
     if not found.feasible:
         raise typer.Exit(1)

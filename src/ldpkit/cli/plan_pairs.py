@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.options import FigureOption, ForceOption, Format, FormatOption
-from ldpkit.cli.outputs import check_figure, save_drawn
+from ldpkit.cli.options import FigureOption, ForceOption, Format, FormatOption, PageOption, TitleOption
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
 
@@ -47,6 +47,8 @@ def pairs(
         int | None, typer.Option("--ones-to", help="The largest number assumed; by default all.")
     ] = None,
     figure: FigureOption = None,
+    report: PageOption = None,
+    title: TitleOption = None,
     force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
@@ -56,8 +58,7 @@ def pairs(
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
         raise InvalidParameterError("how much may a report tell? give --epsilon-alone, --epsilon or both")
-    if figure is not None:
-        check_figure(figure, force=force)
+    pictures = Pictures.wanted(figure, report, title, force=force)
     plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
     present(plan, output)
-    save_drawn(figure, plan)
+    pictures.save(plan)

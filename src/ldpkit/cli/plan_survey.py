@@ -10,6 +10,7 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_ending, check_output, write_text
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
 from ldpkit.core.errors import InvalidParameterError
 
@@ -37,6 +38,9 @@ def survey(
     people: opt.PeopleOption = None,
     epsilon: opt.EpsilonOption = None,
     target: opt.OutputOption = None,
+    figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -53,6 +57,9 @@ def survey(
     if target is not None:
         check_ending(target, "--output", [".toml"])
         check_output(target, force=force, inputs=[file])
+    pictures = Pictures.wanted(
+        figure, report, title, force=force, inputs=[file], outputs={"--output": target}
+    )
     if epsilon is None:
         raise InvalidParameterError("what may all answers of a person cost together? give --epsilon")
     written = read_toml(file.read_bytes(), str(file))
@@ -64,6 +71,7 @@ def survey(
         [PlannedQuestion(each.id, each.domain, each.within) for each in drafts], epsilon, count
     )
     present(plan, output)
+    pictures.save(plan)
     if target is not None:
         write_text(target, _completed(written, drafts, plan))
         note(f"wrote {target}: look at it, then 'ldpkit collection check {target}'")

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ldpkit import __version__
 from ldpkit.cli.options import Format
-from ldpkit.cli.writing import write_csv, write_json
 from ldpkit.core.results import ENVELOPE, in_columns
 from ldpkit.core.stopping import tidied
 from ldpkit.core.tables import Table
 from ldpkit.core.text import text_table, visible, wrapped
+from ldpkit.files.writing import write_csv, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path

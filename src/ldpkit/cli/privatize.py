@@ -74,7 +74,7 @@ def privatize(
     domain_from_data: Annotated[
         bool,
         typer.Option(
-            "--domain-from-data", help="Take the domain from the values, which tells that they exist."
+            "--domain-from-data", help="Take the domain from the values, which reveals that they exist."
         ),
     ] = False,
     low: opt.LowOption = None,

@@ -9,8 +9,8 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import ManyValuesCommand, parse_domain, refuse_options, split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, watched
 from ldpkit.core.errors import InvalidParameterError
 
@@ -54,6 +54,9 @@ def recommend(
     top: Annotated[int, typer.Option(min=1, help="How many to show in a table.")] = 12,
     seed: opt.RepeatableSeedOption = 0,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -63,12 +66,9 @@ def recommend(
     --n people with a --domain of values stand in for it. For a mean of numbers give
     --low, --high and --n.
     """
+    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)
     if low is not None or high is not None:
-        refuse_options(
-            "for a mean of numbers, 'ldpkit plan budget' takes data and draws figures",
-            data=data,
-            figure=figure,
-        )
+        refuse_options("for a mean of numbers, 'ldpkit plan budget' takes data", data=data)
         refuse_options(
             "the mean of numbers has --within for how far off it may be",
             at_most=at_most,
@@ -78,10 +78,11 @@ def recommend(
             mechanism=mechanism,
         )
         chance = 0.95 if probability is None else probability
-        present(_recommend_mean(low, high, people, epsilon, within, chance), output)
+        about_mean = _recommend_mean(low, high, people, epsilon, within, chance)
+        present(about_mean, output)
+        pictures.save(about_mean)
         return
     refuse_options("frequencies have no interval", within=within)
-    check_figure(figure, force=force, inputs=[data])
     from ldpkit.core import random
     from ldpkit.planning.frequencies.recommend import recommend as rank
 
@@ -102,7 +103,7 @@ def recommend(
         watch=watched,
     )
     present(found, output, top=top if output is opt.Format.table else None)
-    save_drawn(figure, found)
+    pictures.save(found)
 
 
 def _people(

@@ -11,7 +11,6 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
 from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
 from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism, refuse_circular
-from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import (
     ManyValuesCommand,
     parse_budgets,
@@ -22,6 +21,7 @@ from ldpkit.cli.parsing import (
     refuse_options,
     split,
 )
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, watched
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
@@ -97,6 +97,8 @@ def risk(
     parameter: opt.ParameterOption = None,
     seed: opt.RepeatableSeedOption = 0,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -106,7 +108,7 @@ def risk(
     Of numbers, which have a --low and a --high, and of values on a circle, which have a
     --period, the adversary guesses the cell.
     """
-    check_figure(figure, force=force, inputs=[data])
+    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[data], seed=seed)
     from ldpkit.assurance.adversary.compare import risk as attack
     from ldpkit.core.random import seeded
 
@@ -157,7 +159,7 @@ def risk(
         **about,
     )
     present(found, output)
-    save_drawn(figure, found)
+    pictures.save(found)
 
 
 def _numbers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,8 +11,8 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli import walk
-from ldpkit.cli.outputs import check_figure, save_drawn
 from ldpkit.cli.parsing import refuse_options
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, watched
 from ldpkit.cli.spaces import SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
@@ -87,6 +88,8 @@ def heatmap(
     clip: walk.ClipOption = False,
     seed: opt.SeedOption = None,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -100,7 +103,7 @@ def heatmap(
     from ldpkit.core.parameters import check_fraction
 
     check_fraction(level, "level")
-    check_figure(figure, force=force, inputs=files)
+    pictures = Pictures.wanted(figure, report, title, force=force, inputs=files, seed=seed)
     truth: Any = None
     if all(is_collected(each) for each in files):
         refuse_options(
@@ -123,17 +126,12 @@ def heatmap(
 
         spots = find_hotspots(found, hotspots, rng=walk.source_of(0))
         present(spots, output)
-        save_drawn(figure, spots)
+        pictures.save(spots)
         return
     present(found, output)
     if truth is not None:
         note(f"total variation from the true map: {found.total_variation(truth):.4f}")
-    if figure is not None:
-        from ldpkit.figures.canvas import save_figure
-        from ldpkit.figures.plane import heatmap_figure
-
-        save_figure(heatmap_figure(found, truth=truth), figure)
-        note(f"wrote {figure}")
+    pictures.save(found, None if truth is None else partial(found.figure, truth=truth))
 
 
 def recommend(
@@ -154,13 +152,15 @@ def recommend(
     y: walk.YOption = None,
     clip: walk.ClipOption = False,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Rank all mechanisms for locations by expected error, with a constant answer among them."""
     from ldpkit.planning.locations import recommend_locations
 
-    check_figure(figure, force=force, inputs=[points])
+    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[points])
     plane = parse_space(space)
     locations = None
     if points is not None:
@@ -173,7 +173,7 @@ def recommend(
         plane, epsilon, question, locations=locations, n=people, columns=columns, rows=rows
     )
     present(found, output)
-    save_drawn(figure, found)
+    pictures.save(found)
 
 
 def _collected_map(files: list[Path], columns: int, rows: int, level: float) -> HeatMap:

@@ -10,8 +10,9 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli import walk
-from ldpkit.cli.outputs import check_ending, check_extra, check_figure, check_output, save_drawn
+from ldpkit.cli.outputs import check_ending, check_extra, check_output
 from ldpkit.cli.parsing import parse_parameters, split
+from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
 from ldpkit.cli.spaces import PointsArgument, SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
@@ -95,6 +96,9 @@ def privatize(
     parameter: opt.ParameterOption = None,
     clip: walk.ClipOption = False,
     seed: opt.SeedOption = None,
+    figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
     force: opt.ForceOption = False,
     print_as: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -110,6 +114,10 @@ def privatize(
 
     check_ending(output, "--output", _ENDINGS)
     check_output(output, force=force, inputs=[points, places, memo])
+    read = [points, places, memo]
+    pictures = Pictures.wanted(
+        figure, report, title, force=force, inputs=read, outputs={"--output": output}, seed=seed
+    )
     if output.suffix.lower() == ".parquet":
         check_extra("pyarrow")
     as_reports = output.suffix.lower() == ".ldp"
@@ -145,6 +153,7 @@ def privatize(
 
         write_trajectories(output, private.trajectories, private.reports)
     present(private, print_as)
+    pictures.save(private)
     if seed is not None:
         note(_SEEDED)
     note(f"wrote {output}: {len(private.reports)} reports")
@@ -169,6 +178,9 @@ def evaluate(
     clip: walk.ClipOption = False,
     seed: opt.RepeatableSeedOption = 0,
     figure: opt.FigureOption = None,
+    report: opt.PageOption = None,
+    title: opt.TitleOption = None,
+    unit: opt.UnitOption = None,
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -176,7 +188,7 @@ def evaluate(
     from ldpkit.mechanisms.kinds import SPATIAL, TRAJECTORY, select
     from ldpkit.simulation.trajectories import evaluate_trajectories
 
-    check_figure(figure, force=force, inputs=[points, places])
+    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[points, places], seed=seed)
     plane = parse_space(space)
     walks = walk.read_walks(points, plane, ids, x, y, clip=clip)
     public = walk.places_of(places, plane)
@@ -198,7 +210,7 @@ def evaluate(
         rng=walk.source_of(seed),
     )
     present(found, output)
-    save_drawn(figure, found)
+    pictures.save(found)
 
 
 def _makeable(

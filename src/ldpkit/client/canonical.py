@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from ldpkit.core.errors import FileFormatError, InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 
 __all__ = ["LARGEST_INTEGER", "MOST_BYTES", "canonical", "read_json"]
 
@@ -96,13 +96,13 @@ def _number(number: float) -> str:
     return f"{sign}{digits[0]}{fraction}e{point - 1:+d}"
 
 
-def read_json(data: bytes, what: str = "the document") -> Any:
+def read_json(data: bytes | str, what: str = "the document") -> Any:
     """Return the value of a JSON document, or refuse one that is damaged, huge or read in two ways.
 
     Parameters
     ----------
-    data : bytes
-        The document, in UTF-8.
+    data : bytes or str
+        The document, in UTF-8 or as text.
     what : str
         What messages call it.
 
@@ -113,6 +113,11 @@ def read_json(data: bytes, what: str = "the document") -> Any:
     ...
     ldpkit.core.errors.FileFormatError: the document has the key 'ask' twice in one object: remove one
     """
+    if isinstance(data, str):
+        data = data.encode(errors="surrogatepass")  # half a character is refused below
+    if not isinstance(data, (bytes, bytearray)):
+        kind = type(data).__name__
+        raise InvalidInputError(f"{what} must be bytes or text, got {kind}: read the file first")
     if len(data) > MOST_BYTES:
         raise FileFormatError(f"{what} has {len(data):,} bytes, more than the {MOST_BYTES:,} that are read")
 

@@ -120,6 +120,23 @@ class Client:
     cap : int, optional
         The most that this device may spend over everything in the store, in millionths of an
         epsilon. The collection's own promise holds in any case.
+
+    Examples
+    --------
+    >>> import ldpkit, tempfile
+    >>> from ldpkit.protocols.collection.building import compile_toml
+    >>> asked = compile_toml(b'''
+    ... id = "town"
+    ... version = 1
+    ... purpose = "How people travel."
+    ... rounds = {every = "once", start = 2026-11-01}
+    ... questions = [{id = "way", text = "How?", domain = ["walk", "bike"], mechanism = "grr", epsilon = 1}]
+    ... ''')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     device = Client(asked, folder + "/device.db")
+    ...     answer = device.answer("way", "bike")     # stored; `flush` sends it where there is a url
+    ...     answer == device.answer("way", "walk")    # asked again: the same report
+    True
     """
 
     def __init__(

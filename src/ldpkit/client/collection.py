@@ -140,6 +140,23 @@ class Collection:
         Whose signature was found good.
     is_expected : bool
         Whether that is the key that `read` was given. Otherwise anybody can have made it.
+
+    Examples
+    --------
+    >>> from ldpkit.client.signing import SigningKey
+    >>> from ldpkit.protocols.collection.building import compile_toml
+    >>> from ldpkit.protocols.collection.files import seal
+    >>> made = compile_toml(b'''
+    ... id = "town"
+    ... version = 1
+    ... purpose = "How people travel."
+    ... rounds = {every = "once", start = 2026-11-01}
+    ... questions = [{id = "way", text = "How?", domain = ["walk", "bike"], mechanism = "grr", epsilon = 1}]
+    ... ''')
+    >>> key = SigningKey.new()
+    >>> received = Collection.read(seal(made, key), public_key=str(key.public))   # what a device does
+    >>> received.is_expected, received.promise.lifetime  # in millionths of an epsilon
+    (True, 1000000)
     """
 
     id: str
@@ -156,12 +173,12 @@ class Collection:
     is_expected: bool = False
 
     @classmethod
-    def read(cls, data: bytes, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
+    def read(cls, data: bytes | str, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
         """Return the collection of a file, or refuse it.
 
         Parameters
         ----------
-        data : bytes
+        data : bytes or str
             An envelope: the collection, and its signature if there is one.
         public_key : bytes or str, optional
             The only key whose signature is good, as 65 bytes or in base64url. Without one,

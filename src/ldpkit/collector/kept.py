@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 _CHECKSUM_BYTES = 4
+_ORDERS = secure()  # a new generator for each chunk: who works out one order has only that one
 _MERGED_BYTES = 1 << 24  # of reports in a chunk of a closed round
 
 
@@ -83,7 +84,7 @@ def shuffled(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return records
     rows = np.ascontiguousarray(records)
     whole = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()  # a row at a time, not byte by byte
-    return np.asarray(whole[secure().generator().permutation(len(whole))])
+    return np.asarray(whole[_ORDERS.generator().permutation(len(whole))])
 
 
 def add_chunk(

@@ -16,9 +16,9 @@ def metrics_text(service: Service, uploads: Uploads) -> str:
     writer = service.writer
     lines = list[str]()
 
-    def add(name: str, kind: str, text: str, *values: tuple[str, float]) -> None:
+    def add(name: str, kind: str, text: str, *values: tuple[str, int]) -> None:
         lines.extend([f"# HELP ldpkit_{name} {text}", f"# TYPE ldpkit_{name} {kind}"])
-        lines.extend(f"ldpkit_{name}{labels} {value:g}" for labels, value in values)
+        lines.extend(f"ldpkit_{name}{labels} {value}" for labels, value in values)
 
     add("reports_total", "counter", "Reports counted since the start.", ("", writer.reports))
     add("duplicates_total", "counter", "Reports that were counted before.", ("", writer.duplicates))
@@ -34,5 +34,5 @@ def metrics_text(service: Service, uploads: Uploads) -> str:
         "Uploads not taken, by problem.",
         *((f'{{problem="{n}"}}', c) for n, c in problems),
     )
-    add("writer_alive", "gauge", "Whether reports can be written.", ("", float(writer.is_alive())))
+    add("writer_alive", "gauge", "Whether reports can be written.", ("", int(writer.is_alive())))
     return "\n".join(lines) + "\n"

@@ -7,9 +7,8 @@ phone, on paper and to a screen reader: every picture stands beside its numbers 
 from __future__ import annotations
 
 import html
-import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ldpkit.client.questions import FIXED, Question
@@ -18,6 +17,7 @@ from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.asked import Entry
 from ldpkit.collector.influence import influence
 from ldpkit.collector.problems import HttpProblem
+from ldpkit.collector.snippet import snippet_for
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["page_html", "results_html"]
@@ -25,7 +25,6 @@ __all__ = ["page_html", "results_html"]
 _FAKES = 0.01
 _MOST_BARS = 30
 _MOST_CELLS = 10
-_LARGER_FORMS = {"noise", "turned", "table", "rows", "sites", "planar", "pair"}
 _NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
@@ -35,9 +34,15 @@ max-width:46rem;margin:0 auto;padding:1rem}
 h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-svg{width:100%;height:auto}svg text{fill:var(--text);font:13px system-ui,sans-serif}
-pre,.note{background:var(--soft);padding:.75rem;overflow-x:auto;border-radius:.4rem}
+td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+th[scope=row]{font-weight:inherit;overflow-wrap:break-word}
+svg{width:100%;height:auto;display:block}
+.bars{display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.3rem .6rem;align-items:center;
+margin:.8rem 0 1.2rem;padding-right:2px}
+.bars span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:right;font-size:.9rem}
+.line{grid-template-columns:auto 1fr auto}.dot{stroke:var(--bar);stroke-width:11;stroke-linecap:round}
+.bars svg{height:18px;overflow:visible}.bars rect{fill-opacity:.55}
+pre{background:var(--soft);padding:.75rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 """
 
@@ -166,12 +171,29 @@ def _result(estimate: Any) -> str:
             return _frequencies(estimate)
         case "heat map":
             return _cells(estimate)
+    told = [row for row in estimate.rows() if row["value"] is not None]
+    sure = [row for row in told if row["low"] is not None]  # no number without an error bar, if there is one
     rows = [
         (str(row["statistic"]), _number(row["value"]), _range(_number, row["low"], row["high"]))
-        for row in estimate.rows()
-        if row["value"] is not None
+        for row in sure or told
     ]
-    return _table("statistic", rows)
+    return (_line(estimate) if estimate.kind == "mean" else "") + _table("statistic", rows)
+
+
+def _line(estimate: Any) -> str:
+    """Return where a mean lies between the least and the greatest answer."""
+    domain = estimate.domain
+    low, high = estimate.interval()
+    at, start, end = (
+        100 * min(max((each - domain.low) / domain.width, 0.0), 1.0) for each in (estimate.mean, low, high)
+    )
+    line = '<path d="M0 9H100" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
+    dot = f'<path d="M{at:.2f} 9h.01" class="dot" vector-effect="non-scaling-stroke"/>'
+    spoken = f"Mean {_number(estimate.mean)} between {_number(domain.low)} and {_number(domain.high)}"
+    return (
+        f'<div class="bars line" role="img" aria-label="{_text(spoken)}"><span>{_number(domain.low)}</span>'
+        f"{_strip(line + dot, start, end)}<span>{_number(domain.high)}</span></div>"
+    )
 
 
 def _frequencies(estimate: Any) -> str:
@@ -240,25 +262,25 @@ def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
 
 def _bars(rows: list[tuple[str, float, float, float]]) -> str:
     """Return bars with error bars; what is below zero is drawn at zero, the table has it."""
-    height, left, width = 26, 150, 520
-    top = max([high for *_, high in rows] + [1e-9])
-    top = min(max(top, 0.01), 1.0)
+    top = min(max([0.01, *(high for *_, high in rows)]), 1.0)
     lines = []
-    for index, (name, value, low, high) in enumerate(rows):
-        y = index * height + 4
-        at, start, end = (left + width * min(max(each, 0.0), top) / top for each in (value, low, high))
-        shown = name if len(name) <= 20 else f"{name[:19]}…"
-        lines.append(
-            f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{_text(shown)}</text>'
-            f'<rect x="{left}" y="{y}" width="{max(at - left, 0.5):.1f}" height="18" fill="var(--bar)"/>'
-            f'<path d="M{start:.1f} {y + 9}H{end:.1f}M{start:.1f} {y + 4}v10M{end:.1f} {y + 4}v10" '
-            'stroke="var(--text)" stroke-width="1.6" fill="none"/>'
-        )
-    total = len(rows) * height + 8
+    for name, value, low, high in rows:
+        at, start, end = (100 * min(max(each, 0.0), top) / top for each in (value, low, high))
+        bar = f'<rect width="{at:.2f}" height="18" fill="var(--bar)"/>'
+        lines.append(f'<span title="{_text(name)}">{_text(name)}</span>{_strip(bar, start, end)}')
     spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
     return (
-        f'<svg viewBox="0 0 {left + width + 10} {total}" role="img" aria-label="Estimates, 95% intervals: '
-        f'{_text(spoken)}">{"".join(lines)}</svg>'
+        f'<div class="bars" role="img" aria-label="Estimates, 95% intervals: {_text(spoken)}">'
+        f"{''.join(lines)}</div>"
+    )
+
+
+def _strip(inside: str, start: float, end: float) -> str:
+    """Return a picture as wide as there is room, with an error bar between two hundredths of it."""
+    return (
+        f'<svg viewBox="0 0 100 18" preserveAspectRatio="none">{inside}'
+        f'<path d="M{start:.2f} 9H{end:.2f}M{start:.2f} 4v10M{end:.2f} 4v10" stroke="var(--text)" '
+        'stroke-width="1.6" vector-effect="non-scaling-stroke" fill="none"/></svg>'
     )
 
 
@@ -273,45 +295,8 @@ def _limits() -> str:
 
 
 def _device(entry: Entry, base: str) -> str:
-    collection = entry.newest
-    question = collection.questions[0]
-    key = "" if collection.key is None else f", {{publicKey: {_script(str(collection.key))}}}"
-    snippet = (
-        '<script type="module">\n'
-        f"  import {{ Collection }} from {_script(f'{base}/{_client(collection.questions)}')};\n"
-        f"  const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
-        f"  await c.answer({_script(question.id)}, {_script(_example(question))});\n"
-        "  await c.flush();\n"
-        "</script>"
-    )
-    return f"<h2>Answer from a web page</h2><pre><code>{_text(snippet)}</code></pre>"
-
-
-def _client(questions: Iterable[Question]) -> str:
-    """Return the smallest client that knows the forms of all questions."""
-    samplers = [question.sampler for question in questions]
-    is_larger = any(each["form"] in _LARGER_FORMS or each.get("stand") == "sector" for each in samplers)
-    return "client-all.js" if is_larger else "client.js"
-
-
-def _script(value: Any) -> str:
-    """Return a value as a script on a page writes it; nothing in it ends the script."""
-    return json.dumps(value).replace("<", "\\u003c")
-
-
-def _example(question: Question) -> Any:
-    """Return something that can be answered."""
-    domain: Any = question.domain
-    match question.kind:
-        case "frequency" if isinstance(domain, dict):
-            return [each[0] if isinstance(each, list) else 0 for each in domain["product"]]
-        case "frequency":
-            return domain[0] if isinstance(domain, list) else 0
-        case "numeric":
-            return domain[0]
-        case "circular":
-            return domain["low"]
-    return domain["low"]
+    snippet = _text(snippet_for(entry.newest, base))
+    return f"<h2>Answer from a web page</h2><pre><code>{snippet}</code></pre>"
 
 
 def _downloads(entry: Entry, base: str) -> str:

@@ -87,6 +87,8 @@ class HttpProblem(LdpkitError):  # noqa: N818 - what RFC 9457 calls it
         found = [(b"content-type", b"application/problem+json")]
         if self.retry_after is not None:
             found.append((b"retry-after", b"%d" % self.retry_after))
+            # A page of another origin cannot read it unless it is told that it may.
+            found.append((b"access-control-expose-headers", b"retry-after"))
         return found
 
     def __str__(self) -> str:

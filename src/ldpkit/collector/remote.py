@@ -34,6 +34,11 @@ class Collector:
         Where it is, such as "https://collect.example.org".
     token : str, optional
         A token; that of the environment variable LDPKIT_TOKEN unless it is given.
+
+    Examples
+    --------
+    >>> Collector("https://collect.example.org", token="ldpkit_...")     # sends nothing yet
+    Collector('https://collect.example.org')
     """
 
     def __init__(self, url: str, token: str | None = None) -> None:

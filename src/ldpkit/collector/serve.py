@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import logging
+import socket
 import sys
-from collections.abc import Awaitable, Callable, MutableMapping
+import textwrap
+from collections.abc import Awaitable, Callable, MutableMapping, Sized
 from dataclasses import dataclass
 from typing import Any
 
 from ldpkit.collector.database import Database
+from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
+from ldpkit.collector.snippet import snippet_for
 from ldpkit.collector.tokens import ADMIN, ANALYST, has_tokens, new_token
-from ldpkit.collector.uploads import Limits, Receive, Send, Uploads
+from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
 
 __all__ = ["Front", "ServeSettings", "serve"]
+
+_BACKLOG = 4096  # of connections that wait to be taken
+_OTHER_FILES = 200  # that a service has open beside its connections: database, threads that read, logs
+_OVER = [(b"access-control-allow-origin", b"*"), (b"connection", b"close")]
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class ServeSettings:
     limits : Limits
         What may be sent.
     most_connections : int
-        Beyond, a request is answered with 503.
+        Beyond, a request is answered with 503 and its connection closed.
     """
 
     host: str = "127.0.0.1"
@@ -52,14 +61,31 @@ class ServeSettings:
 
 
 class Front:
-    """Uploads first, everything else behind."""
+    """Uploads first, everything else behind; nobody while there are too many.
 
-    def __init__(self, uploads: Uploads, rest: Callable[..., Awaitable[None]]) -> None:
-        self._uploads, self._rest = uploads, rest
+    Parameters
+    ----------
+    uploads : Uploads
+        The application for uploads.
+    rest : callable
+        The ASGI application for everything else.
+    most_connections : int, optional
+        How many connections there may be; uvicorn has such a limit, but does not say when to return.
+    """
+
+    def __init__(
+        self, uploads: Uploads, rest: Callable[..., Awaitable[None]], most_connections: int | None = None
+    ) -> None:
+        self._uploads, self._rest, self._most = uploads, rest, most_connections
+        self.connections: Sized = ()
+        """Those that are open now."""
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Pass a request on."""
-        if scope["type"] == "http" and self._uploads.takes(scope):
+        if self._most is not None and len(self.connections) > self._most and scope["type"] == "http":
+            problem = HttpProblem("busy", "too many connections")
+            await respond(send, problem.status, [*problem.headers, *_OVER], problem.body)
+        elif scope["type"] == "http" and self._uploads.takes(scope):
             await self._uploads(scope, receive, send)
         else:
             await self._rest(scope, receive, send)
@@ -93,35 +119,73 @@ def serve(
     limits = settings.limits or Limits()
     _log_as_json()
     uploads = Uploads(limits)
-    with Service(database, uploads.deliver) as service:
+    # First of all, so that no token is shown by a service that cannot run.
+    with _listening(settings) as listener, Service(database, uploads.deliver) as service:
         uploads.attach(service)
-        for envelope in envelopes:
-            collection = service.add(envelope)
-            tell(f"collecting {collection.id!r} version {collection.version}: {collection.purpose}")
-            tell(f"  devices send to  {settings.url}/v1/collections/{collection.id}/reports")
-            tell(f"  results page     {settings.url}/c/{collection.id}")
+        given = [service.add(envelope).id for envelope in envelopes]
+        _tell_all(service, given, settings.url, tell)
         _first_tokens(service, tell)
-        app = Front(uploads, make_app(service, uploads, settings.public_url))
+        front = Front(
+            uploads, make_app(service, uploads, settings.public_url), _room_for(settings.most_connections)
+        )
         config = uvicorn.Config(
-            app,
-            host=settings.host,
-            port=settings.port,
+            front,
             access_log=False,  # addresses are nobody's business
             log_config=None,
             server_header=False,
             proxy_headers=bool(settings.proxies),
             forwarded_allow_ips=settings.proxies or None,
-            limit_concurrency=settings.most_connections,  # Limits.at_once comes first: it says when to return
             timeout_keep_alive=20,
             timeout_graceful_shutdown=20,
-            backlog=4096,
+            backlog=_BACKLOG,
         )
         server = uvicorn.Server(config)
-        server.run()
-    if not server.started:
+        front.connections = server.server_state.connections
+        server.run(sockets=[listener])
+
+
+def _listening(settings: ServeSettings) -> socket.socket:
+    """Return a socket that listens where the settings say, or refuse."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
+        where = f"{settings.host}:{settings.port}"
         raise LdpkitError(
-            f"cannot listen on {settings.host}:{settings.port}: choose another with --host and --port"
-        )
+            f"cannot listen on {where} ({reason}): choose another with --host and --port"
+        ) from None
+
+
+def _tell_all(service: Service, given: list[str], url: str, tell: Callable[[str], None]) -> None:
+    """Say what is collected, and of the collections that were given how a page answers them."""
+    for name in service.shelf.names():
+        collection = service.shelf.get(name).newest
+        tell(f"collecting {name!r} version {collection.version}: {collection.purpose}")
+        tell(f"  devices send to  {url}/v1/collections/{name}/reports")
+        tell(f"  results page     {url}/c/{name}")
+        if name in given:
+            tell("  on a web page, with the visitor's own answer in place of this one:")
+            tell(textwrap.indent(snippet_for(collection, url), "    "))
+    if not service.shelf.names():
+        tell(f"nothing is asked at {url} yet: name a collection file, such as 'ldpkit serve example.toml'")
+
+
+def _room_for(connections: int) -> int:
+    """Have files for so many connections, or for as many as may be, and return how many these are."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return connections
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return connections
+    larger = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    with contextlib.suppress(ValueError, OSError):  # a kernel may have a limit of its own
+        resource.setrlimit(resource.RLIMIT_NOFILE, (larger, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(1, min(connections, soft - _OTHER_FILES))
 
 
 def _first_tokens(service: Service, tell: Callable[[str], None]) -> None:

@@ -14,7 +14,7 @@ from ldpkit.client.collection import Collection
 from ldpkit.collector.asked import Asked, Entry, Shelf, asked_of
 from ldpkit.collector.closing import Closing
 from ldpkit.collector.database import Connection, Database
-from ldpkit.collector.kept import merge_chunks, note, places, row_checksum
+from ldpkit.collector.kept import Place, merge_chunks, note, places, row_checksum
 from ldpkit.collector.loading import load_shelf
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.writer import Fate, Writer
@@ -143,10 +143,10 @@ class Service:
             )
         self.writer.call(lambda connection: self._close(connection, name, [number]), patience=_LONG)
 
-    def close_overdue(self) -> None:
-        """Close every round that ended long ago."""
+    def close_overdue(self, now: datetime.datetime) -> None:
+        """Close every round that ended long ago, by a time that was checked."""
         for name in self.shelf.names():
-            if numbers := self.shelf.get(name).overdue(self.now()):
+            if numbers := self.shelf.get(name).overdue(now):
                 close = functools.partial(self._close, name=name, numbers=numbers)
                 self.writer.call(close, patience=_LONG)
 
@@ -162,16 +162,20 @@ class Service:
 
     def _close(self, connection: Connection, name: str, numbers: Sequence[int]) -> None:
         entry = self.shelf.get(name)
-        for number in numbers:
+        held: dict[int, list[Place]] = {}
+        for place in places(connection, name):
+            held.setdefault(place.round, []).append(place)
+        empty = [number for number in numbers if number not in held]  # perhaps years of them
+        for together in filter(None, (empty, *([number] for number in numbers if number in held))):
             with connection.transaction():
-                connection.execute(
-                    "INSERT INTO closed_rounds VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    (name, number, row_checksum(name, number)),
-                )
-                for place in places(connection, name):
-                    if place.round == number:
+                for number in together:
+                    connection.execute(
+                        "INSERT INTO closed_rounds VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                        (name, number, row_checksum(name, number)),
+                    )
+                    for place in held.get(number, ()):
                         merge_chunks(connection, place, self.writer.next_number)
-                note(connection, f"round {number} of {name} closed")
+                    note(connection, f"round {number} of {name} closed")
         self.shelf.put(name, replace(entry, closed=entry.closed | set(numbers)))
         self.writer.forget(lambda subject: subject[0] == name and subject[2] in numbers)
         connection.forget()

@@ -26,7 +26,7 @@ from ldpkit.core.errors import FileFormatError
 if TYPE_CHECKING:
     from ldpkit.collector.service import Service
 
-__all__ = ["Limits", "Receive", "Send", "Uploads"]
+__all__ = ["Limits", "Receive", "Send", "Uploads", "respond"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -147,7 +147,7 @@ class Uploads:
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one upload."""
         if scope["method"] == "OPTIONS":  # a browser asks first if a page sends more than it has to
-            await _respond(send, 204, _PREFLIGHT, b"")
+            await respond(send, 204, _PREFLIGHT, b"")
             return
         self._present += 1
         try:
@@ -158,9 +158,9 @@ class Uploads:
             self._present -= 1
         if isinstance(found, HttpProblem):
             self.problems[found.name] = self.problems.get(found.name, 0) + 1
-            await _respond(send, found.status, [*found.headers, *_CORS], found.body)
+            await respond(send, found.status, [*found.headers, *_CORS], found.body)
         else:
-            await _respond(send, 200, _JSON, b'{"accepted":%d,"duplicate":%d,"refused":%d}' % found)
+            await respond(send, 200, _JSON, b'{"accepted":%d,"duplicate":%d,"refused":%d}' % found)
 
     async def _upload(self, scope: MutableMapping[str, Any], receive: Receive) -> Counted | HttpProblem:
         if scope["method"] != "POST":
@@ -254,7 +254,8 @@ def _settle(fates: list[Fate]) -> None:
             future.set_result(fate)
 
 
-async def _respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+async def respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    """Send a whole response."""
     length = (b"content-length", b"%d" % len(body))
     await send({"type": "http.response.start", "status": status, "headers": [*headers, length]})
     await send({"type": "http.response.body", "body": body})

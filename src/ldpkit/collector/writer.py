@@ -16,8 +16,8 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -79,7 +79,7 @@ class _Together:
 
     place: Place
     asked: Asked
-    uploads: list[Upload] = field(default_factory=list)
+    uploads: list[Upload]
     valid: Any = None
     new: Any = None
     ids: Any = None
@@ -247,21 +247,17 @@ class Writer(threading.Thread):
         fates: list[Fate] = []
         try:
             connection = self._connected()
-            groups: dict[Place, _Together] = {}
-            for upload in uploads:
-                if problem := self._late_problem(upload):
-                    fates.append((upload.ticket, problem))
-                    continue
-                place = upload.asked.place(upload.round)
-                group = groups.get(place)
-                if group is None:
-                    groups[place] = group = _Together(place, upload.asked)
-                group.uploads.append(upload)
+            groups: list[_Together] = []
+            for (asked, number), some in _by_question(uploads).items():
+                if problem := self._late_problem(asked, number):
+                    fates += [(each.ticket, problem) for each in some]
+                else:
+                    groups.append(_Together(asked.place(number), asked, some))
             fresh = dict[Subject, list[Any]]()
-            for group in groups.values():
+            for group in groups:
                 self._examine(group, fresh.setdefault(group.subject, []))
-            self._commit(connection, groups.values())
-            for group in groups.values():
+            self._commit(connection, groups)
+            for group in groups:
                 fates += _fates(group)
         except Exception as error:
             # Devices send it again. If it was kept after all, they will hear that it is a duplicate.
@@ -271,11 +267,10 @@ class Writer(threading.Thread):
             ]
         return fates
 
-    def _late_problem(self, upload: Upload) -> HttpProblem | None:
-        """Return what has become of the question while the upload waited."""
-        asked = upload.asked
-        if not self.shelf.is_open(asked.collection, upload.round):
-            return HttpProblem("round-closed", f"round {upload.round} is closed")
+    def _late_problem(self, asked: Asked, number: int) -> HttpProblem | None:
+        """Return what has become of a question while its uploads waited."""
+        if not self.shelf.is_open(asked.collection, number):
+            return HttpProblem("round-closed", f"round {number} is closed")
         if not self.shelf.has(asked):
             return HttpProblem("foreign-reports", f"question {asked.question.id!r} was changed")
         return None
@@ -303,7 +298,7 @@ class Writer(threading.Thread):
         fresh.append(group.ids)
         group.kept = reports if len(group.ids) == len(ids) else reports[group.new]
 
-    def _commit(self, connection: Connection, groups: Iterable[_Together]) -> None:
+    def _commit(self, connection: Connection, groups: Sequence[_Together]) -> None:
         tallies = dict[Place, tuple[int, _Counts]]()
         if any(len(group.kept) for group in groups):
             with connection.transaction():
@@ -331,6 +326,18 @@ class Writer(threading.Thread):
             n, counts = before[0] + n, before[1] + counts
         write_tally(connection, group.place, n, counts)
         return n, counts
+
+
+def _by_question(uploads: list[Upload]) -> dict[tuple[Asked, int], list[Upload]]:
+    """Return uploads by what they answer: the question, as it was asked, and the round."""
+    found: dict[tuple[Asked, int], list[Upload]] = {}
+    for upload in uploads:
+        key = (upload.asked, upload.round)
+        some = found.get(key)
+        if some is None:
+            found[key] = some = []
+        some.append(upload)
+    return found
 
 
 def _fates(group: _Together) -> list[Fate]:

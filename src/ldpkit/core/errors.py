@@ -14,6 +14,12 @@ LdpkitError
 |-- MissingDependencyError     an optional library that is needed here (also ImportError)
 `-- FrozenError                an attempt to change something immutable (also AttributeError)
 ```
+
+>>> import ldpkit
+>>> ldpkit.GRR(["no", "yes"], epsilon=1).privatize(["perhaps"])
+Traceback (most recent call last):
+...
+ldpkit.core.errors.OutOfDomainError: value 'perhaps' at position 0 is not in the domain {no, yes}: ...
 """
 
 from __future__ import annotations
@@ -40,7 +46,17 @@ __all__ = [
 
 
 class LdpkitError(Exception):
-    """Base of every error that ldpkit raises on purpose."""
+    """Base of every error that ldpkit raises on purpose.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> try:
+    ...     ldpkit.GRR(["no", "yes"], epsilon=-1)
+    ... except ldpkit.LdpkitError as error:
+    ...     print(error)
+    epsilon must be positive and finite, got -1
+    """
 
 
 class InvalidParameterError(LdpkitError, ValueError):

@@ -3,7 +3,7 @@
 A declaration has a name, a type, a range, a default and a line of help. The command line
 parses by it, files and Python values are checked by it, and lists and help texts show it,
 so nothing has to inspect a constructor to learn what it takes. Below are the checks of values that
-are not declared and that more than one room needs.
+are not declared and that more than one room needs, columns of values among them.
 """
 
 from __future__ import annotations
@@ -11,23 +11,26 @@ from __future__ import annotations
 import enum
 import math
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.typing import Counts
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.typing import Counts, Values
 
 __all__ = [
     "EPSILON",
     "EPSILON_1",
     "EPSILON_INF",
     "LARGEST_EPSILON",
+    "MOST_PEOPLE",
     "REQUIRED",
     "SMALLEST_EPSILON",
     "Parameter",
     "ParameterValue",
+    "as_array",
     "check_counts",
     "check_epsilon",
     "check_fraction",
@@ -35,12 +38,14 @@ __all__ = [
     "exact_sum",
 ]
 
+AnyArray: TypeAlias = np.ndarray[Any, Any]
 ParameterValue: TypeAlias = float | str
 """What a parameter can be: a number, whole or not, or text."""
 
 SMALLEST_EPSILON = 0.001
 LARGEST_EPSILON = 20.0
 MOST_PEOPLE = 2.0**62  # what integers of 64 bits hold with room to spare
+_MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
 _LONGEST_TEXT = 1000  # of a parameter that may come from a file
 _LONGEST_SHOWN = 100  # characters of a bad value in a message
 
@@ -278,3 +283,57 @@ def exact_sum(counts: Counts) -> int:
     if max(int(counts.max()), -int(counts.min())) * counts.size < 1 << 63:
         return int(counts.sum())
     return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
+
+
+def as_array(values: Values) -> AnyArray:
+    """Return any column of values as a one-dimensional NumPy array.
+
+    pandas, polars and arrow columns are recognised by what they can do (`to_numpy`),
+    so that none of these libraries is required.
+    """
+    if isinstance(values, (str, bytes)):
+        raise InvalidInputError(f"values must be a sequence, got the single string {values!r}")
+    if isinstance(values, np.ndarray):
+        array = values
+    elif hasattr(values, "to_numpy"):
+        array = _from_column(values)
+    elif isinstance(values, Iterable):
+        array = _from_items(list(values))
+    else:
+        raise InvalidInputError(f"values must be a sequence or a column, got {type(values).__name__}")
+    # The exact type first: naming np.ma loads it, which takes longer than all the rest here.
+    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise InvalidInputError("values are masked in places: drop missing values or give them a label")
+    if array.ndim != 1:
+        raise InvalidInputError(f"values must be one-dimensional, got shape {array.shape}")
+    if array.dtype.kind not in "biufUSO":
+        raise InvalidInputError(f"values of type {array.dtype} have no meaning here: give labels or indices")
+    if array.dtype.kind == "O":
+        array = _from_items(array.tolist())
+    return array
+
+
+def _from_column(column: Any) -> AnyArray:
+    try:
+        array = column.to_numpy()
+    except (TypeError, ValueError):  # arrow asks before it copies
+        array = column.to_numpy(zero_copy_only=False)
+    return np.asarray(array)
+
+
+def _from_items(items: list[Any]) -> AnyArray:
+    for position, item in enumerate(items):
+        if item is None or type(item).__name__ in _MISSING or (isinstance(item, float) and item != item):
+            raise InvalidInputError(
+                f"value {item!r} at position {position} is missing: drop missing values or give them a label"
+            )
+        if not isinstance(item, (str, bool, int, float, np.generic)):
+            raise InvalidInputError(
+                f"value {item!r} at position {position} is a {type(item).__name__}: give labels or indices"
+            )
+        if isinstance(item, str) and "\0" in item:
+            raise OutOfDomainError(f"value {item!r} at position {position} holds a NUL, which no label does")
+    kinds = {str if isinstance(item, (str, np.str_)) else float for item in items}
+    if len(kinds) > 1:
+        raise InvalidInputError("values mix text and numbers: give labels or indices, not both")
+    return np.array(items)

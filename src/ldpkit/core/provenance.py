@@ -69,9 +69,9 @@ class Provenance:
     Parameters
     ----------
     randomness : {"secure", "unknown", "seeded"}
-        Where the coins came from. Who knows a seed can undo the reports.
+        Where the coins came from. Whoever knows a seed can undo the reports.
     domain : {"stated", "unknown", "data"}
-        Whether the domain was public, or taken from the values, which tells that these
+        Whether the domain was public, or taken from the values, which reveals that these
         values are there.
     devices : {"kept", "new", "unknown"} or None
         For mechanisms with memory: whether the reports come from devices that keep their

@@ -19,7 +19,8 @@ import hashlib
 import hmac
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -28,7 +29,9 @@ from ldpkit.core.errors import InvalidParameterError
 if TYPE_CHECKING:
     from ldpkit.core.typing import Bytes, Words
 
-__all__ = ["RandomSource", "resolve", "secure", "seeded"]
+__all__ = ["RandomSource", "resolve", "secure", "seeded", "streams"]
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 _KEY_BYTES = 32
 _BLOCK = 1 << 21  # encrypted at a time; untouched zeros are one page, so they cost no memory
@@ -207,3 +210,27 @@ def resolve(rng: RandomSource | None) -> RandomSource:
     raise InvalidParameterError(
         f"rng must be ldpkit.random.secure() or ldpkit.random.seeded(seed), got {type(rng).__name__}"
     )
+
+
+def streams(pieces: Iterable[Array], size: int, source: RandomSource) -> Iterator[tuple[Array, RandomSource]]:
+    """Yield the items of some arrays in arrays of one size, each with a random stream of its own.
+
+    The last may be shorter. Chunks and streams are the same however the items come in pieces.
+
+    Examples
+    --------
+    >>> [chunk.tolist() for chunk, _ in streams([np.arange(3), np.arange(4)], 5, seeded(1))]
+    [[0, 1, 2, 0, 1], [2, 3]]
+    """
+    waiting, length = list[Array](), 0
+    for array in pieces:
+        waiting.append(array)
+        length += len(array)
+        if length >= size:
+            joined = np.concatenate(waiting)
+            whole = length - length % size
+            for start in range(0, whole, size):
+                yield joined[start : start + size], source.spawn(1)[0]
+            waiting, length = [joined[whole:]], length - whole
+    if length:
+        yield np.concatenate(waiting), source.spawn(1)[0]

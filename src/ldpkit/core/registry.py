@@ -195,6 +195,14 @@ def load_plugin(path: str | Path) -> None:
     ----------
     path : path
         A file such as `my_mechanism.py`.
+
+    Examples
+    --------
+    >>> import ldpkit, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plugin = pathlib.Path(folder, "halve_metric.py")
+    ...     _ = plugin.write_text("answer = 42")   # a real one has a class with @ldpkit.register
+    ...     load_plugin(plugin)
     """
     file = Path(path)
     if not os.path.isfile(file):  # noqa: PTH113  # a Path raises an error where a name is too long

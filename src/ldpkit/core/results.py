@@ -93,6 +93,16 @@ class Result(abc.ABC):
         """What a reader must know before trusting or using the numbers."""
         return ()
 
+    def answer(self, unit: str = "") -> str:
+        """Return what was found as one sentence that can be quoted, with its interval where there is one.
+
+        Parameters
+        ----------
+        unit : str
+            What the numbers are measured in, such as "years".
+        """
+        return f"{self.title}."
+
     def to_dict(self, **chosen: Any) -> dict[str, Any]:
         """Return the JSON envelope; an infinite number is the word "infinite", and nan is None.
 
@@ -150,10 +160,27 @@ class Result(abc.ABC):
         axes: Axes = call_up("plot")(self, ax)
         return axes
 
-    def figure(self) -> Figure:
-        """Return a figure with all that there is to see, ready to be saved; it needs no display."""
-        figure: Figure = call_up("figure")(self)
+    def figure(self, **options: Any) -> Figure:
+        """Return a figure with all that there is to see, ready to be saved; it needs no display.
+
+        Parameters
+        ----------
+        options
+            `unit`: what the numbers are measured in; `narrow`: True for a phone.
+        """
+        figure: Figure = call_up("figure")(self, **options)
         return figure
+
+    def page(self, **options: Any) -> str:
+        """Return a self-contained HTML page of the result: answer, figure, table, and how it was made.
+
+        Parameters
+        ----------
+        options
+            `title`: what stands above; `unit`: what the numbers are measured in; `command`: what made it.
+        """
+        page: str = call_up("page")(self, **options)
+        return page
 
     def __repr__(self) -> str:
         parts = [*map(str, self.tables()), *self.notes(), *(f"warning: {each}" for each in self.warnings)]

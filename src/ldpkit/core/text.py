@@ -13,6 +13,7 @@ __all__ = [
     "clock_time",
     "decimal_comma",
     "display_width",
+    "interval_text",
     "is_unseen",
     "number_text",
     "percent_text",
@@ -57,6 +58,48 @@ def percent_text(share: float) -> str:
     if share < 1 and float(text) >= 99.95:
         text = f"{100 * share:.{1 - math.floor(math.log10(100 * (1 - share)))}f}"
     return f"{text}%"
+
+
+def interval_text(
+    value: float,
+    low: float,
+    high: float,
+    *,
+    share: bool = False,
+    unit: str = "",
+    level: float | None = None,
+) -> str:
+    """Return a number with the ends of its interval, all with the digits that the interval is worth.
+
+    Parameters
+    ----------
+    value, low, high : float
+        The number and the ends.
+    share : bool
+        Whether they are shares, which are written in percent.
+    unit : str
+        What the numbers are measured in.
+    level : float, optional
+        The coverage of the interval, if it is to be told.
+
+    Examples
+    --------
+    >>> interval_text(41.23456, 39.8, 42.7, unit="years"), interval_text(0.51234, 0.4911, 0.5336, share=True)
+    ('41.2 years (39.8 to 42.7)', '51.2% (49.1% to 53.4%)')
+    >>> interval_text(1_234_567.0, 1_200_000.0, 1_260_000.0)
+    '1,234,567 (1,200,000 to 1,260,000)'
+    """
+    factor, sign = (100.0, "%") if share else (1.0, "")
+    width = factor * abs(high - low) / 2
+    known = math.isfinite(width) and width > 0
+    decimals = min(max(1 - math.floor(math.log10(width)), 0), 9) if known else 4 if not share else 1
+    texts = [f"{factor * each:,.{decimals}f}{sign}" for each in (value, low, high)]
+    texts = [
+        text.removeprefix("-") if float(text.strip("%-").replace(",", "")) == 0 else text for text in texts
+    ]
+    named = f" {unit}" if unit else ""
+    told = "" if level is None else f"{100 * level:g}% interval "
+    return f"{texts[0]}{named} ({told}{texts[1]} to {texts[2]})"
 
 
 def decimal_comma(text: object) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.typing import Counts
@@ -17,7 +17,7 @@ from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.engines.dedup import first_of_each
 from ldpkit.engines.lake import Paths, find_files
 from ldpkit.engines.likelihood import PartedEvidence, likelihood_of
-from ldpkit.engines.partial import Job, Partial, check_job
+from ldpkit.engines.partial import Job, Partial, Reading, check_job
 from ldpkit.engines.simulation import SimulatedUsers
 from ldpkit.engines.tallies import Tallies, merge
 from ldpkit.estimation.evidence import Evidence
@@ -33,13 +33,10 @@ def tally(
     mechanism: Mechanism | Mapping[Any, Mechanism] | None = None,
     by: Iterable[str] = (),
     *,
-    question: str = "question",
-    column: str = REPORT,
-    blocks: bool = False,
-    bad: Bad = "refuse",
     unique: str | None = None,
     client: Any = None,
     watch: Watch = unwatched,
+    **reading: Unpack[Reading],
 ) -> Tallies:
     """Return the tallies of reports by group, counted where they lie.
 
@@ -47,7 +44,7 @@ def tally(
     ----------
     reports : Dask DataFrame, or paths
         A frame, or files, folders and patterns that every worker can read.
-    mechanism, by, question, column, blocks, bad
+    mechanism, by, reading
         As of `ldpkit.engines.local.tally`.
     unique : str, optional
         A column with an id of each report: of rows with the same id the first in the order of
@@ -72,9 +69,7 @@ def tally(
     100
     """
     is_frame = hasattr(reports, "to_delayed")
-    job = check_job(
-        mechanism, by, question=question, column=column, blocks=blocks, bad=bad, told=not is_frame
-    )
+    job = check_job(mechanism, by, told=not is_frame, **reading)
     if is_frame:
         if unique is not None:
             raise InvalidParameterError("unique looks through files: give paths instead of a frame")
@@ -160,6 +155,12 @@ def simulate(
         Into how many parts the people are divided.
     client : distributed.Client, optional
         By default the current one, or threads of this process where there is none.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> simulate(ldpkit.GRR(3, epsilon=1), [600, 300, 100], seed=1, tasks=2)
+    Tallies(one group, n=1000, bad=0)
     """
     users = SimulatedUsers(oracle, counts, seed)
     number = min(tasks, max(users.blocks, 1))
@@ -211,9 +212,7 @@ def _run(work: Callable[..., Any], arguments: list[tuple[Any, ...]], client: Any
     client = client or _current_client()
     tasks = [dask.delayed(work, pure=False)(*each) for each in arguments]
     if client is None:
-        with watching(tasks, len(tasks), "counting", watch) as passing:
-            del passing  # threads of this process end together: there is nothing to see in between
-            return list(dask.compute(*tasks, scheduler="threads"))
+        return _run_in_threads(tasks, watch)
     from distributed import as_completed
 
     futures = client.compute(tasks)
@@ -223,6 +222,23 @@ def _run(work: Callable[..., Any], arguments: list[tuple[Any, ...]], client: Any
             for _ in ended:
                 pass
         return list(client.gather(futures))
+
+
+def _run_in_threads(tasks: list[Any], watch: Watch) -> list[Any]:
+    """Return what tasks give that run in threads of this process."""
+    import dask
+    from dask.callbacks import Callback
+
+    ours = {task.key for task in tasks}
+    with watching(range(len(tasks) + 1), len(tasks), "counting", watch) as passing:
+        next(passing)  # each further one says that a task has ended
+
+        def tell(key: Any, *_: Any) -> None:
+            if key in ours:  # a frame has tasks of its own
+                next(passing, None)
+
+        with Callback(posttask=tell):
+            return list(dask.compute(*tasks, scheduler="threads"))
 
 
 def _current_client() -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.engines.lake import Paths, find_files
 from ldpkit.engines.likelihood import PartedEvidence, likelihood_of
-from ldpkit.engines.partial import check_job
+from ldpkit.engines.partial import Reading, check_job
 from ldpkit.engines.tallies import Tallies, merge
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.files.arrow import REPORT, Bad
@@ -23,11 +23,8 @@ def tally(
     mechanism: Mechanism | Mapping[Any, Mechanism] | None = None,
     by: Iterable[str] = (),
     *,
-    question: str = "question",
-    column: str = REPORT,
-    blocks: bool = False,
-    bad: Bad = "refuse",
     watch: Watch = unwatched,
+    **reading: Unpack[Reading],
 ) -> Tallies:
     """Return the tallies of Parquet files by group, one file after the other.
 
@@ -39,16 +36,13 @@ def tally(
         What made the reports, or one for each value of `question`; by default what the files say.
     by : sequence of str
         The columns, or folders such as `day=2026-11-17`, that make groups.
-    question : str
-        The column that chooses among several mechanisms.
-    column : str
-        The column of reports.
-    blocks : bool
-        Whether a row holds many reports, one behind the other.
-    bad : {"refuse", "count"}
-        What to do with rows that hold no report of the mechanism.
     watch : callable, optional
         Watches the files pass, for a progress bar.
+    reading
+        How reports lie in their rows, by keyword: `question`, the column that chooses among several
+        mechanisms ("question"); `column`, that of the reports ("report"); `blocks`, whether a row holds
+        many reports, one behind the other (False); `bad`, what to do with rows that hold no report of
+        the mechanism, "refuse" or "count" ("refuse").
 
     Examples
     --------
@@ -65,7 +59,7 @@ def tally(
     >>> found, found["2"].n
     (Tallies(2 groups by day, n=200, bad=0), 100)
     """
-    job = check_job(mechanism, by, question=question, column=column, blocks=blocks, bad=bad)
+    job = check_job(mechanism, by, **reading)
     files = find_files(paths)
     made = collect((job.count_paths([file]) for file in files), len(files), "counting", watch)
     return merge(job, (partial for rows in made for partial in rows))

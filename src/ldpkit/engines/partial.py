@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
@@ -26,9 +26,10 @@ from ldpkit.engines.lake import folder_keys
 from ldpkit.files.arrow import REPORT, Bad, ParquetReports, check_bad, decode_column, open_parquet
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
-__all__ = ["Job", "Partial", "PartialCounts", "check_job"]
+__all__ = ["Job", "Partial", "ROWS_AT_ONCE", "PartialCounts", "Reading", "check_job"]
 
-_BATCH = 1 << 18  # rows that are decoded at once
+ROWS_AT_ONCE = 1 << 18
+"""How many rows a task decodes at once."""
 
 
 class Partial(NamedTuple):
@@ -45,7 +46,22 @@ class Partial(NamedTuple):
     """The provenance in JSON."""
     batches: str
     """The batches that were read, in JSON: whether one is there twice is seen only at the end."""
+    source: str
+    """Where the first of the reports stand, for an error that is seen only at the end."""
     error: str
+
+
+class Reading(TypedDict, total=False):
+    """How reports lie in their rows: what every engine takes in the same words, as `Job` explains them."""
+
+    question: str
+    """By default "question"."""
+    column: str
+    """By default "report"."""
+    blocks: bool
+    """By default false."""
+    bad: Bad
+    """By default "refuse"."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +130,16 @@ def check_job(
     mechanism: Mechanism | Mapping[Any, Mechanism] | None,
     by: Iterable[str],
     *,
-    question: str = "question",
-    column: str = REPORT,
-    blocks: bool = False,
-    bad: Bad = "refuse",
     told: bool = True,
+    **reading: Unpack[Reading],
 ) -> Job:
     """Return the job that a user asks for, or refuse it before any task runs.
 
     `told` says whether the reports may know themselves what made them, as files do.
     """
     keys = (by,) if isinstance(by, str) else tuple(by)
-    check_bad(bad)
+    question, column = reading.get("question", "question"), reading.get("column", REPORT)
+    check_bad(reading.get("bad", "refuse"))
     if len(set(keys)) < len(keys):
         raise InvalidParameterError(f"by names a column twice: {', '.join(keys)}")
     if column in keys:
@@ -144,19 +158,28 @@ def check_job(
         mechanism = {str(name): each for name, each in mechanism.items()}
     elif mechanism is not None and not mechanism.can("tallied"):
         raise InvalidParameterError(f"reports of {mechanism!r} do not add up to a tally")
-    return Job(mechanism, keys, question if several else "", column, blocks, bad)
+    reading["question"] = question if several else ""
+    return Job(mechanism, keys, **reading)
+
+
+def mixture(title: str, mechanism: Mechanism | None, other: str, first: Mechanism | None) -> str:
+    """Say that reports of two mechanisms stand in one group."""
+    return (
+        f"{title} holds reports of {mechanism!r}, and {other} in the same group those of {first!r}: they do "
+        "not mix, group by what tells them apart"
+    )
 
 
 def refusal(error: LdpkitError) -> Partial:
     """Return an error as a row."""
-    return Partial("[]", 0, b"", 0, "", "", "[]", str(error))
+    return Partial("[]", 0, b"", 0, "", "", "[]", "", str(error))
 
 
 class _Counted:
     """What is known of one group so far."""
 
-    def __init__(self, mechanism: Mechanism | None) -> None:
-        self.mechanism = mechanism
+    def __init__(self, mechanism: Mechanism | None, source: str = "") -> None:
+        self.mechanism, self.source = mechanism, source
         self.n, self.bad = 0, 0
         self.counts: Counts | None = None
         self.made: list[Provenance] = []
@@ -189,7 +212,7 @@ class PartialCounts:
         self._batches += [(span.batch, span.start, span.stop) for span in made.spans]
         first, touched = 0, set[Key]()
         whole = len(given) == len(self.job.by) and not self.job.blocks and kept is None
-        for batch in file.batches(columns, _BATCH):
+        for batch in file.batches(columns, ROWS_AT_ONCE):
             if kept is not None:
                 rows, first = first, first + len(batch)
                 touched |= self.add(batch.filter(kept[rows:first]), given, file.title, rows, maker)
@@ -221,16 +244,13 @@ class PartialCounts:
             mechanism = job.mechanism_of(keys, told)
             if mechanism is not None and told is not None and told != mechanism:
                 raise InvalidInputError(f"{title} holds reports of {told!r}, not of {mechanism!r}")
-            group = self._groups.setdefault(keys, _Counted(mechanism))
+            group = self._groups.setdefault(keys, _Counted(mechanism, title))
             touched.add(keys)
             if mechanism is None:
                 self._count_unknown(group, keys, len(column) if rows is None else len(rows), title)
                 continue
             if group.mechanism != mechanism:
-                raise InvalidInputError(
-                    f"{title} holds reports of {mechanism!r}, but others of its group are of "
-                    f"{group.mechanism!r}: they do not mix, group by what tells them apart"
-                )
+                raise InvalidInputError(mixture(title, mechanism, group.source, group.mechanism))
             some = column if rows is None else column.take(rows)
             places = None if rows is None else rows
             self._count(group, mechanism, some, where, first, places)
@@ -259,7 +279,7 @@ class PartialCounts:
         if self.job.bad == "refuse":
             raise InvalidInputError(
                 f"{title} has rows of the {self.job.question} {asked!r}, for which no mechanism is given: "
-                'add it, or count such rows and set them aside with bad="count"'
+                'add it, or count such rows and set them aside with bad="count" (--bad count)'
             )
         group.bad += rows
 
@@ -278,7 +298,9 @@ class PartialCounts:
             stated = self.job.mechanism is None and group.mechanism is not None
             spec = json.dumps(group.mechanism.spec()) if stated and group.mechanism else ""
             told = json.dumps([each.to_json() for each in group.made])
-            made.append(Partial(json.dumps(keys), group.n, counts, group.bad, spec, told, batches, ""))
+            made.append(
+                Partial(json.dumps(keys), group.n, counts, group.bad, spec, told, batches, group.source, "")
+            )
             batches = "[]"  # once for a task
         return made
 

@@ -18,15 +18,14 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, get_type_hints
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.typing import Counts
 from ldpkit.engines.lake import find_files
-from ldpkit.engines.partial import Job, Partial, check_job
+from ldpkit.engines.partial import Job, Partial, Reading, check_job
 from ldpkit.engines.simulation import SimulatedUsers
 from ldpkit.engines.tallies import Tallies, merge
-from ldpkit.files.arrow import REPORT, Bad
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
@@ -40,9 +39,8 @@ __all__ = [
     "tally",
 ]
 
-_SCHEMA = (
-    "keys string, n bigint, counts binary, bad bigint, spec string, told string, batches string, error string"
-)
+_SQL = {str: "string", int: "bigint", bytes: "binary"}
+_SCHEMA = ", ".join(f"{name} {_SQL[kind]}" for name, kind in get_type_hints(Partial).items())
 _ALONE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -57,12 +55,9 @@ def tally(
     mechanism: Mechanism | Mapping[Any, Mechanism] | None = None,
     by: Iterable[str] = (),
     *,
-    question: str = "question",
-    column: str = REPORT,
-    blocks: bool = False,
-    bad: Bad = "refuse",
     unique: str | None = None,
     session: Any = None,
+    **reading: Unpack[Reading],
 ) -> Tallies:
     """Return the tallies of reports by group, counted where they lie.
 
@@ -70,11 +65,7 @@ def tally(
     ----------
     reports : Spark DataFrame, or paths
         A frame, or files, folders and patterns that every worker can read.
-    mechanism : Mechanism or mapping, optional
-        What made the reports, or one for each value of `question`; files may say it themselves.
-    by : sequence of str
-        The columns, or folders such as `day=2026-11-17`, that make groups.
-    question, column, blocks, bad
+    mechanism, by, reading
         As of `ldpkit.engines.local.tally`.
     unique : str, optional
         A column with an id of each report: of rows with the same id one counts, the least in
@@ -89,9 +80,7 @@ def tally(
         A mapping from keys, as text, to tallies: `estimate`, intervals and consistency work on
         them as everywhere.
     """
-    job = check_job(
-        mechanism, by, question=question, column=column, blocks=blocks, bad=bad, told=not is_frame(reports)
-    )
+    job = check_job(mechanism, by, told=not is_frame(reports), **reading)
     return merge(job, _collected(partial_tallies(reports, job, unique=unique, session=session)))
 
 
@@ -168,9 +157,8 @@ def _quoted(name: str) -> str:
 def _as_batch(rows: list[Partial]) -> Any:
     import pyarrow as pa
 
-    kinds = (
-        pa.string(), pa.int64(), pa.binary(), pa.int64(), pa.string(), pa.string(), pa.string(), pa.string()
-    )  # fmt: skip
+    arrow = {str: pa.string(), int: pa.int64(), bytes: pa.binary()}
+    kinds = [arrow[kind] for kind in get_type_hints(Partial).values()]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(Partial._fields)
     arrays = [pa.array(list(each), kind) for each, kind in zip(columns, kinds, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, list(Partial._fields))
@@ -263,10 +251,7 @@ def batch_writer(
     folder: str,
     mechanism: Mechanism | Mapping[Any, Mechanism],
     by: Iterable[str] = (),
-    *,
-    question: str = "question",
-    column: str = REPORT,
-    bad: Bad = "refuse",
+    **reading: Unpack[Reading],
 ) -> Callable[[Any, int], None]:
     """Return what `foreachBatch` of a stream calls: it writes the partial tallies of a batch to its folder.
 
@@ -278,10 +263,10 @@ def batch_writer(
     ----------
     folder : str
         Where the folders of batches go; every worker must be able to write there.
-    mechanism, by, question, column, bad
+    mechanism, by, reading
         As of `tally`.
     """
-    job = check_job(mechanism, by, question=question, column=column, bad=bad, told=False)
+    job = check_job(mechanism, by, told=False, **reading)
 
     def write(frame: Any, batch: int) -> None:
         made = partial_tallies(frame, job)

@@ -16,6 +16,7 @@ from ldpkit.engines.grouping import Key
 from ldpkit.engines.partial import (
     Job,
     Partial,
+    mixture,
     read_batches,
     read_counts,
     read_provenance,
@@ -76,6 +77,8 @@ class Tallies(Mapping[Key, Tally]):
 
     def total(self) -> Tally:
         """Return the tally of all groups together, which must be of one mechanism."""
+        if not self.groups:
+            raise InvalidInputError("the files hold no reports: there is nothing to count, check the path")
         return Tally.merge(self.groups.values())
 
     def estimate(
@@ -126,6 +129,16 @@ class GroupEstimates(Result):
     bad: int = 0
 
     kind = "groups"
+
+    def answer(self, unit: str = "") -> str:
+        """Return what the first group tells, as a sentence, and how many groups there are."""
+        keys, first = next(iter(self.groups.items()))
+        which = ", ".join(f"{name} {key}" for name, key in zip(self.by, keys, strict=True))
+        rest = len(self.groups) - 1
+        others = (
+            f" There {'is' if rest == 1 else 'are'} {rest:,} more group{'s' * (rest != 1)}." if rest else ""
+        )
+        return f"{which}: {first.answer(unit)}{others}"
 
     @property
     def title(self) -> str:
@@ -180,6 +193,8 @@ class GroupEstimates(Result):
 class _Sum:
     """A group whose partial tallies are being added."""
 
+    source = ""
+
     def __init__(self) -> None:
         self.n, self.bad = 0, 0
         self.counts: Counts | None = None
@@ -204,11 +219,9 @@ def merge(job: Job, partials: Iterable[Partial]) -> Tallies:
             specs[partial.spec] = read_spec(partial)
         made = specs[partial.spec] or job.mechanism_of(keys, None)
         if group.mechanism is not None and group.mechanism != made:
-            raise MismatchError(
-                f"reports of {made!r} do not mix with those of {group.mechanism!r} in one group: "
-                "group by what tells them apart"
-            )
-        group.mechanism = made
+            raise MismatchError(mixture(partial.source, made, group.source, group.mechanism))
+        if group.mechanism is None:
+            group.mechanism, group.source = made, partial.source
         read.append(Provenance(spans=tuple(read_batches(partial))))
         group.bad += partial.bad
         group.n += partial.n

@@ -15,7 +15,7 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.deconvolution import invert_counts, maximise, scatter
-from ldpkit.estimation.from_reports import FromReports, made_by
+from ldpkit.estimation.from_reports import FromReports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
 
@@ -164,6 +164,6 @@ def deconvolved(
         if smooth:
             spread = scatter(matrix, seen, fine, around=around)
             covariance = spread.reshape(size, parts, size, parts).sum(axis=(1, 3))
-    domain, made = mechanism.domain, made_by(mechanism, algorithm)
+    domain, made = mechanism.domain, mechanism.read_by(algorithm)
     edges = np.linspace(domain.low, domain.high, size + 1)
     return Deconvolved(edges, masses, tally.n, domain, made, covariance, mechanism, tally.provenance)

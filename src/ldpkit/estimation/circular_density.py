@@ -17,9 +17,9 @@ from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import reported
+from ldpkit.estimation.from_reports import ESTIMATORS, reported
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["CircularDensity", "circular_density", "circular_transition"]
 
@@ -46,6 +46,15 @@ class CircularDensity(BinnedDensity):
     domain: CircleDomain
 
     kind: ClassVar[str] = "circular density"
+
+    def answer(self, unit: str = "") -> str:
+        """Return the fullest bin, as a sentence."""
+        first = int(np.argmax(self.masses))
+        ends = f"{self.edges[first]:.4g} to {self.edges[first + 1]:.4g}{f' {unit}' if unit else ''}"
+        return (
+            f"The fullest of {len(self)} bins of the estimated distribution of {self.n:,} people is {ends}, "
+            f"with {self.masses[first]:.1%} of them; a density has no interval with a level."
+        )
 
     @property
     def _vector(self) -> complex:

@@ -22,15 +22,16 @@ from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import interval_text, percent_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import reported
+from ldpkit.estimation.from_reports import ESTIMATORS, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 
 __all__ = [
     "Density",
@@ -128,6 +129,16 @@ class Density(BinnedDensity):
     smooth: Density | None = None
 
     kind: ClassVar[str] = "density"
+
+    def answer(self, unit: str = "") -> str:
+        """Return the quantile nearest to the middle with its interval, as a sentence."""
+        if not self.quantiles:
+            middle = f"{self.quantile(0.5):.4g}{f' {unit}' if unit else ''}"
+            return f"Half of the estimated distribution of {self.n:,} people is below {middle}."
+        near = min(self.quantiles, key=lambda each: abs(each.q - 0.5))
+        share = "Half" if near.q == 0.5 else percent_text(near.q)
+        found = interval_text(near.value, near.low, near.high, level=near.level, unit=unit)
+        return f"{share} of the {self.n:,} people are below {found}."
 
     @property
     def mean(self) -> float:

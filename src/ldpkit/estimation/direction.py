@@ -15,9 +15,9 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.arc import Arc, DirectionMargin
 from ldpkit.estimation.circular_density import CircularDensity, circular_density
-from ldpkit.estimation.from_reports import FromReports, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, reported
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally, Tally
 
 __all__ = ["DirectionEstimate", "direction"]
 
@@ -100,6 +100,18 @@ class DirectionEstimate(FromReports):
         found = self.density(bins, method)
         return found.masses, found.edges
 
+    def answer(self, unit: str = "") -> str:
+        """Return the mean direction with its interval, as a sentence."""
+        arc = self.interval()
+        if arc.is_whole:
+            return f"The reports of {self.whose} show no direction: the interval is the whole circle."
+        width = self.domain.period * ((arc.end - arc.start) / self.domain.period % 1)
+        digits = max(1 - math.floor(math.log10(width / 2)), 0) if width > 0 else 4
+        value, low, high = (f"{each:,.{digits}f}" for each in (self.direction, arc.start, arc.end))
+        named = f" {unit}" if unit else ""
+        level = f"{100 * self.level:g}% interval {low} to {high}"
+        return f"The mean direction of {self.whose} is {value}{named} ({level})."
+
     @property
     def title(self) -> str:
         """What stands above the table."""
@@ -173,7 +185,7 @@ def direction(tally: Tally, *, population: bool = False) -> DirectionEstimate:
         resultant_stderr=math.sqrt(along / tally.n) / left,
         n=tally.n,
         domain=mechanism.domain,
-        made_by=made_by(mechanism, "direction"),
+        made_by=mechanism.read_by("direction"),
         whose="the population that the people were drawn from"
         if population
         else f"the {tally.n} people who reported",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,12 +14,16 @@ from ldpkit.core.errors import OutOfDomainError
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import TOP
-from ldpkit.core.tables import Table
+from ldpkit.core.tables import Table, cell_text
+from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Counts, Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY
 from ldpkit.estimation.from_reports import FromReports, Noise
 from ldpkit.estimation.intervals import Region
 from ldpkit.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from ldpkit.estimation.sums import ShareOf
 
 __all__ = ["Estimate", "Order", "about_whom"]
 
@@ -171,6 +175,23 @@ class Estimate(FromReports):
         low, high = self.region.ends(error, population=about)
         return np.minimum(low, self.values), np.maximum(high, self.values)
 
+    def share_of(self, labels: Iterable[Label]) -> ShareOf:
+        """Return the share of people who hold one of several values, with its own error and interval.
+
+        Errors of single frequencies depend on each other, so their intervals do not add up.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> oracle = ldpkit.GRR(["bus", "tram", "car"], epsilon=2)
+        >>> found = ldpkit.Tally(oracle, 100, [50, 30, 20]).estimate().share_of(["bus", "tram"])
+        >>> round(found.share, 3), round(found.low, 3), round(found.high, 3)
+        (0.863, 0.77, 0.96)
+        """
+        from ldpkit.estimation.sums import share_of
+
+        return share_of(self, labels)
+
     def consistent(self, method: str) -> Estimate:
         """Return the estimate post-processed by a consistency method, such as "norm_sub"."""
         step = CONSISTENCY.get(method)
@@ -188,6 +209,21 @@ class Estimate(FromReports):
         [0.16, 0.88, 0.98]
         """
         return replace(self, level=check_fraction(level, "level"), simultaneous=simultaneous)
+
+    def answer(self, unit: str = "") -> str:
+        """Return the share of the most frequent value as a sentence, and how many may be as frequent."""
+        low, high = self.interval()
+        first = int(np.argmax(self.values))
+        held = interval_text(
+            float(self.values[first]), float(low[first]), float(high[first]), share=True, level=self.level
+        )
+        rivals = int((high >= low[first]).sum()) - 1
+        noise = ""
+        if rivals:
+            noise = f"; {rivals:,} other{'s' * (rivals > 1)} may be as frequent"
+        whom = "In the population they were drawn from" if self.population else f"Of these {self.n:,} people"
+        label = cell_text(self.domain.labels[first])
+        return f"{whom}, {held} hold {label}, the most frequent of {len(self):,} values{noise}."
 
     @property
     def title(self) -> str:

@@ -1,34 +1,60 @@
-"""What every estimate takes from its reports and says of them: mechanism, noise, and where they are from."""
+"""From reports to an estimate: `tally.estimate`, and what every estimate takes from its reports and tells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
+from ldpkit.core.registry import Registry
 from ldpkit.core.results import Result
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.tally import Tally
+from ldpkit.mechanisms.tally import AnyEstimate, Tally
 
-__all__ = [
-    "FromReports",
-    "Noise",
-    "check_reported",
-    "made_by",
-    "reported",
-]
+__all__ = ["ESTIMATORS", "FromReports", "Noise", "check_reported", "estimate", "reported"]
 
 AnyTally = TypeVar("AnyTally", bound=Tally)
 
+ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
+"""Estimators by name: functions from a tally to an estimate."""
 
-def made_by(mechanism: Mechanism, method: str) -> dict[str, Any]:
-    """Return mechanism, parameters and method, as estimates carry them."""
-    promise = {"promise": mechanism.promise()} if mechanism.can("joint") else {}  # it depends on who reads it
-    return {"mechanism": mechanism.name, **mechanism.parameters(), "method": method, **promise}
+
+def estimate(
+    tally: Tally, method: str | None = None, *, consistency: str | None = None, **options: Any
+) -> AnyEstimate:
+    """Return what the reports tell, with error bars; `tally.estimate` is this function.
+
+    Parameters
+    ----------
+    tally : Tally
+        What the reports add up to.
+    method : str or None
+        The estimator; by default that of the mechanism: "mi" of frequency oracles
+        inverts the channel and is unbiased, "mean" of numeric mechanisms as well.
+    consistency : str or None
+        A post-processing method that makes the frequencies consistent.
+    options
+        What the estimator takes beyond that.
+
+    Returns
+    -------
+    Estimate, NumericEstimate, Density, DirectionEstimate, CircularDensity or HeatMap
+        Frequencies of values; the mean or the density of numbers; the mean direction or the
+        density on a circle; the map of locations.
+    """
+    found: Any = ESTIMATORS.get(method or tally.mechanism.default_estimator)(tally, **options)
+    if tally.provenance is not UNKNOWN:  # reports that were just made have nothing on record
+        found = tally.provenance.sign(found)
+    if consistency is not None:
+        if not hasattr(found, "consistent"):
+            raise InvalidParameterError(f"consistency={consistency!r} is for frequencies: leave it out here")
+        found = found.consistent(consistency)
+    made: AnyEstimate = found
+    return made
 
 
 def check_reported(tally: Tally) -> None:

@@ -16,7 +16,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import Noise, check_reported, made_by
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise, check_reported
 from ldpkit.estimation.pair_law import (
     COUNTABLE,
     MOST,
@@ -28,7 +28,7 @@ from ldpkit.estimation.pair_law import (
 )
 from ldpkit.mechanisms.joint.group_count import GroupCount
 from ldpkit.mechanisms.kinds import is_group
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["GroupRegion", "group_estimate"]
 
@@ -147,7 +147,7 @@ def group_estimate(tally: Tally, *, population: bool = False) -> Estimate:
         stderr=np.full(2, spread),
         n=people,
         domain=mechanism.domain,
-        made_by={**made_by(mechanism, "groups"), "promise": mechanism.promise()},
+        made_by={**mechanism.read_by("groups"), "promise": mechanism.promise()},
         raw=values,
         unbiased=values,
         mechanisms=(mechanism,),

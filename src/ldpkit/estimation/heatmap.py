@@ -22,16 +22,17 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.random import RandomSource
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
+from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Onlooker, Watch, unwatched
 from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import FromReports, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, reported
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
-from ldpkit.mechanisms.tally import ESTIMATORS, SpatialTally, Tally
+from ldpkit.mechanisms.tally import SpatialTally, Tally
 
 __all__ = ["HeatMap", "heatmap"]
 
@@ -169,6 +170,19 @@ class HeatMap(FromReports):
         """Return half the sum of absolute differences from the map of some locations."""
         return float(np.abs(self.masses - self.grid.shares_of(locations)).sum() / 2)
 
+    def answer(self, unit: str = "") -> str:
+        """Return the share of people in the fullest cell, as a sentence."""
+        first = int(np.argmax(self.masses))
+        ends = float(self.low[first]), float(self.high[first])
+        held = interval_text(float(self.masses[first]), *ends, share=True, level=self.level)
+        row = self.rows()[first]
+        rivals = int((self.high >= self.low[first]).sum()) - 1
+        noise = f"; {rivals:,} other{'s' * (rivals > 1)} may be as full" if rivals else ""
+        where = f"around {row['x']:.4g}, {row['y']:.4g}"
+        return (
+            f"Of {self.n:,} reports, {held} are from the fullest of {len(self.grid):,} cells, {where}{noise}."
+        )
+
     @property
     def title(self) -> str:
         """What stands above the table."""
@@ -258,7 +272,7 @@ def heatmap(
         np.minimum(low, masses),
         np.maximum(high, masses),
         tally.n,
-        made_by(mechanism, "em"),
+        mechanism.read_by("em"),
         mechanism,
         tally.provenance,
         level,

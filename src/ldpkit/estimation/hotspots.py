@@ -31,6 +31,17 @@ class Hotspots(Result):
         In which share of redrawn collections each was among so many fullest cells again.
     draws : int
         How many collections were redrawn.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> town = ldpkit.PlaneDomain.rectangle((0, 0), (10, 10))
+    >>> mechanism = ldpkit.PlanarWindow(town, epsilon=6)
+    >>> people = np.random.default_rng(1).normal(3, 0.5, (2000, 2)).clip(0, 10)
+    >>> reports = mechanism.privatize(people, rng=ldpkit.random.seeded(1))
+    >>> found = ldpkit.hotspots(mechanism.tally(reports).estimate(columns=4, rows=4), 2, draws=5)
+    >>> len(found.rows())
+    2
     """
 
     density: HeatMap
@@ -39,6 +50,11 @@ class Hotspots(Result):
     draws: int
 
     kind: ClassVar[str] = "hotspots"
+
+    def answer(self, unit: str = "") -> str:
+        """Return the fullest cell and how surely it is among the fullest, as a sentence."""
+        sure = f"in {self.chances[0]:.0%} of {self.draws:,} redrawn collections"
+        return f"{self.density.answer(unit)} It is among the {len(self.cells)} fullest {sure}."
 
     @property
     def title(self) -> str:

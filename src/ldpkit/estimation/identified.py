@@ -13,7 +13,18 @@ _BETTER = {"pm": "for a mean use pm or hm", "sw": "for a distribution use sw"}
 
 
 class UnidentifiedWarning(UserWarning):
-    """Reports have the same law for values that differ, so no number of them tells these apart."""
+    """Reports have the same law for values that differ, so no number of them tells these apart.
+
+    Examples
+    --------
+    >>> import warnings, ldpkit
+    >>> ogpm = ldpkit.OGPM((0, 100), epsilon=1)
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = ogpm.tally(ogpm.privatize([1.0] * 100)).estimate()
+    >>> told[0].category is UnidentifiedWarning
+    True
+    """
 
 
 def warn_unidentified(mechanism: NumericMechanism, better: Literal["pm", "sw"]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import Noise, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise, reported
 from ldpkit.estimation.intervals import CountRegion
-from ldpkit.mechanisms.tally import ESTIMATORS, FrequencyTally, Tally
+from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 __all__ = ["matrix_inversion"]
 
@@ -32,7 +32,7 @@ def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
         stderr=np.sqrt(variance),
         n=tally.n,
         domain=oracle.domain,
-        made_by=made_by(oracle, "mi"),
+        made_by=oracle.read_by("mi"),
         raw=values,
         unbiased=values,
         noise=Noise.of(oracle, tally.n),

@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, reported
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -38,7 +38,7 @@ from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.estimation.response import bend, fit, masses, places
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import ESTIMATORS, NumericTally, Tally
+from ldpkit.mechanisms.tally import NumericTally, Tally
 
 __all__ = ["MeanAsked", "ReportNoise", "mean", "on_line"]
 
@@ -181,7 +181,7 @@ def _made(
         variance=width**2 * spread,
         n=tally.n,
         domain=mechanism.domain,
-        made_by=made_by(mechanism, method),
+        made_by=mechanism.read_by(method),
         tally=tally,
         whose=str(asked),
         bias=width * bias,
@@ -192,17 +192,13 @@ def _made(
 def _places(mechanism: NumericMechanism) -> tuple[Floats, Floats]:
     """Return between which values each bin of a tally and each atom lies, put back on the line."""
     intercept, slope = (float(part) for part in mechanism.line or (0, 1))
-    origin, step = (float(part) for part in mechanism.placement)
-    edges = origin + step * mechanism.bin_edges.astype(float)
-    points = np.array([float(point) for point in mechanism.atom_points])
-    low, high = np.concatenate([edges[:-1], points]), np.concatenate([edges[1:], points])
-    return (low - intercept) / slope, (high - intercept) / slope
+    low, high = ((ends - intercept) / slope for ends in mechanism.bin_ends)
+    return low, high
 
 
 def _squares(mechanism: NumericMechanism) -> Floats:
     """Return the mean square of the reports of each bin, which are even within it, as they come."""
-    intercept, slope = (float(part) for part in mechanism.line or (0, 1))
-    low, high = (intercept + slope * ends for ends in _places(mechanism))
+    low, high = mechanism.bin_ends
     return np.asarray((low * low + low * high + high * high) / 3)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
+from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.from_reports import FromReports
@@ -109,6 +110,11 @@ class NumericEstimate(FromReports):
         from ldpkit.estimation.quantile import quantiles
 
         return quantiles(self.tally, [q], level)[0]
+
+    def answer(self, unit: str = "") -> str:
+        """Return the mean with its interval, as a sentence."""
+        found = interval_text(self.mean, *self.interval(), level=self.level, unit=unit)
+        return f"The mean of {self.whose} is {found}."
 
     @property
     def title(self) -> str:

@@ -20,7 +20,7 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.cell_bounds import chance_ends, chosen_detectors, solved
 from ldpkit.estimation.cell_law import bins_of, cell_law
-from ldpkit.estimation.from_reports import FromReports, made_by
+from ldpkit.estimation.from_reports import FromReports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_spatial
 
@@ -44,6 +44,15 @@ class OriginDestination(FromReports):
         The number of people, with two reports each.
     made_by, mechanism, provenance, level
         As in `HeatMap`.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> mechanism = ldpkit.GridResponse(((0, 0), (10, 10)), epsilon=6)
+    >>> rng, homes = ldpkit.random.seeded(1), np.full((500, 2), 2.0)
+    >>> first, last = mechanism.privatize(homes, rng=rng), mechanism.privatize(homes + 6, rng=rng)
+    >>> isinstance(ldpkit.origin_destination(mechanism, first, last), OriginDestination)
+    True
     """
 
     grid: CellGrid
@@ -159,7 +168,7 @@ def origin_destination(
         inside, outside = found.inside[:, cells, which], found.outside[:, cells, which]
         ends.append(solved(low, high, *_pairs(inside, outside)))
     low, high = np.minimum(ends[0][0], masses), np.maximum(ends[1][1], masses)
-    return OriginDestination(grid, masses, low, high, n, made_by(mechanism, "em"), mechanism, level=level)
+    return OriginDestination(grid, masses, low, high, n, mechanism.read_by("em"), mechanism, level=level)
 
 
 def _pairs(inside: Floats, outside: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:

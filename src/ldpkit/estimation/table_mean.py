@@ -14,13 +14,13 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import check_reported
+from ldpkit.estimation.from_reports import ESTIMATORS, check_reported
 from ldpkit.estimation.mean import MeanAsked, ReportNoise, on_line
 from ldpkit.estimation.numeric import NumericEstimate
 from ldpkit.mechanisms.adaptive.compare import rounding_variance
 from ldpkit.mechanisms.adaptive.mechanism import AAA
 from ldpkit.mechanisms.kinds import is_fitted
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["table_mean"]
 

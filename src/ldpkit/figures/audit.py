@@ -6,24 +6,36 @@ import math
 from typing import Any
 
 from ldpkit.assurance.audit import Audit
+from ldpkit.figures.theme import BAD, INK, MAIN, MUTED
 
-__all__ = ["draw_audit", "shown_epsilons"]
+__all__ = ["draw_audit"]
 
-
-def shown_epsilons(found: Audit) -> list[tuple[str, float]]:
-    """Return the epsilons of an audit by name, those that are finite."""
-    marks = [("stated", found.stated), ("integers", found.exact)]
-    marks += [(check.name, check.epsilon) for check in found.checks[1:] if check.epsilon is not None]
-    return [(name, value) for name, value in marks if math.isfinite(value)]
+_NAMES = {
+    "integers": "realised by the integers",
+    "channel": "every report listed",
+    "attack": "attack, at least",
+}
 
 
 def draw_audit(axes: Any, found: Audit) -> None:
     """Draw the epsilons that were found beside the one that was stated."""
-    marks = shown_epsilons(found)
-    places = range(len(marks))[::-1]
-    colours = ["tab:red" if value > found.stated else "C0" for _, value in marks]
-    axes.barh(places, [value for _, value in marks], color=colours, height=0.5)
-    axes.axvline(found.stated, color="black", linestyle="--", linewidth=1)
-    axes.set_yticks(places, [f"{name}, at least" if name == "attack" else name for name, _ in marks])
-    axes.set_xlabel("epsilon")
-    axes.set_title(found.title, fontsize=10)
+    marks = [("stated", found.stated), ("integers", found.exact)]
+    marks += [(check.name, check.epsilon) for check in found.checks[1:] if check.epsilon is not None]
+    shown = [(name, value) for name, value in marks if math.isfinite(value)]
+    places = range(len(shown))[::-1]
+    colours = [MUTED if name == "stated" else BAD if value > found.stated else MAIN for name, value in shown]
+    bars = axes.barh(places, [value for _, value in shown], color=colours, height=0.55)
+    for bar, (_, value) in zip(bars, shown, strict=True):
+        if value > found.stated:
+            bar.set_hatch("xxx")
+    edge = max(value for _, value in shown)
+    for place, (name, value) in zip(places, shown, strict=True):  # beyond the dashed line, not across it
+        text = f"{value:.4g}" if name.startswith("attack") else f"{value:.6g}"
+        axes.text(1.03 * edge, place, text, va="center")
+    if math.isfinite(found.stated):
+        axes.axvline(found.stated, color=INK, linestyle=(0, (4, 2)), linewidth=1)
+    axes.set_yticks(places, [_NAMES.get(name, name) for name, _ in shown])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, 1.25 * edge)
+    axes.set_xlabel("epsilon: nothing may pass the dashed line")
+    axes.set_title("PASSED" if found.passed else "FAILED", loc="left")

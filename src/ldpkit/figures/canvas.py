@@ -2,30 +2,94 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.wholefile import whole_file
+from ldpkit.figures.theme import COLOURS, INK, PAPER, SETTINGS, dark_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_figure_path", "label_logs", "new_figure", "save_figure"]
+__all__ = [
+    "ACROSS",
+    "check_figure_path",
+    "label_ends",
+    "label_logs",
+    "label_percents",
+    "make_panels",
+    "new_figure",
+    "save_figure",
+    "svg_text",
+    "themed",
+    "with_unit",
+]
 
 _SUFFIXES = (".png", ".svg", ".pdf")
+_NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+_LETTER, _LINE, _LEADER = 4.6, 11.0, 26.0  # points: a letter of a name, its line, and the way to it
+ACROSS = 3
+"""Panels side by side, where nobody says otherwise."""
+
+
+@contextlib.contextmanager
+def themed() -> Iterator[None]:
+    """Make and draw figures in the colours of the theme; a user's own settings come back behind it."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
+    from cycler import cycler
+
+    settings: Any = {**SETTINGS, "axes.prop_cycle": cycler(color=COLOURS)}
+    with matplotlib.rc_context(settings):
+        yield
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that needs no display."""
-    try:
-        import matplotlib
+    """Return an empty figure that needs no display, whose axes have the colours of the theme."""
+    with themed():
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
-    matplotlib.rcParams["svg.hashsalt"] = "ldpkit"  # the same figure gives the same file
-    return Figure(figsize=(width, height), layout="constrained")
+
+        class Themed(Figure):
+            """A figure whose axes are made in the theme, whoever makes them."""
+
+            def add_subplot(self, *args: Any, **options: Any) -> Any:
+                """Add axes."""
+                with themed():
+                    return super().add_subplot(*args, **options)
+
+        return Themed(figsize=(width, height), layout="constrained", facecolor=PAPER)
+
+
+def make_panels(
+    count: int, width: float, height: float, *, across: int | None = None, **shared: Any
+) -> tuple[Figure, list[Any]]:
+    """Return a figure with so many panels of a size, and their axes.
+
+    Parameters
+    ----------
+    count : int
+        How many panels.
+    width, height : float
+        Of one panel, in inches.
+    across : int, optional
+        How many stand side by side at most: 1 on a phone, 3 by default.
+    shared
+        What `subplots` takes, such as `sharex`.
+    """
+    columns = max(1, min(across or ACROSS, count))
+    rows = -(-count // columns)
+    figure = new_figure(width * columns, height * rows)
+    panels: Any = figure.subplots(rows, columns, squeeze=False, **shared)
+    for axes in panels.ravel()[count:]:
+        axes.set_axis_off()
+    return figure, list(panels.ravel()[:count])
 
 
 def check_figure_path(path: Path) -> Path:
@@ -35,13 +99,60 @@ def check_figure_path(path: Path) -> Path:
     return path
 
 
-def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure in the format of its suffix, whole or not at all."""
+def save_figure(figure: Figure, path: Path, *, alt: str = "") -> None:
+    """Write a figure in the format of its suffix, whole or not at all.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to write.
+    path : Path
+        Where to.
+    alt : str
+        What the figure shows, in words, for who cannot see it; it is kept in the file.
+    """
     kind = check_figure_path(path).suffix.lower().removeprefix(".")
     drawn = io.BytesIO()
-    figure.savefig(drawn, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    if kind == "svg":
+        drawn.write(f'<?xml version="1.0" encoding="utf-8"?>\n{svg_text(figure, alt, dark=True)}'.encode())
+    else:
+        key = "Description" if kind == "png" else "Subject"
+        told: dict[str, Any] = {key: alt} if alt else {}
+        dates = {"CreationDate": None} if kind == "pdf" else {}
+        with themed():
+            figure.savefig(drawn, format=kind, dpi=150, metadata={**told, **dates})
     with whole_file(path) as stream:
         stream.write(drawn.getbuffer())
+
+
+def svg_text(figure: Figure, alt: str = "", *, name: str = "", dark: bool = False) -> str:
+    """Return a figure as an SVG element that names what it shows.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to draw.
+    alt : str
+        What it shows, in words.
+    name : str
+        What stands before the ids in it, so that several can be on one page.
+    dark : bool
+        Whether it brings the rules for dark mode itself, as a file of its own must.
+    """
+    import html
+
+    text = io.StringIO()
+    with themed():
+        figure.savefig(text, format="svg", metadata=_NO_METADATA)
+    found = text.getvalue()
+    found = found[found.index("<svg") :]
+    if name:
+        found = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", found)
+    label = f' role="img" aria-label="{html.escape(alt)}"' if alt else ""
+    rules = f"<style>{dark_rules().replace('svg{', ':root{')}</style>" if dark else ""
+    title = f"<title>{html.escape(alt)}</title>" if alt and dark else ""
+    head, end, rest = found.partition(">")
+    return head + label + end + title + rules + rest
 
 
 def label_logs(axis: Any) -> None:
@@ -51,3 +162,68 @@ def label_logs(axis: Any) -> None:
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def label_percents(axis: Any, most: int = 6) -> None:
+    """Write shares on an axis in percent, with decimals only where steps are smaller than one."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{round(100 * share, 6):g}%"))
+
+
+def with_unit(name: str, unit: str) -> str:
+    """Return the name of an axis with its unit, if that is known.
+
+    Examples
+    --------
+    >>> with_unit("mean", "years"), with_unit("mean", "")
+    ('mean (years)', 'mean')
+    """
+    return f"{name} ({unit})" if unit else name
+
+
+def label_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Write names beside the right ends of lines, apart from each other where lines end together.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+        Whose scales are set; its right limit is moved, so that the names have room.
+    ends : sequence of tuple
+        Of each line: where it ends, across and up, its name and its colour.
+    """
+    figure = axes.figure
+    figure.canvas.draw()  # only now it is known how large the axes are
+    box = axes.get_window_extent()
+    width, height = (size * 72 / figure.dpi for size in (box.width, box.height))
+    needed = (_LETTER * max(len(name) for _, _, name, _ in ends) + _LEADER) / width
+    low, high = axes.transData.transform([(axes.get_xlim()[0], 0.5), (max(x for x, *_ in ends), 0.5)])[:, 0]
+    right = low + (high - low) / max(1 - needed, 0.35)
+    axes.set_xlim(right=axes.transData.inverted().transform((right, box.y0))[0])
+    heights = axes.transAxes.inverted().transform(axes.transData.transform([(x, y) for x, y, *_ in ends]))[
+        :, 1
+    ]
+    order = sorted(range(len(ends)), key=lambda each: heights[each])
+    places = [float(heights[each]) * height for each in order]
+    for _ in range(60):  # push neighbours apart until all have room
+        for one in range(len(places) - 1):
+            missing = _LINE - (places[one + 1] - places[one])
+            if missing > 0:
+                places[one] -= missing / 2
+                places[one + 1] += missing / 2
+    for each, place in zip(order, places, strict=True):
+        x, y, name, colour = ends[each]
+        note = axes.annotate(
+            name,
+            (x, y),
+            (1, place / height),
+            textcoords="axes fraction",
+            color=INK,
+            ha="right",
+            va="center",
+            fontsize=8.5,
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkA": 1, "shrinkB": 4},
+        )
+        note.set_in_layout(False)

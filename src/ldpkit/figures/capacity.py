@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, make_panels, new_figure
+from ldpkit.figures.theme import BAD, MAIN, MUTED, style_of
 from ldpkit.planning.capacity.plans import CapacityPlans
 from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at
 from ldpkit.planning.plan import Plan
@@ -20,32 +21,46 @@ if TYPE_CHECKING:
 __all__ = ["draw_capacity", "lines_figure", "methods_figure", "spread_figure"]
 
 _POINTS = 80
+_SHORTEST = 0.01  # seconds: less is the clock and the machine, and tells nothing of a method
 
 
 def draw_capacity(axes: Any, found: CapacityPlans) -> None:
     """Draw the probability of the bounded outcome over epsilon, with each plan's choice."""
     question, plans = found.asked, found.plans
     epsilons = _range(plans)
-    for plan in plans:
+    for index, plan in enumerate(plans):
+        look = style_of(index)
         law = law_at(plan.protocol, question)
         laws = [law(epsilon) for epsilon in epsilons]
         exact = [question.of_outcome(question.right(each.at_most(question.capacity))) for each in laws]
         chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
-        (line,) = axes.plot(epsilons, exact, label=f"{plan.protocol}, exact: {chosen}")
+        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
+        axes.plot(epsilons, exact, label=f"{plan.protocol}: {chosen}", **line)
         if len(plans) == 1:
-            for name, bound in (("Chebyshev", chebyshev), ("Cantelli", cantelli)):
+            for name, bound, dash in (("Chebyshev", chebyshev, "--"), ("Cantelli", cantelli, ":")):
                 mistakes = np.array([bound(each, question) for each in laws])
                 values = mistakes if question.outcome.is_mistake else 1 - mistakes
-                axes.plot(epsilons, values, "--", linewidth=1, label=f"{plan.protocol}, {name} bound")
+                axes.plot(epsilons, values, dash, color=MUTED, linewidth=1.1, label=f"{name} bound")
         if plan.epsilon is not None:
-            axes.plot(plan.epsilon, question.of_outcome(plan.probability), "o", color=line.get_color())
-    axes.axhline(question.bound, color="grey", linewidth=0.8, label="the wanted bound")
+            at = question.of_outcome(plan.probability)
+            axes.plot(plan.epsilon, at, look["marker"], color=look["color"], markersize=8, zorder=4)
+    axes.axhline(question.bound, color=BAD, linewidth=1.1, linestyle=(0, (4, 2)))
+    axes.annotate(
+        f"wanted: {question.bound:g}",
+        (1, question.bound),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(-4, 4),
+        textcoords="offset points",
+        ha="right",
+        color=BAD,
+    )
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel(f"probability of a {question.outcome.words}")
-    axes.set_title(f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people")
-    axes.legend(fontsize=8)
+    people = f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people"
+    axes.set_title(people, loc="left", wrap=True)
+    axes.legend()
 
 
 def spread_figure(chosen: Mapping[int, Sequence[float]], exact: float) -> Figure:
@@ -58,20 +73,15 @@ def spread_figure(chosen: Mapping[int, Sequence[float]], exact: float) -> Figure
     exact : float
         The epsilon of the exact method, which has no spread.
     """
-    columns = 3
-    rows = -(-len(chosen) // columns)
-    figure = new_figure(11, 3 * rows)
-    panels: Any = figure.subplots(rows, columns, sharex=True, squeeze=False)
-    for axes, (runs, epsilons) in zip(panels.flat, chosen.items(), strict=False):
+    figure, panels = make_panels(len(chosen), 3.7, 2.8, sharex=True)
+    for axes, (runs, epsilons) in zip(panels, chosen.items(), strict=True):
         counted = Counter(np.round(epsilons, 6).tolist())
-        axes.bar(list(counted), list(counted.values()), width=0.006)
-        axes.axvline(exact, color="tab:red", linewidth=1, label=f"exact: {exact:.4g}")
-        axes.set_title(f"{runs:,} runs: {len(counted)} different answers", fontsize=9)
-        axes.legend(fontsize=7)
-    for axes in panels[-1]:
+        axes.bar(list(counted), list(counted.values()), width=0.006, color=MAIN)
+        axes.axvline(exact, color=BAD, linewidth=1.2, linestyle=(0, (4, 2)))
+        axes.set_title(f"{runs:,} runs: {len(counted)} different answers", loc="left")
         axes.set_xlabel("selected epsilon")
-    for axes in panels[:, 0]:
-        axes.set_ylabel(f"of {len(next(iter(chosen.values())))} repetitions")
+        axes.set_ylabel(f"of {len(epsilons)} repetitions")
+    figure.suptitle(f"dashed: the exact answer, {exact:.4g}", fontsize=10)
     return figure
 
 
@@ -89,15 +99,19 @@ def methods_figure(found: Mapping[str, Mapping[str, Mapping[float, Plan]]]) -> F
         for index, (method, plans) in enumerate(methods.items()):
             # Side by side: the answers hardly differ, and would lie on each other.
             places = [place + 0.15 * (index - 1.5) for place in range(len(plans))]
-            above.plot(places, [plan.epsilon or np.nan for plan in plans.values()], "o", label=method)
-            below.plot(places, [plan.seconds for plan in plans.values()], "o", label=method)
+            look = {"color": style_of(index)["color"], "marker": style_of(index)["marker"], "linestyle": ""}
+            above.plot(places, [plan.epsilon or np.nan for plan in plans.values()], label=method, **look)
+            seconds = [max(plan.seconds, _SHORTEST) for plan in plans.values()]
+            below.plot(places, seconds, label=method, **look)
         thresholds = [f"{threshold:g}" for threshold in next(iter(methods.values()))]
         for axes, what in ((above, "epsilon"), (below, "seconds")):
             axes.set_xticks(range(len(thresholds)), thresholds)
             axes.set_ylabel(what)
             axes.set_xlabel("least probability of a true positive")
         below.set_yscale("log")
-        above.set_title(protocol)
+        below.axhline(_SHORTEST, color=MUTED, linewidth=0.8, linestyle=":")
+        below.set_ylabel(f"seconds; {_SHORTEST:g} stands for that or less")
+        above.set_title(protocol, loc="left")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
@@ -109,17 +123,14 @@ def lines_figure(
 ) -> Figure:
     """Return a figure of panels, each with named lines; x is the name of an axis, or one for each panel."""
     names = [x] * len(panels) if isinstance(x, str) else x
-    columns = min(2, len(panels))
-    rows = -(-len(panels) // columns)
-    figure = new_figure(5.5 * columns, 3.8 * rows)
-    grid: Any = figure.subplots(rows, columns, squeeze=False)
-    for axes, (title, lines), along in zip(grid.flat, panels.items(), names, strict=False):
-        for name, (across, up) in lines.items():
-            axes.plot(across, up, marker="o", markersize=3, label=name)
-        axes.set_title(title, fontsize=9)
+    figure, grid = make_panels(len(panels), 5.0, 3.6, across=2)
+    for axes, (title, lines), along in zip(grid, panels.items(), names, strict=True):
+        for index, (name, (across, up)) in enumerate(lines.items()):
+            axes.plot(across, up, label=name, **style_of(index))
+        axes.set_title(title, loc="left")
         axes.set_xlabel(along)
         axes.set_ylabel(y)
-        axes.legend(fontsize=7)
+        axes.legend()
     return figure
 
 

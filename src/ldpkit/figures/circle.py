@@ -9,11 +9,13 @@ import numpy as np
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.circular_density import CircularDensity
 from ldpkit.estimation.direction import DirectionEstimate
+from ldpkit.figures.canvas import with_unit
+from ldpkit.figures.theme import FAINT, MAIN, MUTED
 
 __all__ = ["draw_circular_density", "draw_direction"]
 
 
-def draw_direction(axes: Any, found: DirectionEstimate) -> None:
+def draw_direction(axes: Any, found: DirectionEstimate, *, unit: str = "") -> None:
     """Draw the circle, the interval as an arc of it, and an arrow as long as the resultant."""
     domain = found.domain
 
@@ -21,38 +23,39 @@ def draw_direction(axes: Any, found: DirectionEstimate) -> None:
         return radius * np.cos(domain.radians(value)), radius * np.sin(domain.radians(value))
 
     turn = np.linspace(domain.low, domain.high, 361)
-    axes.plot(*point(turn), color="0.6", linewidth=1)
+    axes.plot(*point(turn), color=MUTED, linewidth=1)
     start, end = found.interval()
     arc = np.linspace(start, end, 361)
-    axes.plot(*point(arc), color="C0", linewidth=7, alpha=0.5, solid_capstyle="butt")
-    arrow = {"arrowstyle": "-|>", "color": "C0", "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+    axes.plot(*point(arc), color=MAIN, linewidth=7, alpha=0.5, solid_capstyle="butt")
+    arrow = {"arrowstyle": "-|>", "color": MAIN, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", point(found.direction, found.resultant), (0, 0), arrowprops=arrow)
     for share in (0.0, 0.25, 0.5, 0.75):
         value = domain.low + share * domain.period
-        axes.plot(*point(value), "o", color="0.6", markersize=3)
-        axes.text(*point(value, 1.13), f"{value:.5g}", ha="center", va="center", fontsize=9)
-    axes.set_xlim(-1.3, 1.3)
+        axes.plot(*point(value), "o", color=MUTED, markersize=3)
+        axes.text(*point(value, 1.16), f"{value:.5g}", ha="center", va="center")
+    axes.set_xlim(-1.35, 1.35)
     axes.set_ylim(-1.3, 1.3)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    told = f"direction {found.direction:.5g}, resultant {found.resultant:.3g}, n = {found.n:,}"
-    axes.set_title(f"{told}; arc: {100 * found.level:g}% interval", fontsize=10)
+    told = f"direction {found.direction:.5g}{f' {unit}' if unit else ''}, resultant {found.resultant:.3g}"
+    axes.set_title(f"{told}, n = {found.n:,}\narc: {100 * found.level:g}% interval", wrap=True)
 
 
-def draw_circular_density(axes: Any, found: CircularDensity, *, truth: Floats | None = None) -> None:
+def draw_circular_density(
+    axes: Any, found: CircularDensity, *, truth: Floats | None = None, unit: str = ""
+) -> None:
     """Draw a density with the scatter of the reports; `truth` are the values, where a simulation has them."""
     if truth is not None:
-        axes.hist(truth, bins=found.edges, density=True, color="0.85", label="values")
-    label = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    axes.stairs(found.heights, found.edges, color="C0", linewidth=1.6, label=label or None)
+        axes.hist(truth, bins=found.edges, density=True, color=FAINT, label="true values")
+    axes.stairs(found.heights, found.edges, color=MAIN, linewidth=1.8, label="estimate")
     error = 2 * found.stderr / np.diff(found.edges)
     if np.isfinite(error).all():
         base = np.maximum(found.heights - error, 0)
-        axes.stairs(found.heights + error, found.edges, baseline=base, color="C0", alpha=0.2, fill=True)
+        axes.stairs(found.heights + error, found.edges, baseline=base, color=MAIN, alpha=0.2, fill=True)
     axes.set_xlim(found.domain.low, found.domain.high)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("value; both ends are one point")
-    axes.set_ylabel("density")
+    axes.set_xlabel(with_unit("value; both ends are one point", unit))
+    axes.set_ylabel("density" if not unit else f"density (1/{unit})")
     if truth is not None:
-        axes.legend(fontsize=8)
-    axes.set_title(f"n = {found.n:,}; band: scatter alone, ±2 standard errors", fontsize=10)
+        axes.legend()
+    axes.set_title(f"n = {found.n:,}; band: scatter alone, ±2 standard errors", loc="left", wrap=True)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.core.errors import MissingDependencyError
-from ldpkit.figures.canvas import new_figure
+from ldpkit.figures.canvas import new_figure, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from ldpkit.core.results import Result
 
-__all__ = ["DRAWN", "WHOLE", "figure", "plot"]
+__all__ = ["DRAWN", "SHOWN", "WHOLE", "WITH_UNIT", "alt_text", "figure", "plot"]
 
 DRAWN = {
     "frequencies": "ldpkit.figures.estimates:draw_frequencies",
@@ -35,6 +34,9 @@ DRAWN = {
     "trajectory evaluation": "ldpkit.figures.trajectories:draw_evaluation",
     "location recommendation": "ldpkit.figures.trajectories:draw_location_recommendation",
     "quantile": "ldpkit.figures.estimates:draw_quantile",
+    "groups": "ldpkit.figures.groups:draw_groups",
+    "plan survey": "ldpkit.figures.costs:draw_survey",
+    "cluster plan": "ldpkit.figures.costs:draw_cluster",
     "plan": "ldpkit.figures.plan:draw_plan",
     "plan budget": "ldpkit.figures.plan:draw_budget",
     "plan mean": "ldpkit.figures.plan:draw_mean_plans",
@@ -61,14 +63,51 @@ WHOLE = {
     "errors": "ldpkit.figures.optimal:errors_figure",
     "minimax": "ldpkit.figures.optimal:minimax_figure",
     "heat map": "ldpkit.figures.plane:heatmap_figure",
+    "groups": "ldpkit.figures.groups:groups_figure",
+    "frequencies": "ldpkit.figures.estimates:frequencies_figure",
+    "mean": "ldpkit.figures.estimates:mean_figure",
+    "adaptive mean": "ldpkit.figures.estimates:mean_figure",
+    "cluster plan": "ldpkit.figures.costs:cluster_figure",
+    "plan budget": "ldpkit.figures.plan:budget_figure",
     "trajectory evaluation": "ldpkit.figures.trajectories:evaluation_figure",
+    "private trajectories": "ldpkit.figures.trajectories:private_figure",
     "risks": "ldpkit.figures.risk:risks_figure",
     "benchmark": "ldpkit.figures.experiment:overview",
     "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",
 }
 """For kinds with more to see than one pair of axes shows, what makes the whole figure."""
 
-_SIZE = (9.0, 5.5)
+WITH_UNIT = frozenset(
+    (
+        *("mean", "adaptive mean", "density", "quantile", "direction", "circular density", "plan mean"),
+        *("mean recommendation", "errors", "minimax", "optimal pieces"),
+        *("trajectory evaluation", "location recommendation"),
+    )
+)
+"""The kinds whose axes have the unit of the user's numbers."""
+
+SHOWN = {
+    "frequencies": "Bars with error bars for the share of people who hold each value",
+    "groups": "Bars with error bars for each group",
+    "mean": "A point with its interval on the range of the numbers",
+    "adaptive mean": "A point with its interval on the range of the numbers",
+    "density": "A density over the range of the numbers, with its quantiles",
+    "direction": "An arrow on a circle, with its interval as an arc",
+    "circular density": "A density over one turn of the circle",
+    "heat map": "A map of the share of people in each cell, with the ends of the intervals",
+    "hotspots": "A map with the fullest cells",
+    "plan budget": "Error over epsilon for each mechanism, with the epsilon that was chosen",
+    "plan mean": "Error of the mean over epsilon for each mechanism, with the epsilon that was chosen",
+    "plan capacity": "The chance of the bounded outcome over epsilon, with the epsilon that was chosen",
+    "plan survey": "Bars for the worst error of each way to ask",
+    "cluster plan": "Bars for each cost",
+    "risks": "How often an adversary guesses right over epsilon, for each mechanism",
+    "audit": "Bars for the epsilons that were found beside the one that was stated",
+    "benchmark": "Error of each mechanism with each method, and truth against estimate",
+}
+"""What the figure of a kind shows, for who cannot see it."""
+
+_SIZE, _NARROW = (8.0, 4.6), (4.4, 4.4)
 
 
 def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
@@ -76,24 +115,52 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
 
     Options go to the function that draws it.
     """
-    if ax is None:
-        try:
+    with themed():
+        if ax is None:
             from matplotlib import pyplot
-        except ImportError:
-            raise MissingDependencyError("matplotlib", "drawing figures", "plots") from None
-        ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
-    _find(DRAWN[result.kind])(ax, result, **options)
+
+            ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
+        _find(DRAWN[result.kind])(ax, result, **options)
     return ax
 
 
-def figure(result: Result) -> Figure:
-    """Return a figure with all there is to see of a result; it needs no display."""
-    if result.kind in WHOLE:
-        whole: Figure = _find(WHOLE[result.kind])(result)
-        return whole
-    made = new_figure(*_SIZE)
-    plot(result, made.subplots())
+def figure(result: Result, *, unit: str = "", narrow: bool = False, **options: Any) -> Figure:
+    """Return a figure with all there is to see of a result; it needs no display.
+
+    Parameters
+    ----------
+    result : Result
+        What to draw.
+    unit : str
+        What the user's numbers are measured in, for the names of axes.
+    narrow : bool
+        True puts panels below each other, as wide as a phone.
+    options
+        What the drawing function of the kind takes beyond that.
+    """
+    if unit and result.kind in WITH_UNIT:
+        options["unit"] = unit
+    with themed():
+        if result.kind in WHOLE:
+            whole: Figure = _find(WHOLE[result.kind])(result, across=1 if narrow else None, **options)
+            return whole
+        made = new_figure(*(_NARROW if narrow else _SIZE))
+        plot(result, made.subplots(), **options)
     return made
+
+
+def alt_text(result: Result, unit: str = "") -> str:
+    """Return what the figure of a result shows, in words.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> print(alt_text(ldpkit.Tally(ldpkit.GRR(["bus", "car"], epsilon=2), 1000, [700, 300]).estimate()))
+    Bars with error bars for the share of people who hold each value. Of these 1,000 people, 76.3% \
+(95% interval 73.0% to 79.5%) hold bus, the most frequent of 2 values.
+    """
+    shown = SHOWN.get(result.kind, f"Figure of {result.kind}")
+    return f"{shown}. {result.answer(unit)}"
 
 
 def _find(place: str) -> Any:

@@ -10,7 +10,9 @@ from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.experiment import Cell
 from ldpkit.bench.summary import Summary
 from ldpkit.core.text import number_text
-from ldpkit.figures.canvas import new_figure
+from ldpkit.figures.canvas import label_ends, label_logs, label_percents, new_figure
+from ldpkit.figures.estimates import plain_label
+from ldpkit.figures.theme import FAINT, MAIN, MUTED, ON_DARK, ON_LIGHT, style_of
 from ldpkit.simulation.metrics import metric_for
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["curves", "draw_benchmark", "heat_map", "overview", "truth_against_estimate"]
 
-_MOST_VALUES = 200  # more points than this hide each other
+_MOST_NAMED, _FEW_NAMED = 24, 6  # values whose names fit below their bars, and side by side
+_MOST_VALUES = 60  # more bars than this cannot be told apart
 
 
 def heat_map(axes: Any, summary: Summary) -> None:
@@ -37,7 +40,10 @@ def heat_map(axes: Any, summary: Summary) -> None:
     axes.set_xticks(range(len(summary.methods)), summary.methods, rotation=30, ha="right")
     axes.set_yticks(range(len(summary.protocols)), summary.protocols)
     marks = "; * best of its row, ~ ties with it" if len(summary.methods) > 1 else ""
-    axes.set_title(f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}{marks}")
+    told = f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}{marks}"
+    axes.set_title(told, loc="left", wrap=True)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
     for row, column in np.ndindex(means.shape):
         red, green, blue, _ = image.cmap(image.norm(means[row, column]))
         dark = 0.3 * red + 0.59 * green + 0.11 * blue < 0.5
@@ -49,53 +55,60 @@ def heat_map(axes: Any, summary: Summary) -> None:
             ha="center",
             va="center",
             fontsize=8,
-            color="white" if dark else "black",
+            color=ON_DARK if dark else ON_LIGHT,
         )
-    axes.figure.colorbar(image, ax=axes, label=summary.metric, pad=0.01)
 
 
 def curves(axes: Any, found: Benchmark, metric: str) -> None:
-    """Draw each protocol's best method over epsilon, with a band of two standard errors."""
+    """Draw each protocol's best method over epsilon, with two standard errors, named at its end."""
     epsilons = sorted(found.experiment.epsilons)
     summaries = [found.summary(epsilon, metric) for epsilon in epsilons]
-    for protocol in summaries[0].protocols:
-        method = summaries[len(summaries) // 2].best_method(protocol)
+    middle = summaries[len(summaries) // 2]
+    ends = []
+    for index, protocol in enumerate(middle.protocols):
+        method = middle.best_method(protocol)
         means = [summary.mean(protocol, method) for summary in summaries]
         values = np.array([mean.value for mean in means])
         errors = np.nan_to_num(np.array([mean.stderr for mean in means]))
-        ties = len(summaries[len(summaries) // 2].tied_methods(protocol)) - 1
-        label = f"{protocol} + {method}" + (f" (ties with {ties})" if ties else "")
-        (line,) = axes.plot(epsilons, values, marker="o", markersize=3, label=label)
-        axes.fill_between(
-            epsilons, values - 2 * errors, values + 2 * errors, color=line.get_color(), alpha=0.2
-        )
+        ties = len(middle.tied_methods(protocol)) - 1
+        label = f"{protocol} + {method}" + (f", ties with {ties}" if ties else "")
+        look = style_of(index)
+        axes.errorbar(epsilons, values, 2 * errors, capsize=2, **look)
+        ends.append((epsilons[-1], float(values[-1]), label, look["color"]))
     axes.set_xscale("log")
     axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     axes.minorticks_off()
-    if not summaries[0].larger_is_better:
+    if not middle.larger_is_better:
         axes.set_yscale("log")
+        label_logs(axes.yaxis)
     axes.set_xlabel("epsilon")
     axes.set_ylabel(metric_for(metric).title)
-    axes.set_title("each protocol with its best method; bands: ±2 standard errors")
-    axes.legend(fontsize=8, ncols=2)
+    axes.set_title("each mechanism with its best method; bars: ±2 standard errors", loc="left", wrap=True)
+    label_ends(axes, ends)
 
 
 def truth_against_estimate(axes: Any, found: Benchmark, summary: Summary) -> None:
-    """Draw the true frequency of each value and the estimate of one collection of the best pair."""
+    """Draw the true frequency of each value as a bar, and one collection's estimate by the best pair."""
     experiment, pairs = found.experiment, summary.tied_pairs()
     cell, method = Cell(summary.epsilon, pairs[0][0]), pairs[0][1]
     estimate = experiment.processed(cell, method, experiment.estimates(cell))[0]
     order = np.argsort(-experiment.truth, kind="stable")[:_MOST_VALUES]
     places = np.arange(len(order))
-    axes.plot(places, estimate[order], ".", color="tab:orange", markersize=4, label="estimate")
-    axes.plot(places, experiment.truth[order], color="tab:blue", linewidth=1.2, label="truth")
-    axes.axhline(0, color="grey", linewidth=0.5)
-    shown = "" if len(order) == len(experiment.truth) else f" ({len(order)} most frequent)"
-    axes.set_xlabel(f"value, most frequent first{shown}")
-    axes.set_ylabel("frequency")
+    axes.bar(places, experiment.truth[order], color=FAINT, width=0.8, linewidth=0, label="truth")
+    axes.plot(places, estimate[order], "o", color=MAIN, markersize=3.5, label="estimate")
+    axes.axhline(0, color=MUTED, linewidth=0.6)
+    label_percents(axes.yaxis)
+    axes.set_xlim(-0.7, len(order) - 0.3)
+    if len(order) <= _MOST_NAMED and found.labels:
+        axes.set_xticks(places, [plain_label(found.labels[place]) for place in order.tolist()])
+        axes.tick_params(axis="x", length=0, rotation=30 if len(order) > _FEW_NAMED else 0)
+    shown = "" if len(order) == len(experiment.truth) else f" ({len(order)} of {len(experiment.truth):,})"
+    axes.set_xlabel(f"values, most frequent first{shown}")
+    axes.set_ylabel("share of people")
     among = "" if len(pairs) == 1 else f" (one of {len(pairs)} that tie)"
-    axes.set_title(f"{cell.protocol} + {method}{among}, epsilon = {cell.epsilon:g}, one collection")
-    axes.legend(fontsize=8)
+    told = f"{cell.protocol} + {method}{among}, epsilon = {cell.epsilon:g}, one collection"
+    axes.set_title(told, loc="left", wrap=True)
+    axes.legend()
 
 
 def draw_benchmark(axes: Any, found: Benchmark) -> None:
@@ -103,11 +116,14 @@ def draw_benchmark(axes: Any, found: Benchmark) -> None:
     heat_map(axes, found.summary())
 
 
-def overview(found: Benchmark) -> Figure:
+def overview(found: Benchmark, *, across: int | None = None) -> Figure:
     """Return one figure with all that there is to see of a benchmark's first metric."""
     summary, several = found.summary(), len(found.experiment.epsilons) > 1
-    figure = new_figure(11, 10.5 if several else 7.5)
-    panels: Any = figure.subplots(3 if several else 2, 1)
+    narrow = across == 1
+    heights = [1.3 + 0.36 * len(summary.protocols), 3.2, *([3.6] if several else [])]
+    width = 9.0 if not narrow else max(4.6, 1.6 + 0.62 * len(summary.methods))
+    figure = new_figure(width, sum(heights))
+    panels: Any = figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})
     heat_map(panels[0], summary)
     truth_against_estimate(panels[1], found, summary)
     if several:

@@ -20,6 +20,7 @@ from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.figures.canvas import new_figure
+from ldpkit.figures.theme import BAD, INK, MAIN, MUTED, style_of
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import PrivacyLoss, sequence_epsilon
 
@@ -161,17 +162,17 @@ class Exposure:
     def _draw_loss(self, axes: Any, changes: Sequence[int]) -> None:
         steps = np.unique(np.geomspace(1, self.reports, _POINTS).round().astype(int)).tolist()
         without = [loss.without_memo for loss in self.losses(0, steps)]
-        axes.plot(steps, without, "--", color="black", label="without memoization, against every history")
+        axes.plot(steps, without, "--", color=INK, label="without memoization, against every history")
         self._draw_headline(axes, changes, steps)
         for colour, count in enumerate((count for count in changes if count), start=1):
             epsilons = [loss.same_pattern for loss in self.losses(count, steps)]
             label = f"memoized, against histories with the same pattern of states, {_plural(count, 'change')}"
-            axes.plot(steps, epsilons, color=f"C{colour}", linewidth=2, label=label)
+            axes.plot(steps, epsilons, **_line(colour), linewidth=2, label=label)
         fixed = [loss.epsilon for loss in self.losses(0, steps, fixed=True)]
-        axes.plot(steps, fixed, color="C0", linewidth=2, label="memoized, fixed to the first value for ever")
+        axes.plot(steps, fixed, color=MAIN, linewidth=2, label="memoized, fixed to the first value for ever")
         permanent = self.mechanism.exact_permanent_epsilon()
         axes.axhline(
-            permanent, color="grey", linewidth=1, linestyle=":", label=f"epsilon_inf = {permanent:.4g}"
+            permanent, color=MUTED, linewidth=1, linestyle=":", label=f"epsilon_inf = {permanent:.4g}"
         )
         axes.set(xscale="log", yscale="log", xlabel="reports", ylabel="epsilon of all reports together")
         axes.set_title("privacy loss (against every history: at most)")
@@ -187,27 +188,28 @@ class Exposure:
             finite = sum(math.isfinite(epsilon) for epsilon in epsilons)
             if finite < len(steps):
                 label += f": infinite from report {steps[finite]}"
-                axes.axvline(steps[finite], color="tab:red", linestyle=style, linewidth=2)
-            axes.plot(
-                steps[:finite], epsilons[:finite], linestyle=style, color="tab:red", linewidth=2, label=label
-            )
+                axes.axvline(steps[finite], color=BAD, linestyle=style, linewidth=2)
+            axes.plot(steps[:finite], epsilons[:finite], linestyle=style, color=BAD, linewidth=2, label=label)
 
     def _draw_success(self, axes: Any, attack: AttackCurve) -> None:
         steps = np.arange(1, self.reports + 1)
-        shown = ((attack.fresh, "black", "without memoization"), (attack.kept, "C0", "memoized"))
+        shown = ((attack.fresh, INK, "without memoization"), (attack.kept, MAIN, "memoized"))
         for shares, colour, label in shown:
             reach = 1.96 * attack.stderr(shares)
             axes.plot(steps, shares, color=colour, label=label)
             axes.fill_between(steps, shares - reach, shares + reach, color=colour, alpha=0.2, linewidth=0)
-        axes.axhline(
-            attack.bound, color="tab:red", linestyle="--", label=f"bound {attack.bound:.3f}, memoized"
-        )
+        axes.axhline(attack.bound, color=BAD, linestyle="--", label=f"bound {attack.bound:.3f}, memoized")
         guess = 1 / self.mechanism.size
-        axes.axhline(guess, color="grey", linestyle=":", label=f"a blind guess, {guess:.3g}")
+        axes.axhline(guess, color=MUTED, linestyle=":", label=f"a blind guess, {guess:.3g}")
         axes.set(xscale="log", xlabel="reports", ylabel="share of devices whose value is found")
         axes.set_ylim(0, 1.03)
         axes.set_title(f"longitudinal attack on {attack.repeats} devices (95 % bands)")
         axes.legend(**_LEGEND)
+
+
+def _line(index: int) -> dict[str, Any]:
+    look = style_of(index + 1)
+    return {"color": look["color"], "linestyle": look["linestyle"]}
 
 
 def _plural(count: int, noun: str) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from ldpkit.bench.numeric_benchmark import NumericBenchmark
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import label_logs, new_figure
+from ldpkit.figures.canvas import label_logs, make_panels, new_figure
 from ldpkit.figures.estimates import draw_density
+from ldpkit.figures.theme import MUTED, style_of
 from ldpkit.mechanisms.adaptive.table import NoiseTable
 
 if TYPE_CHECKING:
@@ -22,9 +23,7 @@ __all__ = ["Curves", "curves_figure", "draw_numeric_benchmark", "noise_figure", 
 Curves = Mapping[str, Mapping[str, Mapping[float, Mean]]]
 """For each panel, for each line, a mean at each place."""
 
-_MARKS = "osv^D<>P"
-_TOGETHER = 3  # densities that can be told apart in one panel
-_ACROSS = 3  # panels side by side
+_TOGETHER = 1  # densities that can be told apart in one panel
 
 
 def draw_numeric_benchmark(axes: Any, found: NumericBenchmark) -> None:
@@ -34,17 +33,18 @@ def draw_numeric_benchmark(axes: Any, found: NumericBenchmark) -> None:
         first = experiment.cells()[: len(experiment.mechanisms)]
         for index, cell in enumerate(first):
             truth = experiment.numbers(cell.data).values if index == 0 else None
-            draw_density(axes, experiment.density(cell), truth=truth, colour=f"C{index}")
+            density = experiment.density(cell)
+            draw_density(axes, density, truth=truth, colour=style_of(index)["color"], name=cell.mechanism)
         return
     name = experiment.data[0].name
     _draw_lines(axes, _mean_curves(found)[name])
-    axes.set_title(name, fontsize=10)
+    axes.set_title(name, loc="left")
     axes.set_xlabel("epsilon")
     axes.set_ylabel(found.metrics[0])
-    axes.legend(fontsize=7)
+    axes.legend()
 
 
-def numeric_figure(found: NumericBenchmark) -> Figure:
+def numeric_figure(found: NumericBenchmark, *, across: int | None = None) -> Figure:
     """Return the densities of the first collections, or the errors of a mean over epsilon for all data."""
     if found.experiment.task == "mean":
         return curves_figure(
@@ -52,17 +52,21 @@ def numeric_figure(found: NumericBenchmark) -> Figure:
             along="epsilon",
             across=found.metrics[0],
             title=f"Error of the mean, {found.caption}",
+            across_panels=across,
         )
     experiment = found.experiment
     first = experiment.cells()[: len(experiment.mechanisms)]
     truth = experiment.numbers(first[0].data).values
     together = [first] if len(first) <= _TOGETHER else [[cell] for cell in first]
-    size = (8.0, 4.5) if len(together) == 1 else (4.0, 4.5 if len(together) <= _ACROSS else 2.8)
-    figure, panels = _panels(len(together), *size, sharex=True)
+    wide = 8.0 if len(together) == 1 and across != 1 else 4.2
+    figure, panels = make_panels(len(together), wide, 4.2 if len(together) == 1 else 3.0, across=across)
     for axes, cells in zip(panels, together, strict=True):
         for index, cell in enumerate(cells):
             values = truth if index == 0 else None
-            draw_density(axes, experiment.density(cell), truth=values, colour=f"C{index}")
+            colour = style_of(index)["color"]
+            draw_density(axes, experiment.density(cell), truth=values, colour=colour, name=cell.mechanism)
+        if len(cells) == 1:
+            axes.set_title(cells[0].mechanism, loc="left")
     return figure
 
 
@@ -77,7 +81,14 @@ def _mean_curves(found: NumericBenchmark) -> Curves:
     }
 
 
-def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str, title: str) -> Figure:
+def curves_figure(
+    curves: Curves,
+    *,
+    along: str | Mapping[str, str],
+    across: str,
+    title: str,
+    across_panels: int | None = None,
+) -> Figure:
     """Return a panel for each key of `curves`: means over a parameter, both axes logarithmic.
 
     Parameters
@@ -88,30 +99,21 @@ def curves_figure(curves: Curves, *, along: str | Mapping[str, str], across: str
         The name of the horizontal axis, or one for each panel.
     across, title : str
         The name of the vertical axis, and what stands above.
+    across_panels : int, optional
+        How many panels stand side by side.
     """
-    figure, panels = _panels(len(curves), 4.2, 3.6)
+    figure, panels = make_panels(len(curves), 4.2, 3.6, across=across_panels)
     explained: set[str] = set()
     for axes, (name, lines) in zip(panels, curves.items(), strict=True):
         _draw_lines(axes, lines)
-        axes.set_title(name, fontsize=10)
+        axes.set_title(name, loc="left")
         axes.set_xlabel(along if isinstance(along, str) else along[name])
         axes.set_ylabel(across)
         if set(lines) - explained:
-            axes.legend(fontsize=7)
+            axes.legend(fontsize=7.5)
             explained = set(lines)
     figure.suptitle(title, fontsize=11)
     return figure
-
-
-def _panels(count: int, width: float, height: float, *, sharex: bool = False) -> tuple[Figure, list[Any]]:
-    """Return a figure with so many panels of a size, at most three side by side."""
-    columns = min(_ACROSS, count)
-    rows = -(-count // columns)
-    figure = new_figure(width * columns, height * rows)
-    panels: Any = figure.subplots(rows, columns, squeeze=False, sharex=sharex)
-    for axes in panels.ravel()[count:]:
-        axes.set_axis_off()
-    return figure, list(panels.ravel()[:count])
 
 
 def _draw_lines(axes: Any, lines: Mapping[str, Mapping[float, Mean]]) -> None:
@@ -120,11 +122,12 @@ def _draw_lines(axes: Any, lines: Mapping[str, Mapping[float, Mean]]) -> None:
         places = sorted(means)
         values = [means[place].value for place in places]
         errors = [2 * float(np.nan_to_num(means[place].stderr)) for place in places]
-        emphasis = {"linewidth": 2.2, "color": "black"} if label == "aaa" else {"linewidth": 1.1}
-        mark = _MARKS[index % len(_MARKS)]
-        axes.errorbar(places, values, errors, label=label, marker=mark, markersize=3.5, **emphasis)
+        axes.errorbar(places, values, errors, label=label, capsize=2, **style_of(index))
     axes.set_xscale("log")
     axes.set_yscale("log")
+    least = min(mean.value for means in lines.values() for mean in means.values())
+    if least > 0:  # error bars that reach below zero have no end on a logarithmic axis
+        axes.set_ylim(bottom=least / 3)
     places = sorted({place for means in lines.values() for place in means})
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
@@ -150,8 +153,8 @@ def noise_figure(tables: Mapping[str, tuple[Floats, NoiseTable]], epsilon: float
     image = None
     for (above, below), (title, (descriptor, table)) in zip(panels.T, tables.items(), strict=True):
         inputs = np.linspace(-1, 1, table.bins + 1)
-        above.bar(inputs, descriptor, width=2 / table.bins, color="0.6")
-        above.set_title(title, fontsize=10)
+        above.bar(inputs, descriptor, width=2 / table.bins, color=MUTED)
+        above.set_title(title, loc="left")
         image = _draw_noise(below, table, LogNorm(1e-4, 1))
     panels[0, 0].set_ylabel("share")
     panels[1, 0].set_ylabel("noise a = y - x")

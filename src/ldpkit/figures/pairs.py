@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ldpkit.figures.theme import BAD, COLOURS, INK, MAIN
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.planning.pairs.plans import PairPlan
 
@@ -40,26 +41,26 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
     axes.plot(
         [alone, *spent],
         [1.0, *ratios],
-        color="C0",
+        color=MAIN,
         label=f"correlated answers of pairs (JRR); on its own each has epsilon {alone:g}",
     )
     for wanted in (2.0, 4.0):
         if alone < wanted < farthest:
             table = PairTable.of_epsilons(2, alone, wanted)
             ratio = question.variance(table) / base
-            axes.plot(wanted, ratio, "o", color="C0", markersize=4)
+            axes.plot(wanted, ratio, "o", color=MAIN, markersize=4)
             axes.annotate(
                 f"correlation {float(table.rho):.2f}", (wanted, ratio), (4, 6), textcoords="offset points"
             )
     thesis = plan["thesis"]
-    axes.axhline(thesis.ratio, color="C3", linestyle=":", linewidth=1.2)
+    axes.axhline(thesis.ratio, color=BAD, linestyle=":", linewidth=1.2)
     axes.annotate(
         f"strongest correlation, {thesis.rho:.2f}: a partner can learn the value (epsilon infinite)",
         (farthest, thesis.ratio),
         (-4, -12),
         textcoords="offset points",
         ha="right",
-        color="C3",
+        color=BAD,
         fontsize=8,
     )
     plain = [(math.exp(each) / (math.exp(each) - 1) ** 2) for each in (alone, *spent)]
@@ -67,15 +68,15 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
         [alone, *spent],
         [each / plain[0] for each in plain],
         "--",
-        color="C1",
+        color=COLOURS[2],
         label="no pairs: randomised response (RR) at the epsilon on the axis",
     )
-    axes.plot(alone, 1.0, "s", color="black", label=f"RR at epsilon {alone:g}")
+    axes.plot(alone, 1.0, "s", color=INK, label=f"RR at epsilon {alone:g}")
     axes.plot(
         alone,
         plan["group"].ratio,
         "D",
-        color="C2",
+        color=COLOURS[3],
         label=f"one joint count from each pair (GroupCount), epsilon {alone:g}",
     )
     axes.set_xlim(0, farthest)
@@ -89,4 +90,4 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
     axes.set_title(
         f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}"
     )
-    axes.legend(fontsize=8)
+    axes.legend(loc="center right")

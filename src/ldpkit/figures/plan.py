@@ -3,118 +3,183 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import label_logs
+from ldpkit.figures.canvas import ACROSS, label_logs, make_panels, new_figure, with_unit
+from ldpkit.figures.theme import BAD, FAINT, MAIN, MARKS, MUTED, style_of
 from ldpkit.planning.frequencies.plans import BudgetPlans
 from ldpkit.planning.mean.plans import MeanPlans
 from ldpkit.planning.plan import Plan
 from ldpkit.planning.searches import TrialRunner
 
-__all__ = ["draw_budget", "draw_mean_plans", "draw_plan"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["budget_figure", "draw_budget", "draw_mean_plans", "draw_plan"]
 
 _POINTS = 25
 _RUNS = 100
-_MARKERS = "osD^vPX"
+_TOGETHER = 2  # bands that can be told apart in one panel
 
 
 def draw_plan(axes: Any, plan: Plan) -> None:
     """Draw the probability at every epsilon that was tried, and the one that was chosen."""
     trials = sorted(plan.trace, key=lambda trial: trial.epsilon)
-    axes.plot([each.epsilon for each in trials], [each.probability for each in trials], "o-", markersize=3)
-    axes.axhline(plan.wanted, color="grey", linewidth=0.8, linestyle="--", label="wanted")
+    axes.plot([each.epsilon for each in trials], [each.probability for each in trials], "o", color=MAIN)
+    axes.axhline(plan.wanted, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
+    _name_line(axes, plan.wanted, f"wanted: {plan.wanted:g}", MUTED)
     if plan.epsilon is not None:
-        axes.axvline(plan.epsilon, color="tab:red", linewidth=1, label=f"epsilon {plan.epsilon:.3g}")
+        axes.axvline(plan.epsilon, color=BAD, linewidth=1.2, label=f"epsilon {plan.epsilon:.3g}")
+        axes.legend(loc="lower right")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel("probability that the constraint holds")
-    axes.set_title(f"{plan.protocol}, {plan.method}: {plan.goal}", fontsize=10)
-    axes.legend(fontsize=8)
+    axes.set_title(f"{plan.protocol}, {plan.method}: {plan.goal}", loc="left", wrap=True)
 
 
 def draw_budget(axes: Any, found: BudgetPlans) -> None:
-    """Draw accuracy over epsilon for each protocol, with the epsilon that each plan chose.
+    """Draw accuracy over epsilon for each protocol, with the epsilon that each plan chose."""
+    curves = _budget_curves(found)
+    for index, name in enumerate(curves):
+        _draw_curve(axes, found, curves[name], name, index, band=len(curves) <= _TOGETHER)
+    _budget_axes(axes, found)
+    axes.legend()
 
-    The line is the metric that the wanted share of the collections is at least as good
-    as, from 100 simulated collections at each of 25 epsilons; the band holds eight in ten.
-    Of several plans for one protocol, the first gives the curve.
+
+def budget_figure(found: BudgetPlans, *, across: int | None = None) -> Figure:
+    """Return one panel, or of several protocols one for each: bands on each other cannot be told apart."""
+    curves = _budget_curves(found)
+    if len(curves) <= _TOGETHER:
+        figure = new_figure(*((4.4, 4.4) if across == 1 else (8.0, 4.6)))
+        draw_budget(figure.subplots(), found)
+        return figure
+    figure, panels = make_panels(
+        len(curves), 4.4 if across == 1 else 3.6, 3.1, across=across, sharex=True, sharey=True
+    )
+    for index, (axes, name) in enumerate(zip(panels, curves, strict=True)):
+        for other in curves:
+            if other != name:
+                axes.plot(curves[other].epsilons, curves[other].line, color=FAINT, linewidth=1, zorder=1)
+        _draw_curve(axes, found, curves[name], name, index, band=True)
+        _budget_axes(axes, found)
+        axes.set_title("", loc="left")
+        chosen = [plan.epsilon for plan in found.plans if plan.protocol == name and plan.epsilon is not None]
+        told = f"epsilon {min(chosen):.3g}" if chosen else "infeasible"
+        axes.set_title(f"{name}: {told}", loc="left")
+        if index % (across or ACROSS):
+            axes.set_ylabel("")
+    figure.suptitle(f"{_budget_title(found)}; grey: the other mechanisms", fontsize=10)
+    return figure
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """What simulated collections of a protocol say at some epsilons."""
+
+    epsilons: Floats
+    line: Floats
+    low: Floats
+    high: Floats
+
+
+def _budget_curves(found: BudgetPlans) -> dict[str, _Curve]:
+    """Return for each protocol the metric that the wanted share of collections is at least as good as.
+
+    It is that of 100 simulated collections at each of 25 epsilons; the band holds eight in ten. Of
+    several plans for one protocol, the first gives the curve.
     """
     questions, plans, rng = found.questions, found.plans, seeded(0).derive("figure")
     lowest = min(question.epsilon_min for question in questions)
     highest = max(question.epsilon_max for question in questions)
     epsilons = _range(lowest, highest, plans)
-    colours: dict[str, Any] = {}
-    markers: dict[str, str] = {}
+    curves: dict[str, _Curve] = {}
     for question, plan in zip(questions, plans, strict=True):
-        constraint = question.constraint
-        if plan.protocol not in colours:
+        if plan.protocol not in curves:
             runner = TrialRunner(question, rng)
             drawn = [runner.draw(float(epsilon), _RUNS) for epsilon in epsilons]
-            (line,) = axes.plot(
-                epsilons, [constraint.quantile(values) for values in drawn], label=plan.protocol
-            )
-            colours[plan.protocol] = line.get_color()
+            line = np.array([question.constraint.quantile(values) for values in drawn])
             low, high = np.quantile(drawn, [0.1, 0.9], axis=1)
-            axes.fill_between(epsilons, low, high, color=line.get_color(), alpha=0.15)
+            curves[plan.protocol] = _Curve(epsilons, line, low, high)
+    return curves
+
+
+def _draw_curve(axes: Any, found: BudgetPlans, curve: _Curve, name: str, index: int, *, band: bool) -> None:
+    look = style_of(index)
+    line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
+    axes.plot(curve.epsilons, curve.line, label=name, **line)
+    if band:
+        axes.fill_between(curve.epsilons, curve.low, curve.high, color=look["color"], alpha=0.15, linewidth=0)
+    for place, plan in enumerate(plan for plan in found.plans if plan.protocol == name):
         if plan.epsilon is not None:
-            marker = markers.setdefault(plan.method, _MARKERS[len(markers) % len(_MARKERS)])
-            axes.plot(
-                plan.epsilon,
-                constraint.omega,
-                marker,
-                color=colours[plan.protocol],
-                label=f"{plan.protocol}: epsilon {plan.epsilon:.3g} ({plan.method})",
-            )
-    constraint = questions[0].constraint
-    axes.axhline(constraint.omega, color="grey", linewidth=0.8, linestyle="--")
+            omega = found.questions[0].constraint.omega
+            label = f"{name}: epsilon {plan.epsilon:.3g} ({plan.method})"
+            mark = MARKS[(index + place) % len(MARKS)]
+            axes.plot(plan.epsilon, omega, mark, color=look["color"], markersize=8, label=label)
+
+
+def _budget_title(found: BudgetPlans) -> str:
+    question = found.questions[0]
+    return f"{question.constraint}; n = {question.n:,}; bands: eight of ten collections"
+
+
+def _budget_axes(axes: Any, found: BudgetPlans) -> None:
+    constraint = found.questions[0].constraint
+    axes.axhline(constraint.omega, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     if not constraint.measure.larger_is_better:
         axes.set_yscale("log")
         label_logs(axes.yaxis)
     axes.set_xlabel("epsilon: less is more private")
-    axes.set_ylabel(f"{constraint.measure.title}, as good in {constraint.probability:.0%} of collections")
-    axes.set_title(f"{constraint}; n = {questions[0].n:,}")
-    axes.legend(fontsize=8)
+    axes.set_ylabel(f"{constraint.measure.title}, as good\nin {constraint.probability:.0%} of collections")
+    axes.set_title(_budget_title(found), loc="left", wrap=True)
 
 
-def draw_mean_plans(axes: Any, found: MeanPlans) -> None:
+def _name_line(axes: Any, value: float, name: str, colour: str) -> None:
+    """Write the name of a horizontal line at its right end."""
+    axes.annotate(
+        name,
+        (1, value),
+        xycoords=axes.get_yaxis_transform(),
+        xytext=(-4, 4),
+        textcoords="offset points",
+        ha="right",
+        color=colour,
+        fontsize=8.5,
+    )
+
+
+def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
     """Draw how far off a mean is over epsilon for each mechanism, with the epsilon that was chosen."""
     questions, plans = found.questions, found.plans
     first = questions[0]
     epsilons = _range(first.epsilon_min, first.epsilon_max, plans)
     # Two mechanisms may be one and the same below some epsilon: a broken line leaves the other to be seen.
-    styles = ("-", "--", "-.", ":")
     for index, (question, plan) in enumerate(zip(questions, plans, strict=True)):
+        look = style_of(index)
         errors = [question.error(float(epsilon)) for epsilon in epsilons]
         chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
-        (line,) = axes.plot(epsilons, errors, styles[index % len(styles)], label=f"{plan.protocol}: {chosen}")
+        line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
+        axes.plot(epsilons, errors, label=f"{plan.protocol}: {chosen}", **line)
         if plan.epsilon is not None:
-            marker = _MARKERS[index % len(_MARKERS)]
-            axes.plot(plan.epsilon, question.within, marker, color=line.get_color())
-    axes.axhline(first.within, color="grey", linewidth=0.8, linestyle="--")
-    axes.annotate(
-        f"wanted: {first.within:g}",
-        (1, first.within),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(-4, 4),
-        textcoords="offset points",
-        ha="right",
-        color="grey",
-    )
+            axes.plot(plan.epsilon, question.within, look["marker"], color=look["color"], markersize=8)
+    axes.axhline(first.within, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
+    _name_line(axes, first.within, f"wanted: {first.within:g}{f' {unit}' if unit else ''}", MUTED)
     axes.set_yscale("log")
     label_logs(axes.yaxis)
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")
-    axes.set_ylabel(f"error of the mean, not exceeded in {first.probability:.0%} of collections")
-    axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}")
-    axes.legend(fontsize=8)
+    error = with_unit("error of the mean", unit)
+    axes.set_ylabel(f"{error},\nnot exceeded in {first.probability:.0%} of collections")
+    axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}", loc="left", wrap=True)
+    axes.legend()
 
 
 def _range(low: float, high: float, plans: Sequence[Plan]) -> Floats:

@@ -11,10 +11,12 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.heatmap import HeatMap
 from ldpkit.estimation.hotspots import Hotspots
 from ldpkit.estimation.origin_destination import OriginDestination
+from ldpkit.figures.theme import BAD, ON_DARK, ON_LIGHT
 
 __all__ = ["draw_cells", "draw_flows", "draw_heatmap", "draw_hotspots", "draw_points", "heatmap_figure"]
 
 _MOST_POINTS = 5_000
+_FAR = 3  # times the fullest cell
 
 
 def draw_cells(axes: Any, grid: CellGrid, values: Floats, *, most: float | None = None) -> Any:
@@ -48,45 +50,73 @@ def draw_points(axes: Any, points: Floats, label: str, colour: str) -> None:
 
 def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None) -> None:
     """Draw the share of people in each cell; `truth` are locations, where a simulation has them."""
+    from matplotlib.ticker import PercentFormatter
+
     drawn = draw_cells(axes, found.grid, found.masses)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people")
+    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1, decimals=None))
     told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    axes.set_title(f"{told}, n = {found.n:,}", fontsize=10)
+    axes.set_title(f"{told}, n = {found.n:,}")
     if truth is not None:
-        draw_points(axes, truth, "locations", "white")
+        draw_points(axes, truth, "locations", ON_DARK)
 
 
-def heatmap_figure(found: HeatMap, *, truth: Floats | None = None) -> Any:
+def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int | None = None) -> Any:
     """Return a figure of a map and of the ends of its intervals, or of the true map beside it."""
-    from ldpkit.figures.canvas import new_figure
+    from matplotlib.ticker import PercentFormatter
+
+    from ldpkit.figures.canvas import make_panels
 
     shown = {"estimated": found.masses}
     if truth is not None:
         shown = {"true": found.grid.shares_of(truth), **shown}
+    compared = list(shown)  # these have one scale, so that they can be compared
     for name, values in (("low", found.low), ("high", found.high)):
         if values.any():  # no mechanism with wide windows bounds a cell from below
             shown[f"{name} end, {100 * found.level:g}%"] = values
-    figure = new_figure(4.4 * len(shown), 3.9)
-    for axes, (name, values) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
-        drawn = draw_cells(axes, found.grid, values)
-        figure.colorbar(drawn, ax=axes, shrink=0.7)
-        axes.set_title(name, fontsize=10)
+    most = max(float(np.max(shown[name])) for name in compared)
+    widest = max(float(np.max(values)) for values in shown.values())
+    ends = widest if widest > _FAR * most else None  # ends so far off would leave the map one colour
+    most = most if ends else widest
+    (west, south), (east, north) = np.min(found.grid.centres, axis=0), np.max(found.grid.centres, axis=0)
+    shape = float(np.clip((north - south) / max(east - west, 1e-12), 0.4, 1.2))
+    columns = 2 if len(shown) == 4 else None
+    figure, panels = make_panels(len(shown), 4.2, 1.1 + 2.9 * shape, across=across or columns)
+    for axes, (name, values) in zip(panels, shown.items(), strict=True):
+        drawn = draw_cells(axes, found.grid, values, most=most if name in compared else ends or most)
+        figure.colorbar(drawn, ax=axes, shrink=0.9, format=PercentFormatter(1, decimals=0))
+        axes.set_title(name, loc="left")
     told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=11)
+    figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=10)
     return figure
 
 
 def draw_hotspots(axes: Any, found: Hotspots) -> None:
     """Draw the map with the chance of each hotspot on its cell."""
     draw_heatmap(axes, found.density)
-    for row in found.rows():
-        axes.text(row["x"], row["y"], f"{row['chance']:.0%}", ha="center", va="center", color="w", fontsize=7)
+    outlines = found.density.grid.domain.locations(found.density.grid.outlines().reshape(-1, 2)).reshape(
+        -1, 4, 2
+    )
+    for cell, row in zip(found.cells.tolist(), found.rows(), strict=True):
+        axes.plot(*np.concatenate([outlines[cell], outlines[cell][:1]]).T, color=BAD, linewidth=2.5, zorder=3)
+        axes.annotate(
+            f"{row['chance']:.0%}",
+            (row["x"], row["y"]),
+            ha="center",
+            va="center",
+            color=ON_LIGHT,
+            fontsize=8.5,
+            bbox={"boxstyle": "round,pad=0.2", "facecolor": ON_DARK, "edgecolor": "none", "alpha": 0.9},
+        )
+    axes.set_title("")
+    axes.set_title("framed: the fullest cells, and the chance that they are", loc="left", wrap=True)
 
 
 def draw_flows(axes: Any, found: OriginDestination) -> None:
     """Draw the share of people for each pair of cells, origins down and destinations across."""
+    from matplotlib.ticker import PercentFormatter
+
     drawn = axes.imshow(found.masses, cmap="viridis", vmin=0)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people")
+    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1, decimals=None))
     axes.set_xlabel("cell of the destination")
     axes.set_ylabel("cell of the origin")
     axes.set_title(f"n = {found.n:,} people", fontsize=10)

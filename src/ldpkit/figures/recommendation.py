@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.figures.canvas import with_unit
+from ldpkit.figures.theme import BAD, MAIN, MUTED
 from ldpkit.planning.frequencies.recommendation import Recommendation
 from ldpkit.planning.mean.recommendation import MeanRecommendation
 
@@ -15,42 +17,57 @@ _SHOWN = 12  # options that can be read
 
 
 def draw_recommendation(axes: Any, found: Recommendation) -> None:
-    """Draw the best options on top, those that tie marked, and learning nothing as a line."""
+    """Draw the best options on top, those that tie with the best alike, and learning nothing as a line."""
     options = found.options[:_SHOWN]
     places = np.arange(len(options))[::-1]
+    several = len(found.ties) > 1
+    for tied, colour, mark in ((True, MAIN, "o"), (False, MUTED, "D")):
+        chosen = [place for place, each in enumerate(options) if each.tied is tied]
+        if not chosen:
+            continue
+        some = [options[place] for place in chosen]
+        if found.wanted is not None:
+            middle = np.array([each.epsilon for each in some])
+            reach: Any = np.array([2 * each.epsilon_stderr for each in some])
+        else:
+            middle = np.array([each.error for each in some])
+            reach = np.abs(np.array([[each.low for each in some], [each.high for each in some]]) - middle)
+        label = ("ties with the best" if several else "best") if tied else "others"
+        axes.errorbar(middle, places[chosen], xerr=reach, fmt=mark, color=colour, capsize=3, label=label)
     if found.wanted is not None:
-        axes.barh(
-            places,
-            [each.epsilon for each in options],
-            xerr=[2 * each.epsilon_stderr for each in options],
-            height=0.6,
-        )
         axes.set_xlabel("epsilon that gives the wanted accuracy, ±2 standard errors (smaller is better)")
     else:
-        middle = np.array([each.error for each in options])
-        reach = np.abs(np.array([[each.low for each in options], [each.high for each in options]]) - middle)
-        axes.errorbar(middle, places, xerr=reach, fmt="o", capsize=3)
-        axes.axvline(found.nothing.error, color="grey", linestyle="--", label="learning nothing")
-        axes.legend(fontsize=8)
-        axes.set_xlabel(f"{found.metric.title}: mean, and where 95 of 100 collections lie")
-    tie = " *" if len(found.ties) > 1 else ""
-    axes.set_yticks(places, [each.name + (tie if each.tied else "") for each in options])
-    if tie:
-        axes.set_title("* tie: their differences are within the noise", fontsize=9)
-    axes.grid(axis="x", alpha=0.3)
+        axes.axvline(found.nothing.error, color=BAD, linestyle=(0, (4, 2)), label="asking nobody")
+        side = "larger" if found.metric.larger_is_better else "smaller"
+        axes.set_xlabel(f"{found.metric.title} ({side} is better): mean, and where 95 of 100 collections lie")
+    axes.set_yticks(places, [each.name for each in options])
+    if several:
+        axes.set_title(
+            f"these {len(found.ties)} tie: tests at the 5% level do not tell them apart",
+            loc="left",
+            wrap=True,
+        )
+    axes.grid(axis="x")
+    axes.legend()
 
 
-def draw_mean_recommendation(axes: Any, found: MeanRecommendation) -> None:
+def draw_mean_recommendation(axes: Any, found: MeanRecommendation, *, unit: str = "") -> None:
     """Draw the epsilon that each mechanism needs, or how far off its mean may be, the best on top."""
     places = np.arange(len(found.options))[::-1]
     told = [each.epsilon if found.by_epsilon else each.within for each in found.options]
-    axes.barh(places, told, height=0.6)
+    best = {each.mechanism for each in found.ties}
+    colours = [MAIN if each.mechanism in best else MUTED for each in found.options]
+    bars = axes.barh(places, told, height=0.6, color=colours)
+    axes.bar_label(bars, [f"{each:.3g}" for each in told], padding=4, fontsize=8.5)
     axes.set_yticks(places, [each.mechanism for each in found.options])
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.12)
     if found.by_epsilon:
-        axes.set_xlabel(f"epsilon that keeps the mean within {found.best.within:.3g} (smaller is better)")
+        wanted = with_unit(f"epsilon that keeps the mean within {found.best.within:.3g}", unit)
+        axes.set_xlabel(f"{wanted} (smaller is better)")
     else:
-        axes.axvline(found.nothing.within, color="grey", linestyle="--", label="learning nothing")
-        axes.set_xlabel(f"how far off the mean may be at epsilon {found.best.epsilon:g}")
-        axes.legend(fontsize=8)
-    axes.set_title(found.title, fontsize=10)
-    axes.grid(axis="x", alpha=0.3)
+        axes.axvline(found.nothing.within, color=BAD, linestyle=(0, (4, 2)), label="asking nobody")
+        axes.set_xlabel(with_unit(f"how far off the mean may be at epsilon {found.best.epsilon:g}", unit))
+        axes.legend()
+    axes.set_title(found.title, loc="left", wrap=True)
+    axes.grid(axis="x")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ldpkit.figures.theme import MAIN
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -16,9 +18,9 @@ def draw_relaxations(ax: Axes, found: Relaxations) -> None:
     """Draw sigma of each rule, with both of its deltas."""
     axes: Any = ax
     rows = found.rows()[::-1]
-    bars = axes.barh([row["rule"] for row in rows], [row["sigma"] for row in rows], color="C0", alpha=0.7)
+    bars = axes.barh([row["rule"] for row in rows], [row["sigma"] for row in rows], color=MAIN)
     texts = [f"{row['sigma']:.3f}: PAC {row['pac']:.2g}, (eps, delta) {row['dp']:.2g}" for row in rows]
     axes.bar_label(bars, texts, padding=3, fontsize=8)
     axes.set_xlim(0, 1.7 * max(row["sigma"] for row in rows))
     axes.set_xlabel("sigma, as a share of the width of a column")
-    axes.set_title(found.title)
+    axes.set_title(found.title, loc="left", wrap=True)

@@ -8,13 +8,21 @@ import numpy as np
 
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.typing import Floats
+from ldpkit.figures.canvas import make_panels, with_unit
 from ldpkit.figures.plane import draw_points
+from ldpkit.figures.theme import FAINT, INK, MAIN, MUTED, style_of
 from ldpkit.planning.locations import LocationRecommendation
 from ldpkit.protocols.trajectories import PrivateTrajectories
 from ldpkit.simulation.metrics.trajectories import errors_of_points
 from ldpkit.simulation.trajectories import TrajectoryEvaluation
 
-__all__ = ["draw_evaluation", "draw_location_recommendation", "draw_private", "evaluation_figure"]
+__all__ = [
+    "draw_evaluation",
+    "draw_location_recommendation",
+    "draw_private",
+    "evaluation_figure",
+    "private_figure",
+]
 
 _LINES = 3  # trajectories that are drawn as lines
 
@@ -24,7 +32,7 @@ def _outline(axes: Any, domain: PlaneDomain) -> None:
     corners: Floats = domain.locations(domain.region.corners)
     if len(corners):
         closed = np.concatenate([corners, corners[:1]])
-        axes.plot(*closed.T, color="0.5", linewidth=1)
+        axes.plot(*closed.T, color=MUTED, linewidth=1)
     is_degrees = domain.projection is not None
     middle = domain.locations(np.array([domain.region.centre]))[0, 1]
     axes.set_aspect(1 / max(np.cos(np.radians(middle)), 0.01) if is_degrees else 1.0)
@@ -32,62 +40,98 @@ def _outline(axes: Any, domain: PlaneDomain) -> None:
     axes.set_ylabel("latitude" if is_degrees else "y")
 
 
-def draw_private(axes: Any, found: PrivateTrajectories) -> None:
-    """Draw the reported points, and some trajectories as lines."""
+def draw_private(axes: Any, found: PrivateTrajectories, position: int = 0) -> None:
+    """Draw the reported points, and one trajectory as a line: several would hide each other."""
     mechanism = next(iter(found.mechanisms.values()))
     _outline(axes, mechanism.domain)
-    draw_points(axes, found.trajectories.points, "reports", "C0")
-    for position, line in zip(range(_LINES), found.trajectories, strict=False):
-        axes.plot(
-            *line.T, color=f"C{position + 1}", linewidth=0.8, label=str(found.trajectories.ids[position])
-        )
-    axes.legend(fontsize=8, loc="upper right")
-    axes.set_title(found.title, fontsize=10)
+    draw_points(axes, found.trajectories.points, "reports", FAINT)
+    line = list(found.trajectories)[position]
+    axes.plot(*line.T, color=MAIN, linewidth=0.7, marker="o", markersize=2.5)
+    axes.set_title(f"{found.trajectories.ids[position]}: {len(line)} reports", loc="left")
 
 
-def draw_evaluation(axes: Any, found: TrajectoryEvaluation) -> None:
+def private_figure(found: PrivateTrajectories, *, across: int | None = None) -> Any:
+    """Return a panel for each of some trajectories, all reports in grey behind it."""
+    figure, panels = make_panels(min(_LINES, len(found.trajectories)), 4.0, 3.2, across=across)
+    for position, axes in enumerate(panels):
+        draw_private(axes, found, position)
+    figure.suptitle(f"{found.title}; grey: the reports of all", fontsize=10)
+    return figure
+
+
+def draw_evaluation(axes: Any, found: TrajectoryEvaluation, *, unit: str = "") -> None:
     """Draw for each mechanism how many reports are how near."""
     known = found.domain.take(found.truth.points)
     for position, each in enumerate(found.private):
         errors = np.sort(errors_of_points(known, found.answers(position)))
         name = next(iter(each.mechanisms.values())).name
-        axes.plot(errors, np.arange(1, len(errors) + 1) / len(errors), label=f"{name}: {errors.mean():.4g}")
-    axes.axvline(found.radius, color="0.7", linewidth=1)
-    axes.set_xlabel("distance between report and location")
+        shares = np.arange(1, len(errors) + 1) / len(errors)
+        look = style_of(position)
+        axes.plot(
+            errors,
+            shares,
+            label=f"{name}: {errors.mean():.4g}",
+            color=look["color"],
+            linestyle=look["linestyle"],
+        )
+    axes.axvline(found.radius, color=MUTED, linewidth=1, linestyle=":")
+    axes.annotate(
+        "near",
+        (found.radius, 1),
+        (3, -9),
+        xycoords=axes.get_xaxis_transform(),
+        textcoords="offset points",
+        color=MUTED,
+        fontsize=8,
+    )
+    measure = unit or ("metres" if found.domain.projection is not None else "")
+    axes.set_xlabel(with_unit("distance between report and location", measure))
     axes.set_ylabel("share of reports that are no further")
-    axes.legend(fontsize=8, title="mean distance", title_fontsize=8)
-    axes.set_title(found.title, fontsize=10)
+    axes.legend(title="mean distance", title_fontsize=8)
+    axes.set_title(found.title, loc="left", wrap=True)
 
 
-def evaluation_figure(found: TrajectoryEvaluation) -> Any:
+def evaluation_figure(found: TrajectoryEvaluation, *, across: int | None = None, unit: str = "") -> Any:
     """Return a figure of the true points, the reported ones of each mechanism, and their distances."""
-    from ldpkit.figures.canvas import new_figure
-
     shown = found.private[:6]
-    across = min(4, len(shown) + 2)
-    down = -(-(len(shown) + 2) // across)
-    figure = new_figure(4.2 * across, 4.0 * down)
-    panels = list(np.atleast_1d(figure.subplots(down, across, squeeze=False)).ravel())
     every = [("locations", found.truth.points)]
     every += [(next(iter(each.mechanisms.values())).name, each.trajectories.points) for each in shown]
+    columns = 2 if len(every) + 1 == 4 else None  # no panel alone in a row
+    figure, panels = make_panels(len(every) + 1, 4.0, 3.2, across=across or columns)
+    low, high = (
+        np.min([points.min(axis=0) for _, points in every], axis=0),
+        np.max([points.max(axis=0) for _, points in every], axis=0),
+    )
     for axes, (name, points) in zip(panels, every, strict=False):
         _outline(axes, found.domain)
-        draw_points(axes, points, name, "C0")
-        axes.set_title(name, fontsize=10)
-    draw_evaluation(panels[len(every)], found)
-    panels[len(every)].set_title("distances", fontsize=10)
-    for axes in panels[len(every) + 1 :]:
-        axes.set_axis_off()
+        draw_points(axes, points, name, INK if name == "locations" else MAIN)
+        axes.set_title("true locations" if name == "locations" else name, loc="left")
+        axes.set_xlim(min(axes.get_xlim()[0], low[0]), max(axes.get_xlim()[1], high[0]))
+        axes.set_ylim(min(axes.get_ylim()[0], low[1]), max(axes.get_ylim()[1], high[1]))
+    draw_evaluation(panels[-1], found, unit=unit)
+    panels[-1].set_title("distances", loc="left")
     return figure
 
 
-def draw_location_recommendation(axes: Any, found: LocationRecommendation) -> None:
-    """Draw the error of each mechanism, best on top; the constant answer is grey."""
+def draw_location_recommendation(axes: Any, found: LocationRecommendation, *, unit: str = "") -> None:
+    """Draw the error of each mechanism, best on top, those that tie alike; the constant answer is grey."""
     rows = found.rows()[::-1]
-    colours = ["0.6" if row["of_constant"] == 1 else "C0" for row in rows]
-    axes.barh([row["mechanism"] for row in rows], [row["error"] for row in rows], color=colours)
-    for place, row in enumerate(rows):
-        axes.text(row["error"], place, f" {row['error']:.4g}", va="center", fontsize=8)
-    axes.margins(x=0.12)
-    axes.set_xlabel("mean distance" if found.grid is None else "total variation from the true map")
-    axes.set_title(found.title, fontsize=10)
+    ties = set(found.ties)
+    colours = [
+        FAINT if row["of_constant"] == 1 else MAIN if row["mechanism"] in ties else MUTED for row in rows
+    ]
+    bars = axes.barh(
+        [row["mechanism"] for row in rows], [row["error"] for row in rows], color=colours, height=0.62
+    )
+    errors = [2 * (row["stderr"] or 0.0) for row in rows]
+    if any(errors):
+        places = range(len(rows))
+        axes.errorbar([row["error"] for row in rows], places, xerr=errors, fmt="none", ecolor=INK, capsize=2)
+    axes.bar_label(bars, [f"{row['error']:.4g}" for row in rows], padding=8, fontsize=8.5)
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.14)
+    measure = unit or ("metres" if found.domain.projection is not None else "")
+    axes.set_xlabel(
+        with_unit("mean distance", measure) if found.grid is None else "total variation from the true map"
+    )
+    axes.set_title(found.title, loc="left", wrap=True)

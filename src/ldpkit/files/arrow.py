@@ -49,6 +49,7 @@ REPORT = "report"
 
 Bad: TypeAlias = Literal["refuse", "count"]
 
+_REMEDY = 'repair the row, or count such rows and set them aside with bad="count" (--bad count)'
 _SHOWN = 40  # characters of a value or a name in a message
 
 
@@ -115,7 +116,7 @@ def decode_column(
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.FileFormatError: the column of reports, row 2: no report is there: \
-repair the row, or count such rows and set them aside with bad="count"
+repair the row, or count such rows and set them aside with bad="count" (--bad count)
     """
     check_bad(bad)
     pa = _arrow("reading reports from Arrow columns")
@@ -127,6 +128,8 @@ repair the row, or count such rows and set them aside with bad="count"
             f"{title} has values of {array.type.byte_width} bytes, reports of {mechanism!r} have {width}: "
             "it is of another mechanism"
         )
+    if fixed and not blocks and not array.null_count:  # the usual lake: no row needs a look of its own
+        return _checked(_bytes_of(array, fixed)[0], mechanism, None, np.empty(0, np.int64), bad, title, first)
     present = np.asarray(array.is_valid().to_numpy(zero_copy_only=False), bool) if array.null_count else None
     data, lengths = _bytes_of(array, fixed)
     fits = lengths % width == 0 if blocks else lengths == width
@@ -136,38 +139,38 @@ repair the row, or count such rows and set them aside with bad="count"
             _refuse_row(int(np.argmin(sound)), present, lengths, mechanism, title, first, blocks)
         kept = array.filter(pa.array(sound))
         data, _ = _bytes_of(kept, fixed)
-    counts = (lengths[sound] // width) if blocks else None
-    return _checked(data, mechanism, np.flatnonzero(sound), counts, ~sound, n, bad, title, first)
+    rows = np.flatnonzero(sound)
+    if blocks:
+        rows = np.repeat(rows, lengths[sound] // width)
+    every = not blocks and len(rows) == n
+    return _checked(data, mechanism, None if every else rows, np.flatnonzero(~sound), bad, title, first)
 
 
 def _checked(
     data: Any,
     mechanism: Mechanism,
-    sound: np.ndarray[Any, Any],
-    counts: np.ndarray[Any, Any] | None,
-    unsound: np.ndarray[Any, Any],
-    n: int,
+    rows: np.ndarray[Any, Any] | None,
+    lost: np.ndarray[Any, Any],
     bad: Bad,
     title: str,
     first: int,
 ) -> Decoded:
-    """Return bytes as reports; `sound` has the row of each value, `counts` how many reports it holds."""
-    rows = sound if counts is None else np.repeat(sound, counts)
-    every = counts is None and len(sound) == n
-    lost = np.flatnonzero(unsound)
+    """Return bytes as reports; `rows` has the row of each unless each has its own, `lost` the bad ones."""
     try:
-        return Decoded(mechanism.decode(data), None if every else rows, lost)
+        return Decoded(mechanism.decode(data), rows, lost)
     except FileFormatError as error:
         at = (error.offset or 0) // mechanism.report_bytes
         if bad == "refuse":
+            row = at if rows is None else int(rows[at])
             raise FileFormatError(
-                f"{title}, row {first + int(rows[at]) + 1}: no report of {mechanism!r}: it is of another "
-                'mechanism or damaged: repair the row, or count such rows and set them aside with bad="count"'
+                f"{title}, row {first + row + 1}: no report of {mechanism!r}: it is of another mechanism or "
+                f"damaged: {_REMEDY}"
             ) from None
     valid = mechanism.valid_mask(data)
     records = np.frombuffer(data, np.uint8).reshape(-1, mechanism.report_bytes)
     reports = mechanism.decode(records[valid].tobytes())
-    return Decoded(reports, rows[valid], np.sort(np.concatenate([lost, rows[~valid]])))
+    places = np.arange(len(records)) if rows is None else rows
+    return Decoded(reports, places[valid], np.sort(np.concatenate([lost, places[~valid]])))
 
 
 def _refuse_row(
@@ -181,10 +184,7 @@ def _refuse_row(
             f"{int(lengths[row])} bytes, reports of {mechanism!r} have {times}{mechanism.report_bytes}: "
             "it is of another mechanism or damaged"
         )
-    raise FileFormatError(
-        f"{title}, row {first + row + 1}: {what}: "
-        'repair the row, or count such rows and set them aside with bad="count"'
-    )
+    raise FileFormatError(f"{title}, row {first + row + 1}: {what}: {_REMEDY}")
 
 
 def _plain(column: Any, pa: Any, title: str) -> Any:
@@ -211,7 +211,7 @@ def _bytes_of(array: Any, fixed: bool) -> tuple[Any, np.ndarray[Any, np.dtype[np
         width = array.type.byte_width
         buffer = array.buffers()[1]
         data = memoryview(b"" if buffer is None else buffer)[start * width : (start + n) * width]
-        return data, np.full(n, width, np.int64)
+        return data, np.broadcast_to(np.int64(width), n)
     _, places, values = array.buffers()
     if n == 0:
         return memoryview(b""), np.empty(0, np.int64)
@@ -230,7 +230,18 @@ def report_column(mechanism: Mechanism, reports: Reports) -> Any:
 
 
 def write_parquet(path: Path, mechanism: Mechanism, parts: Iterable[Reports], provenance: Provenance) -> None:
-    """Write reports to a Parquet file whose metadata says what made them."""
+    """Write reports to a Parquet file whose metadata says what made them.
+
+    Examples
+    --------
+    >>> import ldpkit, pathlib, tempfile
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "part-0.parquet")
+    ...     write_parquet(path, oracle, [oracle.privatize(["yes", "no"])], ldpkit.Provenance())
+    ...     path.exists()
+    True
+    """
     pa = _arrow("a Parquet file")
     import pyarrow.parquet as pq
 

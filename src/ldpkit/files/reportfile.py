@@ -189,6 +189,17 @@ class ReportFile:
         How the reports were made, as the file tells, and which they are.
     batch : str or None
         The id of the file's reports, which its copies share; None in files without one.
+
+    Examples
+    --------
+    >>> import ldpkit, tempfile
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with ldpkit.ReportWriter(folder + "/poll.ldp", oracle) as writer:
+    ...         writer.write(oracle.privatize(["yes", "no", "yes"]))
+    ...     file = ReportFile.open(folder + "/poll.ldp")
+    >>> file.n, file.mechanism
+    (3, GRR(2, epsilon=2))
     """
 
     path: Path
@@ -339,5 +350,16 @@ def _gathered(chunks: Iterable[Reports]) -> Iterator[Reports]:
 
 
 def tally_file(path: str | Path) -> Tally:
-    """Return the tally of a report file, with no more than one block of it in memory."""
+    """Return the tally of a report file, with no more than one block of it in memory.
+
+    Examples
+    --------
+    >>> import ldpkit, tempfile
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with ldpkit.ReportWriter(folder + "/poll.ldp", oracle) as writer:
+    ...         writer.write(oracle.privatize(["yes", "no", "yes"]))
+    ...     tally_file(folder + "/poll.ldp").n
+    3
+    """
     return ReportFile.open(path).tally()

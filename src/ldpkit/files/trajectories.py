@@ -235,6 +235,15 @@ def write_trajectories(path: str | Path, trajectories: Trajectories, cells: Any 
         What is written: id, position, x, y, and the time where there is one.
     cells : array, optional
         The report of each point, whose numbers become columns `cell_0`, `cell_1`.
+
+    Examples
+    --------
+    >>> import ldpkit, tempfile
+    >>> walks = ldpkit.Trajectories.from_list([[(1, 1), (2, 3)], [(9, 9)]], ids=["ann", "bob"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_trajectories(folder + "/walks.csv", walks)
+    ...     read_trajectories(folder + "/walks.csv")
+    <2 trajectories with 3 points>
     """
     table = trajectories.columns()
     if trajectories.times is not None and trajectories.times.dtype.kind == "M":

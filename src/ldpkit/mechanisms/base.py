@@ -1,57 +1,43 @@
-"""What every mechanism is: frozen, hashable, printable, and exact about its epsilon."""
+"""What every mechanism is: frozen, hashable, printable, exact about its epsilon, and strict about reports."""
 
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
 
 from ldpkit.core.domains.base import Domain
-from ldpkit.core.errors import FrozenError, InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
+from ldpkit.core.frozen import Frozen
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
-from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts, Reports, Values
+from ldpkit.mechanisms.lookup import CAPABILITIES, MECHANISMS, from_spec, register
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.mechanisms.channel import Channel
     from ldpkit.mechanisms.tally import Tally
 
-from ldpkit.mechanisms.wire import WireForm
-
 __all__ = ["CAPABILITIES", "MECHANISMS", "Mechanism", "from_spec", "register"]
 
-CAPABILITIES = {
-    "pure": "a report supports its own value with probability p and any other one with q",
-    "linear": "the mean of what is counted, or of a report, is a straight line in the truth, to be inverted",
-    "unbiased": "the mean report is the value itself",
-    "likelihood": "it says how likely a report is under each value, so maximum likelihood can be used",
-    "memoized": "a device keeps a permanent report and sends copies of it",
-    "tallied": "reports add up to a tally, from which its default estimator works",
-    "fitted": "its table is made for given data",
-    "tabled": "it is a table of weights, which a solver makes and its description holds",
-    "additive": "the noise does not depend on the value",
-    "joint": "people report in pairs that share randomness, so what a report tells depends on who reads it",
-    "valued": "a report is a value of the domain, so who works with values can take it for one",
-    "chained": "it reports locations from a reference, which may be the report before",
-    "spherical": "it takes longitudes and latitudes of the whole globe",
-    "hashed": "a report names a hash function, which closed formulas take as ideal",
-    "client": "a device can make its report from the integers of a collection file, in any language",
-}
-"""What a mechanism may declare that it can do, and what each word means."""
-
-_LONGEST_NAME = 100
 _BEYOND = 1 << 63  # what no signed integer of 64 bits reaches
 
-MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism", "ldpkit.mechanisms")
 
-
-class Mechanism(WireForm):
+class Mechanism(Frozen, abc.ABC):
     """A randomiser with its privacy promise and its wire form.
 
     A subclass states `name`, `title` and `citation`, stores its parameters in the
     constructor with `_freeze`, and gives the randomiser, the exact epsilon and the
     layout of one report. Everything else follows from these.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("olh", 16, epsilon=1.0)
+    >>> isinstance(mechanism, Mechanism), mechanism.name, mechanism.exact_epsilon() <= 1.0
+    (True, 'olh', True)
     """
 
     name: ClassVar[str]
@@ -81,19 +67,13 @@ class Mechanism(WireForm):
     default_estimator: ClassVar[str] = "mi"
     """What a tally is estimated with unless the user says otherwise."""
 
+    frozen = "a mechanism does not change: make a new one"
+
     domain: Domain
     epsilon: float
 
     def _freeze(self, **fields: object) -> None:
         self.__dict__.update(fields)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(
-            f"a mechanism does not change: make a new {type(self).__name__} with another {name}"
-        )
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenError(f"a mechanism does not change: {name} cannot be removed")
 
     @classmethod
     def can(cls, *capabilities: str) -> bool:
@@ -228,6 +208,11 @@ class Mechanism(WireForm):
         """Return what made some reports, for the reader of a result."""
         return {"mechanism": self.name, "parameters": self.parameters(), **self.epsilons()}
 
+    def read_by(self, method: str) -> dict[str, Any]:
+        """Return mechanism, parameters and the method that read its reports, as estimates carry them."""
+        promise = {"promise": self.promise()} if self.can("joint") else {}  # it depends on who reads it
+        return {"mechanism": self.name, **self.parameters(), "method": method, **promise}
+
     @abc.abstractmethod
     def channel(self, rng: RandomSource | None = None) -> Channel:
         """Return every report with its exact probability under each value, for small domains.
@@ -271,6 +256,120 @@ class Mechanism(WireForm):
         if n < 0 or (counts < least).any() or (counts > greatest).any():
             raise InvalidInputError(f"counts of {n} reports must lie between {least} and {greatest}")
 
+    # --- reports on the wire -----------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def report_dtype(self) -> np.dtype[Any]:
+        """The little-endian layout of one report."""
+
+    @abc.abstractmethod
+    def _is_valid(self, reports: Reports) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each report whether the mechanism can have made it."""
+
+    @property
+    def report_bytes(self) -> int:
+        """The length of one report on the wire."""
+        return int(self.report_dtype.itemsize)
+
+    @property
+    def _layout(self) -> tuple[np.dtype[Any], tuple[int, ...]]:
+        """The type of a report's entries, and its shape."""
+        return self.report_dtype.subdtype or (self.report_dtype, ())
+
+    def encode(self, reports: Reports) -> bytes:
+        """Return the wire form: fixed-length records, little-endian, nothing between them."""
+        return self.check_reports(reports).tobytes()
+
+    def decode(self, data: bytes) -> Reports:
+        """Return the reports of a wire form; refuse what the mechanism cannot have made."""
+        size = self.report_bytes
+        if len(data) % size:
+            raise FileFormatError(
+                f"{len(data)} bytes are not a whole number of {self.name} reports of {size} bytes",
+                offset=len(data) - len(data) % size,
+            )
+        reports = self._read(data)
+        position = self._first_invalid(reports)
+        if position is not None:
+            raise FileFormatError(
+                f"report {position} is none that {self!r} makes: they are of another mechanism or damaged",
+                offset=position * size,
+            )
+        return reports
+
+    def valid_mask(self, data: bytes) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return for each report of a wire form whether the mechanism can have made it.
+
+        Where `decode` refuses all for one, this says which: reports of many devices stand in one
+        array, and one bad device must not cost the others their answer.
+        """
+        reports = self._read(data)
+        return self._is_valid(reports) if len(reports) else np.zeros(0, np.bool_)
+
+    def _read(self, data: bytes) -> Reports:
+        base, shape = self._layout
+        return np.frombuffer(data, base).reshape((-1, *shape))
+
+    def check_reports(self, reports: Reports) -> Reports:
+        """Return a copy of the reports in the mechanism's own layout, or refuse them."""
+        array = self._report_array(reports)
+        return self._own_reports(array, 0, len(array))
+
+    def report_chunks(self, reports: Reports, size: int) -> Iterator[Reports]:
+        """Yield checked copies of some reports, `size` at a time.
+
+        What is counted must be what was checked: another thread may change an array in
+        between, and a kernel trusts what it is given. Chunks keep the copies small.
+        """
+        array = self._report_array(reports)
+        for start in range(0, len(array), size):
+            yield self._own_reports(array, start, start + size)
+
+    def _report_array(self, reports: Reports) -> Reports:
+        """Return reports as one array of the right shape and kind, not yet checked."""
+        base, shape = self._layout
+        try:
+            array = np.asarray(reports)
+        except ValueError:
+            raise InvalidInputError(f"reports of {self!r} are one array: these differ in length") from None
+        if array.shape[1:] != shape or array.ndim != 1 + len(shape):
+            raise InvalidInputError(
+                f"reports of {self!r} have shape (n{''.join(f', {size}' for size in shape)}), "
+                f"got {array.shape}: they come from another mechanism"
+            )
+        if array.dtype != base and not (array.dtype.kind in "iu" and base.kind in "iu"):
+            raise self._wrong_type(array)
+        return array
+
+    def _own_reports(self, array: Reports, start: int, stop: int) -> Reports:
+        """Return a checked copy of some reports."""
+        given = array[start:stop]
+        own = given.astype(self._layout[0], order="C")
+        if array.dtype != own.dtype and not (own == given).all():
+            raise self._wrong_type(array)
+        position = self._first_invalid(own)
+        if position is not None:
+            raise InvalidInputError(
+                f"report {start + position} is none that {self!r} makes: "
+                "it is of another mechanism or damaged"
+            )
+        return own
+
+    def _wrong_type(self, array: Reports) -> InvalidInputError:
+        return InvalidInputError(
+            f"reports of {self!r} have type {self._layout[0]}, got {array.dtype}: "
+            "they come from another mechanism"
+        )
+
+    def _first_invalid(self, reports: Reports) -> int | None:
+        if len(reports) == 0:
+            return None
+        valid = self._is_valid(reports)
+        return None if valid.all() else int(np.argmin(valid))
+
+    # --- equality ----------------------------------------------------------------------
+
     def _identity(self) -> tuple[object, ...]:
         """Return what two equal mechanisms of one class have in common."""
         return (self.name, self.domain, *self.parameters().items())
@@ -292,34 +391,3 @@ class Mechanism(WireForm):
 
     def __reduce__(self) -> Any:
         return from_spec, (self.spec(),)
-
-
-AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
-
-
-def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
-    """Add a mechanism to the registry under its `name` and `aliases`; use as a decorator."""
-    for attribute in ("name", "title", "citation", "kind"):
-        if not isinstance(getattr(mechanism, attribute, None), str):
-            raise InvalidParameterError(f"{mechanism.__name__} needs a class attribute {attribute!r}")
-    for unknown in sorted(set(mechanism.capabilities) - CAPABILITIES.keys()):
-        raise InvalidParameterError(
-            f"{mechanism.__name__} declares the capability {unknown!r}, which is none of "
-            f"{', '.join(CAPABILITIES)}"
-        )
-    MECHANISMS.register(mechanism.name, *mechanism.aliases)(mechanism)
-    return mechanism
-
-
-def from_spec(spec: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism that a `spec` describes, taking no more from it than `spec` tells."""
-    try:
-        name, parameters, domain = spec["mechanism"], spec["parameters"], spec["domain"]
-    except (KeyError, TypeError) as error:
-        raise InvalidParameterError(f"not the description of a mechanism: {error}") from None
-    if not isinstance(name, str) or len(name) > _LONGEST_NAME:
-        raise InvalidParameterError(f"not the description of a mechanism: no name, got {str(name)[:50]!r}")
-    if not isinstance(parameters, Mapping):
-        raise InvalidParameterError("not the description of a mechanism: parameters are an object")
-    kind = MECHANISMS.get(name)
-    return kind.from_parameters(kind.domain_type.from_json(domain), parameters)

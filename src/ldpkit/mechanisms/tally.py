@@ -12,22 +12,20 @@ import json
 import operator
 import struct
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, overload
 
 import numpy as np
 
 from ldpkit.core.errors import (
     FileFormatError,
-    FrozenError,
     InvalidInputError,
-    InvalidParameterError,
     LdpkitError,
     MismatchError,
 )
-from ldpkit.core.hooks import HOOKS
+from ldpkit.core.frozen import Frozen
+from ldpkit.core.hooks import MethodAbove
 from ldpkit.core.provenance import UNKNOWN, Provenance
-from ldpkit.core.registry import Registry
 from ldpkit.core.typing import Counts
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
@@ -43,14 +41,11 @@ if TYPE_CHECKING:
     from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
     from ldpkit.mechanisms.spatial.mechanism import SpatialMechanism
 
-__all__ = ["ESTIMATORS", "MAGIC", "CircularTally", "FrequencyTally", "NumericTally", "SpatialTally", "Tally"]
+__all__ = ["MAGIC", "AnyEstimate", "CircularTally", "FrequencyTally", "NumericTally", "SpatialTally", "Tally"]
 
 AnyEstimate: TypeAlias = (
     "Estimate | NumericEstimate | Density | DirectionEstimate | CircularDensity | HeatMap"
 )
-
-ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", HOOKS["estimators"])
-"""Estimators by name: functions from a tally to an estimate."""
 
 MAGIC = b"LDPT"
 """How the bytes of a tally begin."""
@@ -59,7 +54,7 @@ _HEAD = struct.Struct("<4sHI")  # magic, version, length of the JSON header
 _TAIL = struct.Struct("<I")  # CRC-32 of all before it
 
 
-class Tally:
+class Tally(Frozen):
     """Additive sufficient counts of reports, with the mechanism they belong to.
 
     Parameters
@@ -94,6 +89,7 @@ class Tally:
 
     kind: ClassVar[str | None] = None
     """The kind of mechanism whose tallies are of this class."""
+    frozen = "a tally does not change: add tallies"
 
     def __new__(cls, mechanism: Mechanism, *_: object, **__: object) -> Self:
         """Return a tally of the class for the mechanism's kind."""
@@ -111,7 +107,7 @@ class Tally:
             raise InvalidInputError(f"a tally has whole numbers, got n={n!r} and {np.asarray(counts).dtype}")
         if not 0 <= n < 1 << 63:
             raise InvalidInputError(f"a tally has 0 to 2**63 - 1 reports, got {str(n)[:30]}")
-        if provenance.known > n:
+        if provenance.spans and provenance.known > n:
             raise InvalidInputError(f"a tally of {n} reports cannot hold {provenance.known} of known batches")
         frozen = np.array(counts, np.int64)
         if frozen.shape != (mechanism.tally_size,):
@@ -149,54 +145,31 @@ class Tally:
             raise InvalidInputError("there are no tallies to merge: give at least one")
         return functools.reduce(operator.add, every)
 
-    @overload
-    def estimate(
-        self, method: Literal["mi", "ibu", "ibu_limit"], *, consistency: str | None = None, **options: Any
-    ) -> Estimate: ...
-    @overload
-    def estimate(
-        self, method: Literal["mean", "table_mean"], *, consistency: None = None, **options: Any
-    ) -> NumericEstimate: ...
-    @overload
-    def estimate(
-        self, method: Literal["density"], *, consistency: None = None, **options: Any
-    ) -> Density: ...
-    @overload
-    def estimate(
-        self, method: str | None = None, *, consistency: str | None = None, **options: Any
-    ) -> AnyEstimate: ...
-    def estimate(
-        self, method: str | None = None, *, consistency: str | None = None, **options: Any
-    ) -> AnyEstimate:
-        """Return what the reports tell, with error bars.
+    if TYPE_CHECKING:
 
-        Parameters
-        ----------
-        method : str or None
-            The estimator; by default that of the mechanism: "mi" of frequency oracles
-            inverts the channel and is unbiased, "mean" of numeric mechanisms as well.
-        consistency : str or None
-            A post-processing method that makes the frequencies consistent.
-        options
-            What the estimator takes beyond that.
+        @overload
+        def estimate(
+            self, method: Literal["mi", "ibu", "ibu_limit"], *, consistency: str | None = None, **options: Any
+        ) -> Estimate: ...
+        @overload
+        def estimate(
+            self, method: Literal["mean", "table_mean"], *, consistency: None = None, **options: Any
+        ) -> NumericEstimate: ...
+        @overload
+        def estimate(
+            self, method: Literal["density"], *, consistency: None = None, **options: Any
+        ) -> Density: ...
+        @overload
+        def estimate(
+            self, method: str | None = None, *, consistency: str | None = None, **options: Any
+        ) -> AnyEstimate: ...
+        def estimate(
+            self, method: str | None = None, *, consistency: str | None = None, **options: Any
+        ) -> AnyEstimate:
+            """Return what the reports tell, with error bars; see `ldpkit.estimation.from_reports`."""
 
-        Returns
-        -------
-        Estimate, NumericEstimate, Density, DirectionEstimate or CircularDensity
-            Frequencies of values; the mean or the density of numbers; the mean direction or the
-            density on a circle.
-        """
-        found: AnyEstimate = self._estimate(method, consistency, options)
-        return found
-
-    def _estimate(self, method: str | None, consistency: str | None, options: dict[str, Any]) -> Any:
-        estimator = ESTIMATORS.get(method or self.mechanism.default_estimator)
-        estimate = self.provenance.sign(estimator(self, **options))
-        if consistency is None:
-            return estimate
-        if not hasattr(estimate, "consistent"):
-            raise InvalidParameterError(f"consistency={consistency!r} is for frequencies: leave it out here")
-        return estimate.consistent(consistency)
+    else:
+        estimate = MethodAbove("estimate")
 
     def to_bytes(self) -> bytes:
         """Return a portable form with a version and a checksum."""
@@ -238,12 +211,6 @@ class Tally:
     def __hash__(self) -> int:
         return hash((self.mechanism, self.n, self.counts.tobytes()))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a tally does not change: add tallies instead of setting {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenError(f"a tally does not change: {name} cannot be removed")
-
     def __repr__(self) -> str:
         return f"Tally({self.mechanism!r}, n={self.n})"
 
@@ -258,12 +225,12 @@ class FrequencyTally(Tally):
     kind = "frequency"
     mechanism: FrequencyOracle
 
-    def estimate(  # type: ignore[override]  # its methods give frequencies only
-        self, method: str | None = None, *, consistency: str | None = None, **options: Any
-    ) -> Estimate:
-        """Return the frequencies of values, as `Tally.estimate` does."""
-        found: Estimate = self._estimate(method, consistency, options)
-        return found
+    if TYPE_CHECKING:
+
+        def estimate(  # type: ignore[override]  # its methods give frequencies only
+            self, method: str | None = None, *, consistency: str | None = None, **options: Any
+        ) -> Estimate:
+            """Return the frequencies of values."""
 
 
 class NumericTally(Tally):
@@ -273,14 +240,14 @@ class NumericTally(Tally):
     kind = "numeric"
     mechanism: NumericMechanism
 
-    @overload  # type: ignore[override]  # of numbers there are no frequencies
-    def estimate(self, method: Literal["density"], **options: Any) -> Density: ...
-    @overload
-    def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate: ...
-    def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate | Density:
-        """Return the mean of numbers with its error, or their density, as `Tally.estimate` does."""
-        found: NumericEstimate | Density = self._estimate(method, options.pop("consistency", None), options)
-        return found
+    if TYPE_CHECKING:
+
+        @overload  # type: ignore[override]  # of numbers there are no frequencies
+        def estimate(self, method: Literal["density"], **options: Any) -> Density: ...
+        @overload
+        def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate: ...
+        def estimate(self, method: str | None = None, **options: Any) -> NumericEstimate | Density:
+            """Return the mean of numbers with its error, or their density."""
 
 
 class CircularTally(Tally):
@@ -290,15 +257,16 @@ class CircularTally(Tally):
     kind = "circular"
     mechanism: CircularMechanism
 
-    @overload  # type: ignore[override]  # on a circle there are no frequencies
-    def estimate(self, method: Literal["circular_density"], **options: Any) -> CircularDensity: ...
-    @overload
-    def estimate(self, method: Literal["direction"] | None = None, **options: Any) -> DirectionEstimate: ...
-    def estimate(self, method: str | None = None, **options: Any) -> DirectionEstimate | CircularDensity:
-        """Return the mean direction with its error, or the density, as `Tally.estimate` does."""
-        consistency = options.pop("consistency", None)
-        found: DirectionEstimate | CircularDensity = self._estimate(method, consistency, options)
-        return found
+    if TYPE_CHECKING:
+
+        @overload  # type: ignore[override]  # on a circle there are no frequencies
+        def estimate(self, method: Literal["circular_density"], **options: Any) -> CircularDensity: ...
+        @overload
+        def estimate(
+            self, method: Literal["direction"] | None = None, **options: Any
+        ) -> DirectionEstimate: ...
+        def estimate(self, method: str | None = None, **options: Any) -> DirectionEstimate | CircularDensity:
+            """Return the mean direction with its error, or the density."""
 
 
 class SpatialTally(Tally):
@@ -308,9 +276,9 @@ class SpatialTally(Tally):
     kind = "spatial"
     mechanism: SpatialMechanism
 
-    def estimate(  # type: ignore[override]  # of locations there is a map
-        self, method: str | None = None, **options: Any
-    ) -> HeatMap:
-        """Return the share of people in each cell of the region, as `Tally.estimate` does."""
-        found: HeatMap = self._estimate(method, options.pop("consistency", None), options)
-        return found
+    if TYPE_CHECKING:
+
+        def estimate(  # type: ignore[override]  # of locations there is a map
+            self, method: str | None = None, **options: Any
+        ) -> HeatMap:
+            """Return the share of people in each cell of the region."""

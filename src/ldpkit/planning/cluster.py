@@ -2,7 +2,8 @@
 
 Unit costs are nanoseconds of one core for each report, reading included, and for each report and value
 of the domain where a report must be compared with all values. `benchmarks/bench_cluster.py --units`
-measures them again; `measure` does so for one mechanism, here and now.
+measures them again, and memory and storage with them; without `--units` it measures what engines add.
+`measure` does so for one mechanism, here and now.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import seeded
 from ldpkit.core.results import Result
 from ldpkit.engines.local import tally
+from ldpkit.engines.partial import ROWS_AT_ONCE
 from ldpkit.files.arrow import write_parquet
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
 
 __all__ = [
-    "ENGINE_RATIOS",
+    "ENGINES",
     "LIKELIHOOD_STEP",
     "MEASURED",
     "MEASURED_ON",
     "ClusterPlan",
+    "EngineCost",
     "UnitCost",
     "cluster",
     "measure",
@@ -56,20 +59,33 @@ MEASURED = {
 LIKELIHOOD_STEP = UnitCost(70.0, 0.27)
 """Unit costs of a step of maximum likelihood on files, measured with OLH."""
 
-ENGINE_RATIOS = {"local": 1.0, "dask": 1.45, "spark": 2.0, "spark blocks": 3.3, "spark rows": 6.8}
-"""CPU of an engine against one process, warm, with 20 million OLH reports of 1024 values.
 
-They were measured with prototypes of the engines, on an earlier day than the unit costs. With fewer
-reports what an engine does in any case weighs more: with 2 million, Spark takes 4.5 times the CPU.
-"""
+class EngineCost(NamedTuple):
+    """CPU of an engine: seconds for a job, and how many times what one process takes for its reports."""
+
+    seconds: float
+    times: float
+
+
+ENGINES = {
+    "local": EngineCost(0.0, 1.0),
+    "dask": EngineCost(0.5, 1.3),
+    "spark": EngineCost(1.5, 1.1),
+    "spark blocks": EngineCost(1.5, 2.0),
+    "spark rows": EngineCost(1.5, 5.0),
+}
+"""What engines took, warm, to count OLH reports of 1024 values: a line through 20 and 100 million of them."""
+
+WORKER_BYTES = 260_000_000
+"""What a process takes that has loaded its libraries and counted a few reports."""
+COPIES = 4.0
+"""Bytes that a worker holds for each byte of the rows that it decodes at once: the most of `MEASURED`."""
+STORED = 1.01
+"""Bytes of a Parquet file for each byte of its reports, which do not compress: the most of `MEASURED`."""
 
 _SAMPLE = 200_000  # reports that `measure` counts
 _VALUES = 4096  # different values behind them, at most
-_OVERHEAD = 1.01  # bytes of a Parquet file for each byte of its reports, which do not compress
 _DAY = 86_400
-_WORKER = 260_000_000  # bytes that a worker takes before it has read anything
-_ROWS = 1 << 18  # that a worker decodes at once
-_COPIES = 4  # of a report while it is decoded, checked and counted
 _TASKS = 64  # whose partial tallies arrive at the driver, in the example of the plan
 _STEPS = 12
 
@@ -110,18 +126,19 @@ class ClusterPlan(Result):
     @property
     def stored_bytes(self) -> float:
         """What a day takes in Parquet files."""
-        return self.reports * self.mechanism.report_bytes * _OVERHEAD
+        return self.reports * self.mechanism.report_bytes * STORED
 
     @property
     def core_hours(self) -> float:
-        """The processor time for a day's tallies."""
-        return self.reports * self.nanoseconds * ENGINE_RATIOS[self.engine] / 3600e9
+        """The processor time for a day's tallies, in one job."""
+        engine = ENGINES[self.engine]
+        return (engine.seconds + self.reports * self.nanoseconds * engine.times / 1e9) / 3600
 
     @property
     def worker_bytes(self) -> float:
         """The memory of a worker: itself, the rows it decodes, and a tally for each group."""
-        rows = _ROWS * self.mechanism.report_bytes * _COPIES
-        return _WORKER + rows + 8.0 * self.mechanism.tally_size * self.groups
+        rows = ROWS_AT_ONCE * self.mechanism.report_bytes * COPIES
+        return WORKER_BYTES + rows + 8.0 * self.mechanism.tally_size * self.groups
 
     @property
     def driver_bytes(self) -> float:
@@ -142,9 +159,16 @@ class ClusterPlan(Result):
         if is_frequency(self.mechanism) and self.mechanism.can("likelihood"):
             step = LIKELIHOOD_STEP.report + LIKELIHOOD_STEP.value * self.mechanism.tally_size
             hours = self.reports * step * _STEPS / 3600e9
-            told.append((f"CPU for maximum likelihood in {_STEPS} steps", hours, "core-hours"))
+            told.append((f"CPU for maximum likelihood on Dask, {_STEPS} steps", hours, "core-hours"))
         made = [{"cost": cost, "amount": float(amount), "unit": unit} for cost, amount, unit in told]
         return made if top is None else made[:top]
+
+    def answer(self, unit: str = "") -> str:
+        """Return what a day takes, as a sentence."""
+        return (
+            f"A day of {self.reports:,} reports takes {self.core_hours:.3g} core-hours and "
+            f"{self.stored_bytes / 1e9:.3g} GB on {self.engine}."
+        )
 
     @property
     def title(self) -> str:
@@ -155,12 +179,17 @@ class ClusterPlan(Result):
     @property
     def caption(self) -> str:
         """What stands below the table."""
+        engine = ENGINES[self.engine]
         return (
             f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes a report, "
             f"{self.groups} group{'s' * (self.groups > 1)} a question\n"
-            f"{self.nanoseconds:.3g} ns of one core a report in one process: {self.source}\n"
-            f"times {ENGINE_RATIOS[self.engine]:g} on {self.engine}, as prototypes took with 20 million "
-            "reports; benchmarks/bench_cluster.py measures that here"
+            f"CPU: {self.nanoseconds:.3g} ns of one core a report in one process, {self.source}; on "
+            f"{self.engine} {engine.times:g} times that and {engine.seconds:g} s a job, warm\n"
+            f"memory: {WORKER_BYTES / 1e6:.0f} MB for a worker with its libraries, {COPIES:g} times the "
+            f"reports of {ROWS_AT_ONCE:,} rows, 8 bytes for each group and value\n"
+            f"storage: {100 * (STORED - 1):.2g}% more than the reports\n"
+            f"measured on {MEASURED_ON} on two shared cores; benchmarks/bench_cluster.py measures engines, "
+            "and with --units the rest"
         )
 
     def about(self) -> dict[str, Any]:
@@ -176,8 +205,9 @@ class ClusterPlan(Result):
         }
 
     def notes(self) -> list[str]:
-        """Say what is not in the figures."""
-        return ["note: without HTTP, skew, replicas of the storage and the start of a cluster"]
+        """Say what is assumed, and what is not in the figures."""
+        assumed = "one job a day over all questions, files of a million reports, tasks that take equally long"
+        return [f"note: assumes {assumed}; without HTTP, replicas of the storage and the start of a cluster"]
 
 
 def cluster(
@@ -202,7 +232,7 @@ def cluster(
     groups : int
         In how many groups, such as regions, each question is told.
     engine : str
-        One of `ENGINE_RATIOS`.
+        One of `ENGINES`.
     here : bool
         Whether to measure the cost of a report now, on this machine.
 
@@ -215,14 +245,14 @@ def cluster(
     """
     for name, given in (("people", people), ("questions", questions), ("groups", groups)):
         check_whole(given, name)
-    if engine not in ENGINE_RATIOS:
-        raise InvalidParameterError(f"engine must be one of {', '.join(ENGINE_RATIOS)}, got {engine!r}")
+    if engine not in ENGINES:
+        raise InvalidParameterError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     unit = MEASURED.get(mechanism.name)
     if here or unit is None:
-        cost, source = measure(mechanism), f"measured now, with {_SAMPLE:,} reports"
+        cost, source = measure(mechanism), f"measured now with {_SAMPLE:,} reports"
     else:
         cost = unit.report + unit.value * mechanism.tally_size
-        source = f"measured on {MEASURED_ON} on two shared cores; measure again here with --measure"
+        source = "which --measure measures here"
     return ClusterPlan(mechanism, people, questions, groups, engine, cost, source)
 
 

@@ -27,6 +27,7 @@ from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, TRAJECTORY, frequency_class, select, spatial_class
 from ldpkit.mechanisms.tally import Tally
+from ldpkit.planning.ties import is_tie
 
 __all__ = ["LocationOption", "LocationRecommendation", "Question", "best_constant", "recommend_locations"]
 
@@ -86,6 +87,13 @@ class LocationRecommendation(Result):
         Its cells.
     even : bool
         Whether locations were taken to be equally likely everywhere.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.recommend_locations(((0, 0), (10, 10)), 4)
+    >>> found.rows()[0]["mechanism"]
+    'grid_response'
     """
 
     domain: PlaneDomain
@@ -112,6 +120,28 @@ class LocationRecommendation(Result):
     @property
     def _nothing(self) -> float:
         return next(each.error for each in self.options if each.mechanism == CONSTANT)
+
+    @property
+    def ties(self) -> tuple[str, ...]:
+        """The mechanisms that cannot be told from the best, itself included."""
+        best = self.best
+        return tuple(
+            each.mechanism
+            for each in self.options
+            if is_tie(each.error, best.error, math.hypot(each.stderr or 0.0, best.stderr or 0.0), _DRAWS)
+        )
+
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism is best, or which tie, as a sentence."""
+        if not self.teaches:
+            return self.notes()[0]
+        named = f" {unit}" if unit and self.grid is None else ""
+        error = f"{self.best.error:.4g}{named}, {self.best.error / self._nothing:.0%} of a constant answer's"
+        if len(self.ties) > 1:
+            return f"These {len(self.ties)} tie for the smallest error, {error}: {', '.join(self.ties)}."
+        return (
+            f"{self.best.mechanism} has the smallest expected error of {len(self.options)} answers: {error}."
+        )
 
     @property
     def title(self) -> str:

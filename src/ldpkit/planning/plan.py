@@ -130,6 +130,17 @@ class Plan(Result):
             return "yes"
         return "no" if high < self.wanted else "open"
 
+    def answer(self, unit: str = "") -> str:
+        """Return the epsilon that was chosen, or why there is none, as a sentence."""
+        if self.epsilon is None:
+            return f"{self}."
+        seen = f"{self.probability:.4g}"
+        if self.interval is not None:
+            seen += f" (95% interval {self.interval[0]:.4g} to {self.interval[1]:.4g})"
+        return (
+            f"{self.protocol} gives {self.goal} from epsilon {self.epsilon:.4g} on, with probability {seen}."
+        )
+
     @property
     def title(self) -> str:
         """What stands above the table."""
@@ -206,12 +217,27 @@ class Plans(Result):
         What a user must know of the answers before collecting.
     left_out : tuple of str
         What could not be asked, and why, where all were asked for.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> plans = ldpkit.plan.mean((0, 100), 0.5, n=100_000)
+    >>> isinstance(plans, Plans), plans.best.protocol
+    (True, 'hm')
     """
 
     plans: tuple[Plan, ...]
     checks: tuple[Verification, ...] | None = field(default=None)
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    def answer(self, unit: str = "") -> str:
+        """Return the smallest epsilon, as a sentence."""
+        told = self.best.answer(unit)
+        others = sum(plan.feasible for plan in self.plans) - 1
+        if self.best.epsilon is None or not others:
+            return told
+        return f"{told[:-1]}; that is the smallest of {others + 1} plans."
 
     @property
     def title(self) -> str:

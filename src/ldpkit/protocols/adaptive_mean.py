@@ -103,6 +103,10 @@ class AdaptiveEstimate(Result):
         """How many people described the data."""
         return self.n - self.second.n
 
+    def answer(self, unit: str = "") -> str:
+        """Return the mean with its interval, as a sentence."""
+        return self.second.answer(unit)
+
     @property
     def title(self) -> str:
         """What stands above the table."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import as_array
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.parameters import as_array
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Values

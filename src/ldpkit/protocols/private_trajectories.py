@@ -70,6 +70,14 @@ class PrivateTrajectories(Result):
     history : tuple, optional
         With a memo, what each person has paid for by now, in this call and all before: how many places
         by each mechanism.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> walks = ldpkit.Trajectories.from_list([[(1, 1), (2, 3)], [(9, 9)]])
+    >>> private = ldpkit.privatize_trajectories(walks, ((0, 0), (10, 10)), "planar_window", epsilon=2)
+    >>> private.epsilons.round(4).tolist()
+    [4.0, 2.0]
     """
 
     trajectories: Trajectories

@@ -27,6 +27,15 @@ class SurveyEstimate(Result):
         What a person paid at most, exactly.
     population : bool
         Whether the intervals are about the population that all people were drawn from.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> survey = ldpkit.Survey.split({"way": ("grr", ["walk", "bike"]), "age": ("hm", (0, 120))}, epsilon=2.0)
+    >>> answers = {"way": ["walk", "bike"] * 50, "age": [30.0] * 100}
+    >>> found = survey.estimate(survey.tally(survey.privatize(answers, rng=ldpkit.random.seeded(1))))
+    >>> list(found), found["way"].n
+    (['way', 'age'], 100)
     """
 
     estimates: Mapping[str, Any]

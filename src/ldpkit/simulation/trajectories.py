@@ -35,6 +35,15 @@ class TrajectoryEvaluation(Result):
         The reported ones, by each mechanism.
     radius : float
         What counts as near, for range queries.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> walks = ldpkit.Trajectories.from_list([[(1, 1), (2, 3)], [(9, 9)]])
+    >>> town = ldpkit.PlaneDomain.rectangle((0, 0), (10, 10))
+    >>> found = ldpkit.evaluate_trajectories(walks, town, ["tracs_c", "tracs_d"], epsilon=4)
+    >>> sorted(row["mechanism"] for row in found.rows())
+    ['tracs_c', 'tracs_d']
     """
 
     truth: Trajectories
@@ -43,6 +52,19 @@ class TrajectoryEvaluation(Result):
     radius: float
 
     kind: ClassVar[str] = "trajectory evaluation"
+
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism reports nearest to the truth, as a sentence."""
+        first = self.rows(1)[0]
+        measure = unit or ("metres" if self.domain.projection is not None else "")
+        named = f" {measure}" if measure else ""
+        among = (
+            f"Of {len(self.private)} mechanisms, {first['mechanism']}"
+            if len(self.private) > 1
+            else first["mechanism"]
+        )
+        far = f"{first['per_point']:.4g}{named} off on average over {len(self.truth.points):,} points"
+        return f"{among} reports nearest to the truth in this simulation: {far}."
 
     @property
     def title(self) -> str:

@@ -54,6 +54,12 @@ class ContractCheck:
         What `check_mechanism` calls it.
     run : callable
         Takes a mechanism; raises ContractError with what was expected and what was found.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> [check.name for check in ldpkit.testing.checks_for(ldpkit.GRR(4, epsilon=1))][:2]
+    ['description', 'declaration']
     """
 
     name: str
@@ -89,6 +95,13 @@ class ContractReport:
         The checks that it passed.
     skipped : tuple of (str, str)
         The checks that do not apply, with the reason.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> report = ldpkit.testing.check_mechanism("grr", only=("epsilons", "channels"))
+    >>> report
+    GRR(13, epsilon=1) passes 2 checks
     """
 
     mechanism: Mechanism

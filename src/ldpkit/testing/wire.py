@@ -72,7 +72,7 @@ def check_damaged_records(mechanism: Any) -> None:
         return  # every record of that length is a report
     error = refuses(FileFormatError, subject.decode, good + bad + good, says="report 5 is none")
     require(error.offset == 5 * length, f"expected offset {5 * length}, found {error.offset}")
-    base, shape = subject.report_dtype.subdtype or (subject.report_dtype, ())
+    base, shape = subject._layout
     records = np.frombuffer(good + bad, base).reshape(-1, *shape)
     refuses(InvalidInputError, subject.tally, records, says="report 5 is none")
 

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
-from collector.attacks.faults import fill_disk, jump_clock, kill_service
+from collector.attacks.clock import jump_clock
+from collector.attacks.crashes import crash_postgres
+from collector.attacks.faults import fill_disk, kill_service
 from collector.attacks.found import Found
 from collector.attacks.power import cut_power
 from collector.attacks.requests import from_openapi, mutate_uploads
@@ -24,6 +26,7 @@ class Attack(NamedTuple):
 
 ATTACKS = {
     "kills": Attack(200, kill_service),
+    "crashes": Attack(60, crash_postgres),
     "cuts": Attack(2000, cut_power),
     "full": Attack(20, fill_disk),
     "clock": Attack(200, jump_clock),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ldpkit.collector.database import Database
 from ldpkit.collector.kept import chunks_after
 from ldpkit.collector.verify import verify
 
-__all__ = ["Found", "kept_ids"]
+__all__ = ["Found", "kept_ids", "turns"]
 
 
 @dataclass
@@ -17,6 +19,24 @@ class Found:
 
     told: str = ""
     problems: list[str] = field(default_factory=list)
+
+
+def turns(count: int, step: int = 1) -> Iterator[int]:
+    """Yield 0, step, ... below a number; SIGINT ends it early, and what was done until then is judged."""
+    is_over = False
+
+    def stop(*_: object) -> None:
+        nonlocal is_over
+        is_over = True
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        for turn in range(0, count, step):
+            if is_over:
+                return
+            yield turn
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def kept_ids(database: Database) -> tuple[set[int], list[str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from client.collecting import collection_file
-from collector.attacks.found import Found
+from collector.attacks.found import Found, turns
 from collector.inside import Inside, request
 from ldpkit.client.upload import HEADER_BYTES, UploadHeader, encode_upload
 from ldpkit.collector.app import make_app
@@ -167,7 +167,7 @@ def mutate_uploads(count: int, seed: int) -> Found:
             _judge(found, seen, status, told, repr(made))
 
         async def all_of_them() -> None:
-            for turn in range(0, count, _AT_ONCE):
+            for turn in turns(count, _AT_ONCE):
                 await asyncio.gather(*(one() for _ in range(min(_AT_ONCE, count - turn))))
                 if turn % (40 * _AT_ONCE) == 0:
                     memory.append(_resident())

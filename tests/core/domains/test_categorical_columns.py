@@ -8,8 +8,9 @@ import decimal
 import numpy as np
 import pytest
 
-from ldpkit.core.domains.categorical import CategoricalDomain, as_array
+from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.parameters import as_array
 
 # --- arrays ----------------------------------------------------------------------------
 

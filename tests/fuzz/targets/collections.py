@@ -9,6 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from client.collections import TOWN
 from fuzz.mutate import change_bytes, change_json_text, change_text
 from fuzz.target import Target, require
 from ldpkit.client.canonical import canonical, read_json
@@ -22,57 +23,12 @@ from ldpkit.protocols.collection.files import seal
 
 __all__ = ["COLLECTION_FILES", "COLLECTION_TEXTS", "TEXT"]
 
-TEXT = """\
-id = "town-2026"
-version = 2
-purpose = "How people in town live."
-rounds = {every = "weekly", start = 2026-12-01, count = 4}
-least_reports = 50
-
-[spend]
-ask = 2
-
-[promise]
-lifetime = 9.5
-
-[[questions]]
-id = "commute"
-text = "How do you travel to work?"
-domain = ["walk", "bike", "bus", "car"]
-mechanism = "grr"
-epsilon = 0.5
-
-[[questions]]
-id = "age"
-text = "How old are you?"
-low = 0
-high = 120
-mechanism = "pm"
-epsilon = 1.0
-
-[[questions]]
-id = "bedtime"
-text = "When do you go to bed?"
-period = 24
-mechanism = "circular_sw"
-epsilon = 0.3
-
-[[questions]]
-id = "page"
-text = "Which page do you read?"
-domain = 12
-mechanism = "lgrr"
-epsilon_inf = 2
-epsilon_1 = 1
-value = "fixed"
-
-[[questions]]
-id = "cross"
-text = "How do you travel, and how old are you?"
-product = [["walk", "car"], ["young", "old"]]
-mechanism = "oue"
-parameters = {epsilon = 0.7}
-"""
+TEXT = (
+    TOWN.decode()
+    .replace("people = 20000\n", "people = 20000\nleast_reports = 50\n")
+    .replace("[[questions]]", "[promise]\nlifetime = 9.5\n\n[[questions]]", 1)
+    .replace("epsilon = 0.7", "parameters = {epsilon = 0.7}")
+)
 """A collection with a question of every kind that devices answer without a map."""
 _KEYS = (
     *("id", "version", "purpose", "rounds", "every", "start", "count", "spend", "ask", "promise", "lifetime"),

@@ -15,8 +15,9 @@ from fuzz.targets.examples import examples, specs
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.results import ENVELOPE
 from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.from_reports import ESTIMATORS
 from ldpkit.mechanisms.base import from_spec
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["ESTIMATES", "check_estimate"]
 

@@ -389,7 +389,7 @@ def test_locations_in_degrees_are_audited():
 
 
 def test_discs_at_the_same_height_share_their_work(monkeypatch):
-    """The law of bins is the sum of their cells, and a hundred places beside each other cost what one does."""
+    """The law of bins is the sum of their cells; a hundred places beside each other cost what one does."""
     from ldpkit.mechanisms.spatial import planar_window
 
     mechanism = ldpkit.get("planar_window", ((0, 0), (1, 1)), epsilon=2, window="disc", grid=64)

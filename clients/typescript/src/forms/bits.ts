@@ -1,7 +1,6 @@
-import { type Bytes, concat } from "../bytes.js";
-import type { Json } from "../canonical.js";
+import { type Bytes, concat, number } from "../bytes.js";
 import { largest, type Ratio } from "../epsilon.js";
-import { must, record, whole } from "../fields.js";
+import { form, must, record, whole } from "../fields.js";
 import type { Random } from "../random.js";
 import { chained, domainSize, index, indexBytes, type Sampler, W, word } from "./sampler.js";
 
@@ -14,7 +13,7 @@ const add = (bits: Uint8Array, place: number) => (bits[place >> 3] |= 1 << (plac
 type Chances = [yes: bigint, no: bigint];
 
 function check(yes: bigint, no: bigint): Chances {
-  must(no && no <= yes, "the chances of a one");
+  must(no && no <= yes);
   return [yes, no];
 }
 
@@ -32,44 +31,47 @@ function flip(size: number, isYes: (place: number) => unknown, chances: Chances,
   return bits;
 }
 
-const unaryRatio = ([own, other]: Chances): Ratio => ({ num: own * (W - other), den: other * (W - own) });
+/** The bits of one value. */
+const flipOne = (size: number, value: number, chances: Chances, random: Random) =>
+  flip(size, (place) => place === value, chances, random);
+
+const unaryRatio = ([own, other]: bigint[], all = W): Ratio => [own * (all - other), other * (all - own)];
 const bitRatio = ([one, zero]: Chances): Ratio => largest([one, zero], [W - zero, W - one]);
 const THRESHOLDS = { own: word, other: word };
-const unaryForm = record({ size: domainSize, ...THRESHOLDS });
 
-export function unary(form: Json): Sampler {
-  const { size, own, other } = unaryForm(form, "sampler");
+export const unary = form({ size: domainSize, ...THRESHOLDS }, {}, ({ size, own, other }): Sampler => {
   const chances = check(own, other);
   return {
     axes: [size],
     size: (size + 7) >> 3,
     ratio: unaryRatio(chances),
-    draw: ([value], random) => flip(size, (place) => place === value, chances, random),
+    draw: ([value], random) => flipOne(size, value, chances, random),
   };
-}
+});
 
-const chainedForm = record({ size: domainSize, first: record(THRESHOLDS), second: record({ one: word, zero: word }) });
+const CHAINED = { size: domainSize, first: record(THRESHOLDS), second: record({ one: word, zero: word }) };
 
-export function chainedUnary(form: Json): Sampler {
-  const { size, first, second } = chainedForm(form, "sampler");
+export const chainedUnary = form(CHAINED, {}, ({ size, first, second }) => {
   const [once, again] = [check(first.own, first.other), check(second.one, second.zero)];
-  const [own, other] = once.map((bit) => bit * again[0] + (W - bit) * again[1]);
   return chained(
     size,
     (size + 7) >> 3,
-    { num: own * (W * W - other), den: other * (W * W - own) },
+    unaryRatio(
+      once.map((bit) => bit * again[0] + (W - bit) * again[1]),
+      W * W,
+    ),
     {
       all: unaryRatio(once),
-      second: { ...bitRatio(again), times: size }, // two permanent reports may differ in every bit
+      second: [...bitRatio(again), size] as unknown as Ratio, // two permanent reports may differ in every bit
       integers: [...once, ...again],
-      stream: 2 * size + 64,
+      streamBytes: 2 * size + 64,
       coins: () => bitmap(size),
       state: (_, value) => value,
-      permanent: (_, value, random) => flip(size, (place) => place === value, once, random),
+      permanent: (_, value, random) => flipOne(size, value, once, random),
       instant: (permanent, random) => flip(size, (place) => has(permanent, place), again, random),
     },
   );
-}
+});
 
 /** A bitmap of `count` of `size` values, drawn by Floyd's algorithm and Lemire's even integers; `held` puts `value` in. */
 function choose(size: number, count: number, value: number, held: boolean, random: Random): Bytes {
@@ -94,59 +96,57 @@ function choose(size: number, count: number, value: number, held: boolean, rando
 /** The places of the ones, ascending, as on the wire. */
 function listed(bits: Uint8Array, size: number): Bytes {
   const found: Bytes[] = [];
-  for (let place = 0; place < size; place++) if (has(bits, place)) found.push(index(place, size));
+  for (let place = 0; place < size; place += bits[place >> 3] ? 1 : 8) // an empty byte at once: most are
+    if (has(bits, place)) found.push(index(place, size));
   return concat(...found);
 }
 
-const subsetForm = record({ size: domainSize, omega: whole(1, 2 ** 26), threshold: word });
+const SUBSET = { size: domainSize, omega: whole(1, 2 ** 26), threshold: word };
 
-export function subset(form: Json): Sampler {
-  const { size, omega, threshold } = subsetForm(form, "sampler");
+export const subset = form(SUBSET, {}, ({ size, omega, threshold }): Sampler => {
   const num = threshold * BigInt(size - omega);
   const den = (W - threshold) * BigInt(omega);
-  must(omega < size && threshold && num >= den, "omega and threshold");
+  must(omega < size && threshold && num >= den);
   const [asList, asBitmap] = [omega * indexBytes(size), (size + 7) >> 3];
   return {
     axes: [size],
     size: Math.min(asList, asBitmap),
-    ratio: { num, den },
+    ratio: [num, den],
     draw([value], random) {
       const chosen = choose(size, omega, value, random.u64() < threshold, random);
       return asList < asBitmap ? listed(chosen, size) : chosen;
     },
   };
-}
+});
 
-const bitflipForm = record({ size: domainSize, d: whole(1, 2 ** 26 - 1), ...THRESHOLDS });
+const BITFLIP = { size: domainSize, d: whole(1, 2 ** 26 - 1), ...THRESHOLDS };
 
-export function bitflip(form: Json): Sampler {
-  const { size, d, own, other } = bitflipForm(form, "sampler");
+export const bitflip = form(BITFLIP, {}, ({ size, d, own, other }) => {
   const chances = check(own, other);
-  must(d <= size, "d");
+  must(d <= size);
   const ratio = d > 1 ? unaryRatio(chances) : bitRatio(chances);
   const unit = indexBytes(size);
   const named = d < size ? d * unit : 0; // bytes that name the buckets
   return chained(size, named + ((d + 7) >> 3), ratio, {
     all: ratio,
-    second: { num: 1n, den: 0n }, // what is sent is the permanent report itself
+    second: [1n, 0n], // what is sent is the permanent report itself
     integers: [d, own, other],
-    stream: 9 * d + 64,
+    streamBytes: 9 * d + 64,
     coins(random) {
       if (!named) return bitmap(d);
       random.u64(); // the coin of a subset, for a value that is never in it
       return concat(listed(choose(size + 1, d, size, false, random), size), bitmap(d));
     },
     state(coins, value) {
-      if (!named) return value;
-      const wanted = index(value, size);
-      for (let i = 0; i < d; i++) if (wanted.every((byte, at) => coins[i * unit + at] === byte)) return i;
-      return d;
+      let at = 0;
+      while (at < named && number(coins.subarray(at, at + unit)) !== BigInt(value)) at += unit;
+      return named ? at / unit : value;
     },
     permanent(coins, state, random) {
-      const bits = flip(d + 1, (place) => place === state, chances, random);
+      const bits = flipOne(d + 1, state, chances, random);
       bits[d >> 3] &= ~(1 << (d & 7)); // the last stands for 'none of these' and is not sent
       return concat(coins.subarray(0, named), bits.subarray(0, (d + 7) >> 3));
     },
     instant: (permanent) => permanent,
   });
-}
+});

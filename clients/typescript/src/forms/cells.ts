@@ -1,11 +1,23 @@
 /** Forms for numbers and angles: a report is a cell, chosen by comparing words with integers. */
-import type { Json } from "../canonical.js";
 import { largest, type Ratio } from "../epsilon.js";
-import { list, must, oneOf, record, whole } from "../fields.js";
+import { type Fields, form, list, must, oneOf, whole } from "../fields.js";
 import type { Random } from "../random.js";
-import { gridSteps, index, indexBytes, type Place, type Sampler, W, word } from "./sampler.js";
-
-export const MOST_CELLS = 2 ** 32;
+import {
+  falls,
+  gridSteps,
+  index,
+  indexBytes,
+  levels,
+  locate,
+  MOST,
+  MOST_CELLS,
+  type Place,
+  type Sampler,
+  sum,
+  W,
+  word,
+  words,
+} from "./sampler.js";
 
 /** A sampler whose report is a cell below a number; parts of a pair give the cell itself. */
 export interface Cells extends Sampler {
@@ -29,81 +41,89 @@ export const celled = (
   draw: ([place]: Place, random: Random) => index(cell(place, random), cells),
 });
 
-/** A window of `width` cells among others, and the cell that a word falls in: those of the window come first. */
-export function levels(width: number, others: number, inside: bigint, outside: bigint, before = 0n) {
-  const edge = BigInt(width) * inside;
-  must(
-    outside && inside >= outside && before + edge + BigInt(others) * outside === W && width + others <= MOST_CELLS,
-    "inside and outside",
-  );
-  return (drawn: bigint, start: number): number => {
-    if (drawn < edge) return start + Number(drawn / inside);
-    const i = Number((drawn - edge) / outside);
-    return i < start ? i : i + width;
-  };
-}
-
 export const cellCount = whole(1, MOST_CELLS);
-const WINDOW = {
-  stand: oneOf("slide", "clamp", "wrap"),
-  grid: gridSteps,
-  width: cellCount,
-  inside: word,
-  outside: word,
-};
-const windowForm = record(WINDOW);
-const slidingForm = record({ ...WINDOW, margin: whole(0, MOST_CELLS) }, { kept: list(whole(0, MOST_CELLS), 2) });
+const number = whole(0, MOST_CELLS);
+export const WINDOW = { width: cellCount, inside: word, outside: word };
 
-export function window(form: Json): Cells {
-  const slides = (form as { stand?: Json })?.stand === "slide";
-  const read: ReturnType<typeof windowForm> & { margin?: number; kept?: number[] } = (
-    slides ? slidingForm : windowForm
-  )(form, "sampler");
-  const { stand, grid, width, inside, outside, margin = 0, kept } = read;
-  const wraps = stand === "wrap";
-  const cells = slides ? grid + width + 2 * margin : 2 * grid;
-  must(width < cells && (slides || width % 2 === 0), "width");
-  const cellOf = levels(width, cells - width, inside, outside);
-  const places = wraps ? grid : grid + 1;
-  const cell = (place: number, random: Random) => {
-    const centred = 2 * place - width / 2;
-    // On a circle, cells are counted from the start of the window.
-    if (wraps) return (cellOf(random.u64(), 0) + centred + cells) % cells;
-    return cellOf(random.u64(), slides ? place + margin : Math.min(Math.max(centred, 0), cells - width));
-  };
-  const ratio = { num: inside, den: outside };
-  if (!kept) return celled(places, grid, cells, ratio, cell);
-  const [first, count] = kept;
-  must(count && first + count <= cells, "kept");
-  return celled(places, grid, count + 2, ratio, (place, random) => truncate(cell(place, random) - first, count));
-}
+export const window = form(
+  { stand: oneOf("slide", "clamp", "wrap"), grid: gridSteps, ...WINDOW },
+  { margin: number, kept: list(number, 2) },
+  ({ stand, grid, width, inside, outside, margin, kept }) => {
+    const [slides, wraps] = [stand === "slide", stand === "wrap"];
+    must(slides ? margin! >= 0 : !kept && margin === undefined);
+    const cells = slides ? grid + width + 2 * margin! : 2 * grid;
+    must(width < cells && (slides || width % 2 === 0));
+    const cellOf = levels(width, cells - width, inside, outside);
+    const [first, count] = kept ?? [0, cells];
+    must(count && first + count <= cells);
+    return celled(wraps ? grid : grid + 1, grid, kept ? count + 2 : cells, [inside, outside], (place, random) => {
+      const centred = 2 * place - width / 2;
+      const drawn = random.u64();
+      // On a circle, cells are counted from the start of the window.
+      const cell = wraps
+        ? (cellOf(drawn, 0) + centred + cells) % cells
+        : cellOf(drawn, slides ? place + margin! : Math.min(Math.max(centred, 0), cells - width));
+      return truncate(cell - first, count);
+    });
+  },
+);
 
 /** A cell, or one of two more for all that lie below and above. */
-export const truncate = (cell: number, cells: number) => (cell < 0 ? cells : cell >= cells ? cells + 1 : cell);
+const truncate = (cell: number, cells: number) => (cell < 0 ? cells : cell >= cells ? cells + 1 : cell);
 
 const COIN = { grid: gridSteps, base: word, slope: word };
-const coinForm = record(COIN);
 
-export function coin(form: Json): Sampler {
-  const { grid, base, slope } = coinForm(form, "sampler");
-  const rise = BigInt(grid) * slope;
-  must(base && 2n * base + rise === W, "base and slope");
-  return celled(grid + 1, grid, 2, { num: base + rise, den: base }, (place, random) =>
-    Number(random.u64() < base + slope * BigInt(place)),
-  );
-}
-
-const hybridForm = record({ ...COIN, width: cellCount, inside: word, outside: word });
-
-export function hybrid(form: Json): Sampler {
-  const { grid, base, slope, width, inside, outside } = hybridForm(form, "sampler");
-  const rise = BigInt(grid) * slope;
-  const coins = 2n * base + rise;
-  must(base, "base");
-  const cellOf = levels(width, grid, inside, outside, coins);
-  const cells = grid + width;
-  return celled(grid + 1, grid, cells + 2, largest([base + rise, base], [inside, outside]), (place, random) => {
+/** A coin, or one of the cells of a window; a coin alone has no window. */
+function coins({
+  grid,
+  base,
+  slope,
+  width = 0,
+  inside = 1n,
+  outside = 1n,
+}: Fields<typeof COIN, typeof WINDOW>): Sampler {
+  const most = base + BigInt(grid) * slope;
+  const edge = base + most;
+  const cells = width && grid + width;
+  must(base && (width || edge === W));
+  const cellOf = width && levels(width, grid, inside, outside, edge);
+  return celled(grid + 1, grid, cells + 2, largest([most, base], [inside, outside]), (place, random) => {
     const drawn = random.u64();
-    return drawn < coins ? cells + Number(drawn < base + slope * BigInt(place)) : cellOf(drawn - coins, place);
+    return cellOf && drawn >= edge ? cellOf(drawn - edge, place) : cells + Number(drawn < base + slope * BigInt(place));
   });
 }
+
+export const coin = form(COIN, {}, coins);
+export const hybrid = form({ ...COIN, ...WINDOW }, {}, coins);
+
+/** Noise that falls in steps on both sides of a place: a block of the grid, and a cell of that block. */
+export const noise = form(
+  { grid: gridSteps, reach: whole(0, MOST), blocks: words, lengths: list(cellCount, 1, MOST), weights: words },
+  {},
+  ({ grid, reach, blocks, weights, lengths }) => {
+    const each = weights.map((_, i) => BigInt(lengths[lengths.length > 1 ? i : 0] ?? 0));
+    const runs = weights.map((weight, i) => weight * each[i]);
+    const cells = grid * (1 + 2 * reach);
+    const [all, near, far] = [0, reach, reach + 1].map((first) => sum(blocks.slice(first)));
+    must(
+      blocks.length + weights.length + lengths.length <= MOST &&
+        cells < 2 ** 53 - 2 &&
+        far &&
+        blocks.every((block) => block && !(block & 1n)) &&
+        falls(blocks.slice(0, reach + 1)) &&
+        all === W);
+    must(
+      [1, weights.length].includes(lengths.length) && sum(each) === BigInt(grid) && falls(weights) && sum(runs) === W);
+    const ratio = largest(
+      [weights[0], weights.at(-1)!],
+      ...blocks.slice(0, reach).map((block, i): Ratio => [block, blocks[i + 1]]),
+      [near, far],
+    );
+    return celled(grid + 1, grid, cells + 2, ratio, (place, random) => {
+      const side = random.u64();
+      const [run, rest] = locate(random.u64(), runs);
+      const distance = locate(side, blocks)[0] * grid + Number(sum(each.slice(0, run)) + rest / weights[run]);
+      return truncate(place + reach * grid + (side & 1n ? distance : -1 - distance), cells);
+    });
+  },
+);

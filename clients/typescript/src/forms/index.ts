@@ -1,12 +1,14 @@
 import { bitflip, chainedUnary, subset, unary } from "./bits.js";
-import { coin, hybrid, window } from "./cells.js";
+import { coin, hybrid, noise, window } from "./cells.js";
 import { chainedHashing, chainedResponse, hashing, response } from "./response.js";
 import { insist, LdpkitError } from "../errors.js";
 import { object, type Form, type Reader } from "../fields.js";
+import type { Json } from "../canonical.js";
 import type { Sampler } from "./sampler.js";
 
 /** The forms that a client knows; `all.ts` adds those for locations and those that are tables. */
-export const FORMS: { [form: string]: Reader<Sampler> } = {
+export const FORMS: { [form: string]: (integers: Json) => Sampler } = {
+  __proto__: null!, // or every object would have the form "constructor"
   response,
   hashing,
   unary,
@@ -14,6 +16,7 @@ export const FORMS: { [form: string]: Reader<Sampler> } = {
   window,
   coin,
   hybrid,
+  noise,
   chained_response: chainedResponse,
   chained_hashing: chainedHashing,
   chained_unary: chainedUnary,
@@ -24,12 +27,12 @@ export const FORMS: { [form: string]: Reader<Sampler> } = {
 export const readSampler: Reader<Sampler> = (sampler, name) => {
   const { form, ...integers } = object(sampler, name) as Form & { form: string };
   insist(
-    typeof form === "string" && Object.hasOwn(FORMS, form),
+    typeof form === "string" && FORMS[form],
     "sampler",
     `${form} is no form that this client knows: ldpkit-all.js knows all`,
   );
   try {
-    return FORMS[form](integers, name);
+    return FORMS[form](integers);
   } catch (error) {
     throw error instanceof LdpkitError ? new LdpkitError("sampler", error.message) : error;
   }

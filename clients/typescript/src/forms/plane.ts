@@ -1,9 +1,8 @@
 /** Forms for locations, and for any small table of laws. */
 import { type Bytes, concat } from "../bytes.js";
-import type { Json } from "../canonical.js";
-import { list, must, record, such, whole } from "../fields.js";
-import { checkResponse, respond, ROUND } from "./response.js";
-import { domainSize, gridOf, index, indexBytes, locate, MOST, type Place, type Sampler, W, word } from "./sampler.js";
+import { type Fields, form, list, must, such, whole } from "../fields.js";
+import { ROUND } from "./response.js";
+import { domainSize, gridOf, index, indexBytes, levels, locate, MOST, type Place, type Sampler, W, word } from "./sampler.js";
 import { part, table, worstColumn } from "./tables.js";
 
 const shape = list(whole(1, 2 ** 26), 1, 2);
@@ -31,40 +30,35 @@ function shaped(
   };
 }
 
-const rowsForm = record({ shape, rows: table });
-
-export function rows(form: Json): Sampler {
-  const { shape: axes, rows: laws } = rowsForm(form, "sampler");
+export const rows = form({ shape, rows: table }, {}, ({ shape: axes, rows: laws }): Sampler => {
   const { size, count, at, write } = shaped(axes, laws[0].length);
-  must(laws.length === count && (axes.length === 1 || laws[0].length === count), "the number of rows");
+  must(laws.length === count && (axes.length === 1 || laws[0].length === count));
   return {
     axes,
     size,
     ratio: worstColumn(laws),
     draw: (place, random) => write(locate(random.u64(), laws[at(place)])[0]),
   };
-}
+});
 
-const sitesForm = record({ shape, ...ROUND });
-
-export function sites(form: Json): Sampler {
-  const integers = sitesForm(form, "sampler");
+export const sites = form({ shape, ...ROUND }, {}, (integers): Sampler => {
   const { size, count, at, write } = shaped(integers.shape);
+  const cellOf = levels(1, count - 1, integers.keep, integers.width);
   return {
     axes: integers.shape,
     size,
-    ratio: checkResponse(integers, count),
-    draw: (place, random) => write(respond(at(place), integers, random)),
+    ratio: [integers.keep, integers.width],
+    draw: (place, random) => write(cellOf(random.u64(), at(place))),
   };
-}
+});
 
-const planarForm = record(
-  { grid: gridOf(2 ** 15), widths: list(whole(2, 2 ** 16), 2), inside: word, outside: word },
-  { reaches: list(whole(0, 2 ** 15), 1, MOST) },
-);
+const PLANAR = { grid: gridOf(2 ** 15), widths: list(whole(2, 2 ** 16), 2), inside: word, outside: word };
+const REACHES = { reaches: list(whole(0, 2 ** 15), 1, MOST) };
 
-export function planar(form: Json): Sampler {
-  const { grid, widths, inside, outside, reaches } = planarForm(form, "sampler");
+export const planar = form(PLANAR, REACHES, disc);
+
+/** A square of likely cells around a place, or a disc that is as high as its reaches say. */
+function disc({ grid, widths, inside, outside, reaches }: Fields<typeof PLANAR, typeof REACHES>): Sampler {
   const cells = 2 * grid;
   const [columns, height] = widths;
   const area = reaches ? 2 * reaches.reduce((a, b) => a + b, 0) : columns * height;
@@ -72,20 +66,16 @@ export function planar(form: Json): Sampler {
   const edge = BigInt(area) * more;
   must(
     widths.every((each) => each % 2 === 0 && each <= cells) &&
-      (!reaches || (reaches.length === columns && reaches.every((each) => 2 * each <= height))),
-    "widths and reaches",
-  );
+      (!reaches || (reaches.length === columns && reaches.every((each) => 2 * each <= height))));
   must(
-    area && area < cells * cells && outside && more > 0n && edge + BigInt(cells * cells) * outside === W,
-    "inside and outside",
-  );
+    area && area < cells * cells && outside && more > 0n && edge + BigInt(cells * cells) * outside === W);
   const start = (place: number, width: number) => Math.min(Math.max(2 * place - width / 2, 0), cells - width);
   const heights = reaches?.map((each) => BigInt(2 * each));
   return {
     axes: [grid + 1, grid + 1],
     grid: [grid, grid],
     size: 2 * indexBytes(cells),
-    ratio: { num: inside, den: outside },
+    ratio: [inside, outside],
     draw([px, py], random) {
       const drawn = random.u64();
       let [x, y] = [0, 0];
@@ -104,19 +94,21 @@ export function planar(form: Json): Sampler {
   };
 }
 
-const pairForm = record({ first: part, second: part }, { reference: list(such<number>(Number.isFinite), 2) });
+const coordinate = such<number>((each) => Number.isFinite(each) && Math.abs(each as number) < 1e300);
+const PARTS = { first: part, second: part };
 
-export function pair(form: Json): Sampler {
-  const { first, second, reference } = pairForm(form, "sampler");
+export const pair = form(PARTS, { reference: list(coordinate, 2) }, both);
+
+function both({ first, second, reference }: Fields<typeof PARTS> & { reference?: number[] }): Sampler {
   const parts = [first, second];
   const most = Math.max(first.cells, second.cells);
   return {
     axes: parts.flatMap((each) => each.axes),
     grid: parts.flatMap((each) => each.grid!),
-    sectors: (form as { first: { stand?: Json } }).first.stand === "sector",
+    sectors: first.sectors,
     reference,
     size: 2 * indexBytes(most),
-    ratio: { num: first.ratio.num * second.ratio.num, den: first.ratio.den * second.ratio.den },
+    ratio: [first.ratio[0] * second.ratio[0], first.ratio[1] * second.ratio[1]],
     draw: (place, random) => concat(...parts.map((each, i) => index(each.cell(place[i], random), most))),
   };
 }

@@ -1,150 +1,100 @@
-import { type Bytes, concat } from "../bytes.js";
-import type { Json } from "../canonical.js";
+import { concat, number } from "../bytes.js";
 import type { Ratio } from "../epsilon.js";
-import { must, record, whole } from "../fields.js";
-import type { Random } from "../random.js";
-import { chained, domainSize, index, indexBytes, type Sampler, W, word } from "./sampler.js";
+import { type Fields, form, must, record, whole } from "../fields.js";
+import { chained, domainSize, index, indexBytes, levels, type Sampler, word } from "./sampler.js";
 
-/** Randomised response among some values: the true one below `keep`, else the piece that the word falls in. */
-export interface Response {
-  keep: bigint;
-  width: bigint;
-}
-
+// Randomised response is a window of one cell, the true value, among all others.
 export const ROUND = { keep: word, width: word };
 
-export function checkResponse({ keep, width }: Response, size: number): Ratio {
-  must(width && keep >= width && keep + BigInt(size - 1) * width === W, "keep and width");
-  return { num: keep, den: width };
-}
+// Hashing: the response is to the bucket of a hash function that the report names. Without one, values are the buckets.
 
-export function respond(value: number, { keep, width }: Response, random: Random): number {
-  const drawn = random.u64();
-  if (drawn < keep) return value;
-  const piece = Number((drawn - keep) / width);
-  return piece < value ? piece : piece + 1;
-}
-
-const responseForm = record({ size: domainSize, ...ROUND });
-
-export function response(form: Json): Sampler {
-  const integers = responseForm(form, "sampler");
-  const { size } = integers;
-  return {
-    axes: [size],
-    size: indexBytes(size),
-    ratio: checkResponse(integers, size),
-    draw: ([value], random) => index(respond(value, integers, random), size),
-  };
-}
-
-const ROUNDS = { first: record(ROUND), second: record(ROUND) };
-
-/**
- * Two rounds of randomised response among the buckets of a hash, or among the values themselves; the report begins
- * with `length` bytes of coins.
- */
-function twoRounds(
-  size: number,
-  buckets: number,
-  first: Response,
-  second: Response,
-  integers: (bigint | number)[],
-  length: number,
-  state: (coins: Bytes, value: number) => number,
-): Sampler {
-  const k = BigInt(buckets);
-  const [all, again] = [first, second].map((round) => checkResponse(round, buckets));
-  const answer = (coins: Uint8Array, value: number) => concat(coins.subarray(0, length), index(value, buckets));
-  const both = {
-    num: first.keep * second.keep + (k - 1n) * first.width * second.width,
-    den: first.keep * second.width + first.width * second.keep + (k - 2n) * first.width * second.width,
-  };
-  return chained(size, length + indexBytes(buckets), both, {
-    all,
-    second: again,
-    integers: [...integers, buckets, first.keep, first.width, second.keep, second.width],
-    stream: 16,
-    coins: (random) => answer(random.bytes(length), 0),
-    state,
-    permanent: (coins, value, random) => answer(coins, respond(value, first, random)),
-    instant: (permanent, random) =>
-      answer(
-        permanent,
-        respond(
-          permanent.subarray(length).reduceRight((value, byte) => 256 * value + byte, 0),
-          second,
-          random,
-        ),
-      ),
-  });
-}
-
-const chainedForm = record({ size: domainSize, ...ROUNDS });
-
-export function chainedResponse(form: Json): Sampler {
-  const { size, first, second } = chainedForm(form, "sampler");
-  return twoRounds(size, size, first, second, [], 0, (_, value) => value);
-}
-
-// Hashing: the response is to the bucket of a hash function that the report names.
-
-const HASH = { size: domainSize, buckets: whole(2, 2 ** 32), word: whole(32, 64) };
-const ROUNDS32 = [
-  [16, 0x85ebca6b],
-  [13, 0xc2b2ae35],
-  [16, 1],
+/** How a value is mixed, in words of 32 bits and of 64: shifts to the right, each followed by a product. */
+const MIXERS = [
+  [
+    [16n, 0x85ebca6bn],
+    [13n, 0xc2b2ae35n],
+    [16n, 1n],
+  ],
+  [
+    [30n, 0xbf58476d1ce4e5b9n],
+    [27n, 0x94d049bb133111ebn],
+    [31n, 1n],
+  ],
 ];
-const ROUNDS64 = [
-  [30n, 0xbf58476d1ce4e5b9n],
-  [27n, 0x94d049bb133111ebn],
-  [31n, 1n],
-];
-
-function checkHash(size: number, buckets: number, bits: number): void {
-  must(bits === (size <= 2 ** 17 && buckets <= 256 ? 32 : 64), "word");
-}
 
 /** The bucket of a value; `coins` begins with the multiplier and the shift of the hash function. */
 function bucket(coins: Uint8Array, value: number, bits: number, buckets: number): number {
-  const view = new DataView(coins.buffer, coins.byteOffset);
-  if (bits === 32) {
-    let mixed = value + 1;
-    for (const [shift, factor] of ROUNDS32) mixed = Math.imul(mixed ^ (mixed >>> shift), factor);
-    const constant = (mixed & ~0x1ffff) | value;
-    const cell = (Math.imul(view.getUint32(0, true), constant) + view.getUint32(4, true)) >>> 16;
-    return (cell * buckets) >>> 16;
-  }
+  if (!bits) return value;
+  const half = BigInt(bits / 2);
+  const cut = (product: bigint) => BigInt.asUintN(bits, product);
+  const [multiplier, shift] = [0, bits / 8].map((at) => number(coins.subarray(at, at + bits / 8)));
   let mixed = BigInt(value + 1);
-  for (const [shift, factor] of ROUNDS64) mixed = BigInt.asUintN(64, (mixed ^ (mixed >> shift)) * factor);
-  const constant = (mixed & ~0x1ffffffffn) | BigInt(value);
-  const cell = BigInt.asUintN(64, view.getBigUint64(0, true) * constant + view.getBigUint64(8, true)) >> 32n;
-  return Number((cell * BigInt(buckets)) >> 32n);
+  for (const [right, factor] of MIXERS[bits >> 6]) mixed = cut((mixed ^ (mixed >> right)) * factor);
+  const constant = ((mixed >> (half + 1n)) << (half + 1n)) | BigInt(value);
+  return Number(((cut(multiplier * constant + shift) >> half) * BigInt(buckets)) >> half);
 }
 
-const hashingForm = record({ ...HASH, ...ROUND });
+/** What reports have in front: how many bytes of coins, refused unless the word suits the domain. */
+function coinBytes(size: number, buckets: number, bits: number): number {
+  must(!bits || bits === (size <= 2 ** 17 && buckets <= 256 ? 32 : 64));
+  return bits / 4;
+}
 
-export function hashing(form: Json): Sampler {
-  const integers = hashingForm(form, "sampler");
-  const { size, buckets, word: bits } = integers;
-  checkHash(size, buckets, bits);
+const SIZE = { size: domainSize };
+const HASH = { buckets: whole(2, 2 ** 32), word: whole(32, 64) };
+const ROUNDS = { first: record(ROUND), second: record(ROUND) };
+
+/** One round, for the values themselves or for their buckets. */
+function oneRound({
+  size,
+  buckets = size,
+  word: bits = 0,
+  keep,
+  width,
+}: Fields<typeof SIZE & typeof ROUND, typeof HASH>): Sampler {
+  const length = coinBytes(size, buckets, bits);
+  const cellOf = levels(1, buckets - 1, keep, width);
   return {
     axes: [size],
-    size: bits / 4 + indexBytes(buckets),
-    ratio: checkResponse(integers, buckets),
+    size: length + indexBytes(buckets),
+    ratio: [keep, width],
     draw([value], random) {
-      const coins = random.bytes(bits / 4);
-      return concat(coins, index(respond(bucket(coins, value, bits, buckets), integers, random), buckets));
+      const coins = random.bytes(length);
+      return concat(coins, index(cellOf(random.u64(), bucket(coins, value, bits, buckets)), buckets));
     },
   };
 }
 
-const chainedHashingForm = record({ ...HASH, ...ROUNDS });
-
-export function chainedHashing(form: Json): Sampler {
-  const { size, buckets, word: bits, first, second } = chainedHashingForm(form, "sampler");
-  checkHash(size, buckets, bits);
-  return twoRounds(size, buckets, first, second, [bits], bits / 4, (coins, value) =>
-    bucket(coins, value, bits, buckets),
-  );
+/** Two rounds: the second is about the answer of the first, which is kept. */
+function twoRounds({
+  size,
+  buckets = size,
+  word: bits = 0,
+  first,
+  second,
+}: Fields<typeof SIZE & typeof ROUNDS, typeof HASH>): Sampler {
+  const length = coinBytes(size, buckets, bits);
+  const k = BigInt(buckets);
+  const [once, again] = [first, second].map(({ keep, width }) => levels(1, buckets - 1, keep, width));
+  const answer = (coins: Uint8Array, value: number) => concat(coins.subarray(0, length), index(value, buckets));
+  const both: Ratio = [
+    first.keep * second.keep + (k - 1n) * first.width * second.width,
+    first.keep * second.width + first.width * second.keep + (k - 2n) * first.width * second.width,
+  ];
+  return chained(size, length + indexBytes(buckets), both, {
+    all: [first.keep, first.width],
+    second: [second.keep, second.width],
+    integers: [...(bits ? [bits] : []), buckets, first.keep, first.width, second.keep, second.width],
+    streamBytes: 16,
+    coins: (random) => answer(random.bytes(length), 0),
+    state: (coins, value) => bucket(coins, value, bits, buckets),
+    permanent: (coins, value, random) => answer(coins, once(random.u64(), value)),
+    instant: (permanent, random) =>
+      answer(permanent, again(random.u64(), Number(number(permanent.subarray(length))))),
+  });
 }
+
+export const response = form({ ...SIZE, ...ROUND }, {}, oneRound);
+export const hashing = form({ ...SIZE, ...HASH, ...ROUND }, {}, oneRound);
+export const chainedResponse = form({ ...SIZE, ...ROUNDS }, {}, twoRounds);
+export const chainedHashing = form({ ...SIZE, ...HASH, ...ROUNDS }, {}, twoRounds);

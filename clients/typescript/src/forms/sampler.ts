@@ -1,6 +1,6 @@
 import { type Bytes, littleEndian } from "../bytes.js";
 import type { Ratio } from "../epsilon.js";
-import { must, type Reader, such, whole } from "../fields.js";
+import { list, must, type Reader, such, whole } from "../fields.js";
 import type { Random } from "../random.js";
 
 /** Where a value stands: an index, or one number for each axis. */
@@ -22,8 +22,8 @@ export interface Sampler {
   ratio: Ratio;
   /** What is kept, for forms with a memory. */
   memory?: Memory;
-  /** Make a report. */
-  draw(place: Place, random: Random): Bytes;
+  /** Make a report, where nothing is kept. */
+  draw?(place: Place, random: Random): Bytes;
 }
 
 /** The stages of a form with a memory: the permanent report is kept, and what is sent is made from it. */
@@ -35,7 +35,7 @@ export interface Memory {
   /** What labels pack. */
   integers: (bigint | number)[];
   /** How many bytes of a stream a stage probably needs. */
-  stream: number;
+  streamBytes: number;
   /** The public coins of a device, in the layout of a report; none are drawn where a form has none. */
   coins(random: Random): Bytes;
   state(coins: Bytes, place: number): number;
@@ -48,6 +48,8 @@ export const W = 1n << 64n;
 /** The most integers that the tables of a form hold. */
 export const MOST = 4096;
 
+export const MOST_CELLS = 2 ** 32;
+
 /** A 64-bit integer, in decimal digits. */
 export const word: Reader<bigint> = (value, name) =>
   BigInt(
@@ -56,6 +58,9 @@ export const word: Reader<bigint> = (value, name) =>
       name,
     ),
   );
+
+/** A table of words. */
+export const words = list(word, 1, MOST);
 
 export const domainSize = whole(2, 2 ** 26);
 
@@ -79,6 +84,21 @@ export function locate(value: bigint, ranges: bigint[]): [number, bigint] {
   return [i, value];
 }
 
+/** Whether there is no zero, and no integer is larger than the one before. */
+export const falls = (words: bigint[]): boolean => words.every((each, i) => each && (!i || each <= words[i - 1]));
+
+/** A window of `width` cells among others, and the cell that a word falls in: those of the window come first. */
+export function levels(width: number, others: number, inside: bigint, outside: bigint, before = 0n) {
+  const edge = BigInt(width) * inside;
+  must(
+    outside && inside >= outside && before + edge + BigInt(others) * outside === W && width + others <= MOST_CELLS);
+  return (drawn: bigint, start: number): number => {
+    if (drawn < edge) return start + Number(drawn / inside);
+    const i = Number((drawn - edge) / outside);
+    return i < start ? i : i + width;
+  };
+}
+
 /** How many bytes the integers below a number take on the wire. */
 export const indexBytes = (count: number): number =>
   count <= 2 ** 8 ? 1 : count <= 2 ** 16 ? 2 : count <= 2 ** 32 ? 4 : 8;
@@ -86,14 +106,10 @@ export const indexBytes = (count: number): number =>
 /** One report that is an integer below a number. */
 export const index = (value: number, count: number): Bytes => littleEndian(value, indexBytes(count));
 
-/** A form with a memory as a sampler: a new device, all stages from one source. */
+/** A form with a memory: its reports are made in stages. */
 export const chained = (size: number, bytes: number, ratio: Ratio, memory: Memory): Sampler => ({
   axes: [size],
   size: bytes,
   ratio,
   memory,
-  draw([value], random) {
-    const coins = memory.coins(random);
-    return memory.instant(memory.permanent(coins, memory.state(coins, value), random), random);
-  },
 });

@@ -1,6 +1,6 @@
 import { link, mkdir, open, readdir, readFile, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { LdpkitError } from "../errors.js";
+import { LdpkitError, take } from "../errors.js";
 import type { Store } from "./store.js";
 
 const NAME = /^device-(\d+)\.json$/;
@@ -18,6 +18,7 @@ export class FileStore implements Store {
 
   /** @param folder - Where the files are, or will be. It holds a secret, so it is made for its owner only. */
   constructor(folder: string) {
+    take(typeof folder === "string" && folder, "folder", folder, "the path of a folder");
     this.name = folder;
   }
 

@@ -64,6 +64,13 @@ class Risks(Result):
         Of values on a circle, the circle whose cells are the values.
     left_out : tuple of str
         What could not be attacked, and why, where all were asked for.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.risk(["grr", "oue"], epsilon=[1, 2], domain=10)
+    >>> [round(each.success, 3) for each in found]
+    [0.232, 0.451, 0.181, 0.318]
     """
 
     risks: tuple[Risk, ...]
@@ -80,6 +87,15 @@ class Risks(Result):
         for each in self.risks:
             found.setdefault(each.name, []).append(each)
         return found
+
+    def answer(self, unit: str = "") -> str:
+        """Return how often a guess is right where most is given away, as a sentence."""
+        worst = max(self.risks, key=lambda each: each.success)
+        told = worst.answer()
+        if len(self.risks) == 1:
+            return told
+        case = f"Of {len(self.risks)} cases, {worst.name} at epsilon {worst.epsilon:.4g} gives most away"
+        return f"{case}: {told[0].lower()}{told[1:]}"
 
     @property
     def title(self) -> str:
@@ -200,7 +216,7 @@ def risk(
     >>> [(row["mechanism"], row["epsilon"], round(row["success"], 3)) for row in found.rows()]
     [('grr', 1.0, 0.232), ('grr', 4.0, 0.858), ('oue', 1.0, 0.181), ('oue', 4.0, 0.504)]
     >>> print(ldpkit.risk(ldpkit.GRR(4, epsilon=1.0)).notes()[1])
-    Who guesses from the report is right in 47.5% of all cases; without it, in 25%: 1.9 times as often.
+    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often.
     >>> round(ldpkit.risk("pm", interval=(0, 100), epsilon=2).rows()[0]["success"], 3)
     0.163
     """

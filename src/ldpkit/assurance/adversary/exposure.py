@@ -49,7 +49,7 @@ def epsilon_warnings(
 and one of 1% to at most 60%.
     >>> grr = ldpkit.GRR(100, epsilon=12.0)
     >>> print(*epsilon_warnings(12.0, attack=lambda: attack_on(grr)))
-    epsilon 12 promises next to nothing. Who guesses from the report is right in 99.9% of all cases; \
+    epsilon 12 promises next to nothing. Guessing from the report succeeds in 99.9% of all cases; \
 without it, in 1%: 99.9 times as often. Whatever the report is, a suspicion of 50% grows to at most \
 99.99939%, and one of 1% to at most 99.9%.
     """

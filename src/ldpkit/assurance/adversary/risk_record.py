@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ldpkit.assurance.adversary.words import in_words
+from ldpkit.assurance.adversary.words import guess_in_words, in_words
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.results import Result
@@ -48,6 +48,13 @@ class Risk(Result):
         How often a report supports the person's own value, and any other one.
     knows_partner : bool
         Whether people report in pairs, and the adversary knows the partner's value and report.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.risk("grr", epsilon=1, domain=10)[0]
+    >>> isinstance(found, Risk), round(found.success, 3)
+    (True, 0.232)
     """
 
     mechanism: str
@@ -74,6 +81,10 @@ class Risk(Result):
     def gain(self) -> float:
         """How many times as often the guess is right as without a report."""
         return self.success / self.blind if self.blind else math.inf
+
+    def answer(self, unit: str = "") -> str:
+        """Return how often a guess is right, as a sentence."""
+        return guess_in_words(self)
 
     @property
     def title(self) -> str:

@@ -36,7 +36,7 @@ def in_words(risk: Risk) -> list[str]:
     >>> for sentence in in_words(risk(ldpkit.GRR(4, epsilon=1.0))):
     ...     print(sentence)
     A report shows the person's own value in 47.5% of all cases, and each other value in 17.5%.
-    Who guesses from the report is right in 47.5% of all cases; without it, in 25%: 1.9 times as often.
+    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often.
     Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.
     """
     sentences = []
@@ -63,14 +63,14 @@ def guess_in_words(risk: Risk) -> str:
     >>> import ldpkit
     >>> from ldpkit.assurance.adversary import risk
     >>> print(guess_in_words(risk(ldpkit.GRR(4, epsilon=1.0))))
-    Who guesses from the report is right in 47.5% of all cases; without it, in 25%: 1.9 times as often.
+    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often.
     """
     what, them = ("the report", "it") if risk.reports == 1 else (f"the {risk.reports} reports", "them")
     if risk.knows_partner:
-        what += ", and knows the partner's value and report,"
+        what += ", knowing the partner's value and report,"
     gain = "no more often" if risk.gain < 1.0005 else f"{number_text(risk.gain, 3)} times as often"
     return (
-        f"Who guesses from {what} is right in {percent_text(risk.success)} of all cases; "
+        f"Guessing from {what} succeeds in {percent_text(risk.success)} of all cases; "
         f"without {them}, in {percent_text(risk.blind)}: {gain}."
     )
 

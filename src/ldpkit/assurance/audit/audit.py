@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from ldpkit.assurance.adversary import attack_on, epsilon_warnings, in_words, risk, suspicion_in_words
+from ldpkit.assurance.adversary import attack_on, epsilon_warnings
+from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.core.errors import InvalidParameterError
@@ -17,7 +18,7 @@ from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_frequency, is_memoized, is_paired, is_whole_trajectory
+from ldpkit.mechanisms.kinds import is_memoized, is_paired, is_whole_trajectory
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
@@ -26,7 +27,7 @@ __all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
 Outcome = Literal["pass", "fail", "warn", "not checked"]
 
 NOT_PROMISED = (
-    "Epsilon is about one report. Who answers twice spends it twice, unless the device keeps its answer.",
+    "Epsilon is about one report. Answering twice spends it twice, unless the device keeps its answer.",
     "The fact of taking part, the time of a report and the network address are not hidden by it.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
     "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
@@ -79,6 +80,13 @@ class Audit(Result):
         What more than one report costs.
     provenance : Provenance or None
         What the audited file records of how it was made.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.audit(ldpkit.GRR(4, epsilon=1), reports=2000, rng=ldpkit.random.seeded(1))
+    >>> isinstance(found, Audit), found.passed
+    (True, True)
     """
 
     mechanism: Mechanism
@@ -96,6 +104,16 @@ class Audit(Result):
     def passed(self) -> bool:
         """Whether nothing failed."""
         return all(check.outcome != "fail" for check in self.checks)
+
+    def answer(self, unit: str = "") -> str:
+        """Return the verdict, as a sentence."""
+        if not self.passed:
+            return f"{self.mechanism!r} FAILED the audit: {self.caption.removeprefix('failed: ')}."
+        exact = "infinite" if math.isinf(self.exact) else f"{self.exact:.6g}"
+        return (
+            f"{self.mechanism!r} PASSED the audit: its integers realise epsilon {exact}, stated is "
+            f"{self.stated:.6g}, and an attack on its reports shows at least {self.attack.epsilon:.4g}."
+        )
 
     @property
     def title(self) -> str:
@@ -225,7 +243,7 @@ def audit(
         exact=exact,
         checks=checks,
         attack=attacked,
-        words=tuple(_words(mechanism, exact)),
+        words=tuple(meaning(mechanism, exact)),
         lifetime=tuple(_lifetime(mechanism, exact)),
         provenance=provenance,
     )
@@ -298,20 +316,12 @@ def _check_provenance(provenance: Provenance | None) -> list[Check]:
     return [*checks, Check("batch", "pass" if batches else "warn", finding)]
 
 
-def _words(mechanism: Mechanism, exact: float) -> list[str]:
-    # The best guess from a partner's sets or bits is not worked out.
-    attacked = not is_paired(mechanism) or mechanism.support_size == 1
-    if is_frequency(mechanism) and attacked:
-        return in_words(risk(mechanism))
-    return [] if math.isinf(exact) else [suspicion_in_words(exact)]
-
-
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:
     """Return what it costs a person to answer more than once."""
     if not is_memoized(mechanism):
         costs = [Ledger((Rounds(Report(mechanism), answers),)).cost() for answers in (10, 100)]
         ten, hundred = (f"{cost.epsilon:.4g}" for cost in costs if cost is not None)
-        return [f"Who answers t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
+        return [f"Answering t times spends t times epsilon: {ten} for 10 answers, {hundred} for 100."]
     for_ever, instant = mechanism.exact_permanent_epsilon(), mechanism.exact_instant_epsilon()
     changing = "infinity from the second report on" if instant == math.inf else f"up to {instant:.4g} each"
     kept = f"at most {for_ever:.4g} together, if the device keeps its permanent report"

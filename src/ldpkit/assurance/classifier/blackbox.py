@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.columns import UNMERGED, as_private_column
+from ldpkit.assurance.classifier.columns import UNMERGED, laws_around
 from ldpkit.assurance.classifier.outputs import Outputs
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive, private_columns, record_table
-from ldpkit.core.errors import InvalidInputError, MismatchError
+from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Floats
@@ -51,6 +51,16 @@ class RobustBox:
         How many rows the model was asked about.
     record : tuple of float
         The values of the sensitive columns.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> def is_old(rows):
+    ...     return (rows[:, 0] >= 0.2).astype(int)
+    >>> ogpm = ldpkit.OGPM((0, 1), epsilon=4)
+    >>> box = robust_box(is_old, [[0.9]], {0: ogpm}, rng=ldpkit.random.seeded(1))
+    >>> 0.2 <= box.low[0] < 0.3
+    True
     """
 
     names: tuple[str | int, ...]
@@ -67,16 +77,8 @@ class RobustBox:
 
         The box does not depend on them, so one search serves all mechanisms and epsilons.
         """
-        if tuple(mechanisms) != self.names:
-            raise MismatchError(
-                f"the box is one of {self.names}, got mechanisms for {tuple(mechanisms)}: give them in order"
-            )
-        laws = [
-            as_private_column(mechanism).outputs(
-                np.array([value]), UNMERGED
-            )  # merging would lower the highest densities
-            for mechanism, value in zip(mechanisms.values(), self.record, strict=True)
-        ]
+        # Unmerged: merging would lower the highest densities.
+        laws = laws_around(self.names, self.record, mechanisms, UNMERGED)
         # Points with a chance of their own have no volume, so uniform points say nothing of them.
         inside = [
             float(np.interp(high, law.edges[0], _sums(law)) - np.interp(low, law.edges[0], _sums(law)))

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from ldpkit.assurance.classifier.bounding import box_extremes, layer_bounds, least_scores
-from ldpkit.assurance.classifier.columns import as_private_column
+from ldpkit.assurance.classifier.columns import laws_around
 from ldpkit.assurance.classifier.networks import Network
 from ldpkit.assurance.classifier.program import nearest_change
 from ldpkit.assurance.classifier.reading import read_model
 from ldpkit.assurance.classifier.table import Unread, private_columns, record_table
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.typing import Floats
 
 __all__ = ["CertifiedBox", "certified_box"]
@@ -50,6 +50,16 @@ class CertifiedBox:
         Into how many parts the box was cut to certify it.
     record : tuple of float
         The values of the sensitive columns.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> from ldpkit.assurance.classifier.stored import StoredNetwork
+    >>> weights = np.array([[1.0, -1.0]]), np.array([[1.0], [1.0]])
+    >>> network = Network(weights, (np.zeros(2), np.zeros(1) - 0.5), np.array([0, 1]))  # 1 where |x| > 0.5
+    >>> box = certified_box(StoredNetwork(network), [[0.1]], {0: ldpkit.OGPM((-1, 1), epsilon=2)})
+    >>> round(box.low[0], 2), round(box.high[0], 2)
+    (-0.5, 0.5)
     """
 
     names: tuple[str | int, ...]
@@ -62,15 +72,9 @@ class CertifiedBox:
 
     def bound(self, mechanisms: Mapping[Any, Any]) -> float:
         """Return a lower bound on the utility of any mechanisms that holds for certain."""
-        if tuple(mechanisms) != self.names:
-            raise MismatchError(
-                f"the box is one of {self.names}, got mechanisms for {tuple(mechanisms)}: give them in order"
-            )
         found = 1.0
-        for mechanism, value, low, high in zip(
-            mechanisms.values(), self.record, self.low, self.high, strict=True
-        ):
-            law = as_private_column(mechanism).outputs(np.array([value]))
+        laws = laws_around(self.names, self.record, mechanisms)
+        for law, low, high in zip(laws, self.low, self.high, strict=True):
             inside = float(law.between(np.array([low]), np.array([high]))[0])
             found *= max(inside - 2 * law.slack - 1e-12, 0.0)
         return found

@@ -8,6 +8,7 @@ Categories are numbers of the model's own coding, and their labels are these num
 from __future__ import annotations
 
 import abc
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 
 from ldpkit.assurance.classifier.outputs import Outputs, ReportCells, merged
 from ldpkit.core.cached import cached_property
-from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
+from ldpkit.core.errors import InvalidParameterError, MismatchError, OutOfDomainError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -32,6 +33,7 @@ __all__ = [
     "PrivateColumn",
     "Withheld",
     "as_private_column",
+    "laws_around",
 ]
 
 PIECES = 1024
@@ -355,3 +357,17 @@ so a model cannot take them: use grr, Exponential or a numeric mechanism
     raise InvalidParameterError(
         f"a column is privatized by a numeric mechanism or one on a grid of numbers, got {given!r}"
     )
+
+
+def laws_around(
+    names: tuple[str | int, ...], record: Sequence[float], mechanisms: Mapping[Any, Any], pieces: int = PIECES
+) -> list[Outputs]:
+    """Return the law of the reports of each sensitive column of a record around which a box was found."""
+    if tuple(mechanisms) != names:
+        raise MismatchError(
+            f"the box is one of {names}, got mechanisms for {tuple(mechanisms)}: give them in order"
+        )
+    return [
+        as_private_column(mechanism).outputs(np.array([value]), pieces)
+        for mechanism, value in zip(mechanisms.values(), record, strict=True)
+    ]

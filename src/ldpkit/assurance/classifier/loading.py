@@ -42,6 +42,16 @@ def load_model(path: str | Path, *, unsafe_pickle: bool = False, trusted: list[s
         for files that you made yourself.
     trusted : list of str, optional
         Types beyond those of scikit-learn that a .skops file may contain.
+
+    Examples
+    --------
+    >>> import numpy as np, skops.io, tempfile
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> people = np.random.default_rng(1).random((50, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     skops.io.dump(LogisticRegression().fit(people, people[:, 0] > 0.5), folder + "/model.skops")
+    ...     load_model(folder + "/model.skops")
+    LogisticRegression()
     """
     place = Path(path)
     if not place.is_file():

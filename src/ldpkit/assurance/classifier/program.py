@@ -138,7 +138,8 @@ class _Program:
             integrality=np.array(self._whole),
             bounds=Bounds(np.array(self._low), np.array(self._high)),
             constraints=LinearConstraint(matrix, [row[1] for row in rows], [row[2] for row in rows]),
-            options={"time_limit": seconds},
+            # Presolved, HiGHS now and then repairs a solution and prints a line that no option silences.
+            options={"time_limit": seconds, "presolve": False},
         )
         if solved.status == 2:  # infeasible: nothing in the box loses the label
             return math.inf

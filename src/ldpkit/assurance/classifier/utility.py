@@ -51,7 +51,18 @@ class RecordUtility:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Utilities(Result):
-    """The utility of a model for each of some records, on average, and for the worst."""
+    """The utility of a model for each of some records, on average, and for the worst.
+
+    Examples
+    --------
+    >>> import ldpkit, numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> people = np.random.default_rng(1).random((100, 2))
+    >>> model = LogisticRegression().fit(people, people[:, 0] > 0.5)
+    >>> found = ldpkit.utility(model, people, {0: ldpkit.OGPM((0, 1), epsilon=4)})
+    >>> isinstance(found, Utilities), 0.5 < found.worst.value <= found.average.value <= 1
+    (True, True)
+    """
 
     kind: ClassVar[str] = "classifier utility"
 
@@ -101,7 +112,8 @@ class Utilities(Result):
     @property
     def title(self) -> str:
         """What stands above the table."""
-        return f"Predictions kept under {self.epsilon:.4g}-LDP inputs, {len(self)} records"
+        under = f"{self.epsilon:.4g}-LDP inputs" if np.isfinite(self.epsilon) else "noise without an epsilon"
+        return f"Predictions kept under {under}, {len(self)} records"
 
     @property
     def caption(self) -> str:

@@ -24,6 +24,14 @@ class Sampler(abc.ABC):
 
     A new form is a subclass with `read`, which refuses integers for which `ratio` would not be
     true, `places`, `report_bytes`, `ratio` and `_draw`.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> from ldpkit.client.samplers import read_sampler
+    >>> sampler = read_sampler(ldpkit.GRR(["no", "yes"], epsilon=1).sampler())
+    >>> sampler.form, sampler.places, sampler.report_bytes
+    ('response', (2,), 1)
     """
 
     form: ClassVar[str]
@@ -73,6 +81,14 @@ class MemorySampler(Sampler):
     """A form in which a device keeps something: public coins, and a permanent report for each state.
 
     Both have the layout of a report. A new device draws them; one that answers again finds them.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> from ldpkit.client.samplers import read_sampler
+    >>> sampler = read_sampler(ldpkit.LGRR(4, epsilon_inf=2, epsilon_1=1).sampler())
+    >>> sampler.form, sampler.has_memory
+    ('chained_response', True)
     """
 
     has_memory = True

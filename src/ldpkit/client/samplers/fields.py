@@ -152,7 +152,8 @@ digits below 2**64 in quotes, got '0x7': get the collection file again, or repor
         self._integers += len(array) if counted else 0
         if max(self._integers, len(array)) > LARGEST_TABLE:
             self.refuse(f"its arrays have more than {LARGEST_TABLE} integers")
-        return array  # type: ignore[no-any-return]
+        found: Sequence[Any] = array
+        return found
 
 
 def _shown(thing: Any) -> str:

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any, Self
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.errors import FrozenError
+from ldpkit.core.frozen import Frozen
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Domain"]
 
 
-class Domain(abc.ABC):
+class Domain(Frozen, abc.ABC):
     """The values that a person may hold.
 
     A new one gives its JSON form and back, its `size`, a `short` text, and `encode`, which
@@ -25,6 +25,7 @@ class Domain(abc.ABC):
     """
 
     __slots__ = ("__dict__",)
+    frozen = "a domain does not change: make a new one"
 
     @property
     @abc.abstractmethod
@@ -61,9 +62,3 @@ class Domain(abc.ABC):
     def digest(self) -> str:
         """A short fingerprint, equal for equal domains."""
         return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:16]
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a domain does not change: make a new one instead of setting {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenError(f"a domain does not change: {name} cannot be removed")

@@ -8,7 +8,7 @@ randomness is drawn.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,16 +16,14 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.parameters import as_array
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
 
-__all__ = ["CategoricalDomain", "as_array", "as_domain", "regrouped"]
+__all__ = ["CategoricalDomain", "as_domain"]
 
-AnyArray = np.ndarray[Any, Any]
-
-_MISSING = ("NAType", "NaTType")  # of pandas, which need not be installed
 _LARGEST = 1 << 26  # beyond, integers over 2**64 are too coarse for the smallest epsilon
 
 
@@ -194,81 +192,6 @@ remove it or enlarge the domain
 def as_domain(domain: DomainLike) -> CategoricalDomain:
     """Return the domain for a size, a sequence of labels or a domain."""
     return domain if isinstance(domain, CategoricalDomain) else CategoricalDomain(domain)
-
-
-def as_array(values: Values) -> np.ndarray[Any, Any]:
-    """Return any column of values as a one-dimensional NumPy array.
-
-    pandas, polars and arrow columns are recognised by what they can do (`to_numpy`),
-    so that none of these libraries is required.
-    """
-    if isinstance(values, (str, bytes)):
-        raise InvalidInputError(f"values must be a sequence, got the single string {values!r}")
-    if isinstance(values, np.ndarray):
-        array = values
-    elif hasattr(values, "to_numpy"):
-        array = _from_column(values)
-    elif isinstance(values, Iterable):
-        array = _from_items(list(values))
-    else:
-        raise InvalidInputError(f"values must be a sequence or a column, got {type(values).__name__}")
-    # The exact type first: naming np.ma loads it, which takes longer than all the rest here.
-    if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        raise InvalidInputError("values are masked in places: drop missing values or give them a label")
-    if array.ndim != 1:
-        raise InvalidInputError(f"values must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind not in "biufUSO":
-        raise InvalidInputError(f"values of type {array.dtype} have no meaning here: give labels or indices")
-    if array.dtype.kind == "O":
-        array = _from_items(array.tolist())
-    return array
-
-
-def regrouped(arrays: Iterable[AnyArray], size: int) -> Iterator[AnyArray]:
-    """Yield the items of some arrays, one after the other, in arrays of one size; the last may be shorter.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in regrouped([np.arange(3), np.arange(4)], 5)]
-    [[0, 1, 2, 0, 1], [2, 3]]
-    """
-    waiting, length = list[AnyArray](), 0
-    for array in arrays:
-        waiting.append(array)
-        length += len(array)
-        if length >= size:
-            joined = np.concatenate(waiting)
-            whole = length - length % size
-            yield from (joined[start : start + size] for start in range(0, whole, size))
-            waiting, length = [joined[whole:]], length - whole
-    if length:
-        yield np.concatenate(waiting)
-
-
-def _from_column(column: Any) -> np.ndarray[Any, Any]:
-    try:
-        array = column.to_numpy()
-    except (TypeError, ValueError):  # arrow asks before it copies
-        array = column.to_numpy(zero_copy_only=False)
-    return np.asarray(array)
-
-
-def _from_items(items: list[Any]) -> np.ndarray[Any, Any]:
-    for position, item in enumerate(items):
-        if item is None or type(item).__name__ in _MISSING or (isinstance(item, float) and item != item):
-            raise InvalidInputError(
-                f"value {item!r} at position {position} is missing: drop missing values or give them a label"
-            )
-        if not isinstance(item, (str, bool, int, float, np.generic)):
-            raise InvalidInputError(
-                f"value {item!r} at position {position} is a {type(item).__name__}: give labels or indices"
-            )
-        if isinstance(item, str) and "\0" in item:
-            raise OutOfDomainError(f"value {item!r} at position {position} holds a NUL, which no label does")
-    kinds = {str if isinstance(item, (str, np.str_)) else float for item in items}
-    if len(kinds) > 1:
-        raise InvalidInputError("values mix text and numbers: give labels or indices, not both")
-    return np.array(items)
 
 
 def _whole_numbers(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.domains.interval import GRID
-from ldpkit.core.domains.reals import NARROWEST, WIDEST, RealDomain, as_numbers, check_end, refuse_infinite
+from ldpkit.core.domains.interval import (
+    GRID,
+    NARROWEST,
+    WIDEST,
+    RealDomain,
+    as_numbers,
+    check_end,
+    refuse_infinite,
+)
 from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
 
 if TYPE_CHECKING:
@@ -29,7 +36,17 @@ _TURNS = 1 << 20  # so far from the circle, a floating-point number still knows 
 
 
 class WrappedWarning(UserWarning):
-    """Values outside a turn of a circle were wrapped around it, as the user asked."""
+    """Values outside a turn of a circle were wrapped around it, as the user asked.
+
+    Examples
+    --------
+    >>> import warnings, ldpkit
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = ldpkit.CircularOGPM(360, epsilon=1).privatize([350.0, 370.0], wrap=True)
+    >>> told[0].category is ldpkit.WrappedWarning
+    True
+    """
 
 
 class CircleDomain(RealDomain):
@@ -56,9 +73,7 @@ class CircleDomain(RealDomain):
 remove it, or give wrap=True to take it round the circle
     """
 
-    __slots__ = ("_low", "_period")
-    _low: float
-    _period: float
+    __slots__ = ()
     remedy = "remove it, or give wrap=True to take it round the circle"
 
     def __init__(self, period: float, low: float = 0.0) -> None:
@@ -75,28 +90,12 @@ remove it, or give wrap=True to take it round the circle
                 f"a period of {period!r} is too short for a turn that begins at {low!r}: "
                 "subtract a constant from the values"
             )
-        object.__setattr__(self, "_low", start)
-        object.__setattr__(self, "_period", turn)
-
-    @property
-    def low(self) -> float:
-        """Where the turn begins."""
-        return self._low
-
-    @property
-    def high(self) -> float:
-        """Where the turn ends, at the point where it begins."""
-        return self._low + self._period
+        self._settle(start, start + turn, turn)
 
     @property
     def period(self) -> float:
         """What one turn measures."""
-        return self._period
-
-    @property
-    def width(self) -> float:
-        """The period, by the name that intervals have for it."""
-        return self._period
+        return self.width
 
     def wrap(self, values: Values) -> tuple[Floats, int]:
         """Return finite numbers taken round the circle into the turn, and how many lay outside.
@@ -107,20 +106,20 @@ remove it, or give wrap=True to take it round the circle
         (array([ 170.,   30., -180.]), 2)
         """
         numbers = as_numbers(values)
-        near = np.abs(numbers - self._low) <= _TURNS * self._period
+        near = np.abs(numbers - self.low) <= _TURNS * self.period
         if not near.all():
             position = int(np.argmin(near))
             if not math.isfinite(numbers[position]):
                 refuse_infinite(numbers, position)
             value = numbers[position].item()
-            why = f"is more than {_TURNS} turns from {self._low:g}, too far to know its place: remove it"
+            why = f"is more than {_TURNS} turns from {self.low:g}, too far to know its place: remove it"
             raise OutOfDomainError(
                 f"value {value!r} at position {position} {why}", position, f"value {value!r} {why}"
             )
-        outside = (numbers < self._low) | (numbers > self.high)
+        outside = (numbers < self.low) | (numbers > self.high)
         moved = int(outside.sum())
         if moved:
-            inside = self._low + np.mod(numbers - self._low, self._period)
+            inside = self.low + np.mod(numbers - self.low, self.period)
             numbers = np.where(outside, np.minimum(inside, self.high), numbers)
         return numbers, moved
 
@@ -166,11 +165,11 @@ remove it, or give wrap=True to take it round the circle
 
     def decode(self, places: Indices | Counts | Sequence[int], *, steps: int = GRID) -> Floats:
         """Return the numbers that places stand for."""
-        return self._low + self._period * (np.asarray(places, np.float64) / steps)
+        return self.low + self.period * (np.asarray(places, np.float64) / steps)
 
     def difference(self, end: Any, start: Any) -> Any:
         """Return how far it is from `start` to `end` the shorter way, negative if that is backwards."""
-        away = np.mod(np.asarray(end, float) - start + self._period / 2, self._period) - self._period / 2
+        away = np.mod(np.asarray(end, float) - start + self.period / 2, self.period) - self.period / 2
         return away if away.ndim else float(away)
 
     def distance(self, one: Any, other: Any) -> Any:
@@ -179,16 +178,16 @@ remove it, or give wrap=True to take it round the circle
 
     def radians(self, values: Any) -> Any:
         """Return the angle of values in radians, 0 where the turn begins."""
-        return (np.asarray(values, float) - self._low) * (2 * math.pi / self._period)
+        return (np.asarray(values, float) - self.low) * (2 * math.pi / self.period)
 
     def from_radians(self, angle: float) -> float:
         """Return the value at an angle in radians, within the turn."""
         turn = (angle / (2 * math.pi)) % 1.0
-        return self._low + self._period * (turn if turn < 1 else 0.0)  # a tiny negative angle rounds to 1
+        return self.low + self.period * (turn if turn < 1 else 0.0)  # a tiny negative angle rounds to 1
 
     def to_json(self) -> dict[str, float]:
         """Return the JSON form: the period and where the turn begins."""
-        return {"period": self._period, "low": self._low}
+        return {"period": self.period, "low": self.low}
 
     @classmethod
     def from_json(cls, form: Any) -> Self:
@@ -202,24 +201,22 @@ remove it, or give wrap=True to take it round the circle
     @property
     def short(self) -> str:
         """The domain in the `repr` of a mechanism: the period, if the turn begins at 0."""
-        return f"{self._period:g}" if self._low == 0 else repr(self)
+        return f"{self.period:g}" if self.low == 0 else repr(self)
 
     def examples(self, most: int, source: RandomSource) -> list[float]:
         """Return numbers to try: the quarters of the turn and some at random."""
         inner = np.sort(source.generator().random(most // 4))
-        return [
-            float(self._low + share * self._period) for share in np.unique([0.0, 0.25, 0.5, 0.75, *inner])
-        ]
+        return [float(self.low + share * self.period) for share in np.unique([0.0, 0.25, 0.5, 0.75, *inner])]
 
     def __str__(self) -> str:
-        return f"the turn from {self._low:.15g} to {self.high:.15g}"
+        return f"the turn from {self.low:.15g} to {self.high:.15g}"
 
     def __repr__(self) -> str:
-        start = f", low={self._low:.15g}" if self._low else ""
-        return f"CircleDomain({self._period:.15g}{start})"
+        start = f", low={self.low:.15g}" if self.low else ""
+        return f"CircleDomain({self.period:.15g}{start})"
 
     def __reduce__(self) -> Any:
-        return CircleDomain, (self._period, self._low)
+        return CircleDomain, (self.period, self.low)
 
 
 CircleLike: TypeAlias = "CircleDomain | float"

@@ -1,4 +1,4 @@
-"""Interval domains: numbers between two public ends, and the integer grid they stand on.
+"""Numbers on their way into a domain, and intervals: two public ends, and the integer grid between them.
 
 A number is moved to the nearest of `steps` + 1 evenly spaced points before any
 randomness is drawn; all that follows is done in integers. Everything that does not
@@ -11,25 +11,152 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.domains.reals import NARROWEST, WIDEST, RealDomain, as_numbers, check_end, refuse_infinite
-from ldpkit.core.errors import InvalidParameterError, OutOfDomainError
+from ldpkit.core.domains.base import Domain
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.parameters import as_array
 
 if TYPE_CHECKING:
     from ldpkit.core.random import RandomSource
     from ldpkit.core.typing import Counts, Floats, Indices, Values
 
-__all__ = ["GRID", "ClippedWarning", "IntervalDomain", "IntervalLike", "as_interval"]
+__all__ = [
+    "GRID",
+    "NARROWEST",
+    "WIDEST",
+    "ClippedWarning",
+    "IntervalDomain",
+    "IntervalLike",
+    "RealDomain",
+    "as_interval",
+    "as_numbers",
+    "check_end",
+    "refuse_infinite",
+]
 
 GRID = 1 << 20
 """The steps between low and high on which values stand: a value moves by less than a millionth."""
 
 
+# So that squares of the width, and with them variances, neither overflow nor vanish.
+NARROWEST, WIDEST = 1e-60, 1e60
+_CHUNK = 1 << 16  # values placed at a time, so that the arrays in between stay in the cache
+
+
+def check_end(end: float, name: str) -> float:
+    """Return an end of an interval, or another number that describes a domain, or refuse it."""
+    if isinstance(end, (bool, np.bool_)) or not isinstance(end, (int, float, np.number)):
+        raise InvalidParameterError(f"{name} must be a number, got {end!r}")
+    try:
+        number = float(end)
+    except (OverflowError, TypeError):
+        number = math.inf
+    if not math.isfinite(number):
+        raise InvalidParameterError(f"{name} must be finite, got {end!r}")
+    return number + 0.0  # a negative zero becomes zero
+
+
+def as_numbers(values: Values) -> Floats:
+    """Return values as floating-point numbers, some of which may not be finite, or refuse them."""
+    array = as_array(values)
+    if array.size == 0:
+        raise InvalidInputError("there are no values: give at least one")
+    if array.dtype.kind in "US":
+        raise OutOfDomainError(
+            f"value {array[0].item()!r} at position 0 is text: an interval has numbers only"
+        )
+    try:
+        return array.astype(np.float64, copy=False)
+    except (OverflowError, TypeError, ValueError):
+        raise OutOfDomainError("a value is too large for a floating-point number: remove it") from None
+
+
+def refuse_infinite(numbers: Floats, position: int) -> None:
+    """Refuse the number at a position, which is not finite."""
+    value = numbers[position].item()
+    remedy = "drop missing values" if math.isnan(value) else "remove it"
+    raise OutOfDomainError(f"value {value!r} at position {position} is not a finite number: {remedy}")
+
+
+class RealDomain(Domain):
+    """Numbers from a low end to a high one: an interval, or a turn of a circle.
+
+    A number is moved to the nearest of evenly spaced points before any randomness is drawn.
+    """
+
+    __slots__ = ("high", "low", "width")
+    low: float
+    """The lower end, or where the turn begins."""
+    high: float
+    """The upper end, or where the turn ends."""
+    width: float
+    """The distance between the ends, or what one turn measures."""
+    described: ClassVar[str] = ""
+    """What stands before the domain in a refusal."""
+    remedy: ClassVar[str]
+    """What to do with a number outside."""
+
+    def _settle(self, low: float, high: float, width: float) -> None:
+        """Store the ends and how far they are apart."""
+        for name, number in (("low", low), ("high", high), ("width", width)):
+            object.__setattr__(self, name, number)
+
+    @property
+    def size(self) -> None:
+        """None: numbers are not counted."""
+        return None
+
+    def values(self, places: Any) -> Any:
+        """Return the numbers themselves."""
+        return places
+
+    def check(self, values: Values) -> Floats:
+        """Return numbers of the domain as an array, or refuse them."""
+        numbers = as_numbers(values)
+        if not (numbers.min() >= self.low and numbers.max() <= self.high):  # not a number is neither
+            position = int(np.argmin((numbers >= self.low) & (numbers <= self.high)))
+            if not math.isfinite(numbers[position]):
+                refuse_infinite(numbers, position)
+            raise OutOfDomainError(
+                f"value {numbers[position].item()!r} at position {position} is not in "
+                f"{self.described}{self}: {self.remedy}"
+            )
+        return numbers
+
+    def _nearest(self, numbers: Floats, steps: int) -> Indices:
+        """Return the nearest of evenly spaced points, in new memory; not yet checked to lie within them."""
+        places = np.empty(len(numbers), np.int32)  # signed: vectors convert faster
+        with np.errstate(invalid="ignore"):
+            for start in range(0, len(numbers), _CHUNK):
+                scaled = numbers[start : start + _CHUNK] - self.low
+                scaled *= steps / self.width
+                places[start : start + _CHUNK] = np.rint(scaled, out=scaled)
+        return places.view(np.uint32)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return bool(self.to_json() == other.to_json())
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.low, self.high))
+
+
 class ClippedWarning(UserWarning):
-    """Values outside an interval were moved to its ends, as the user asked."""
+    """Values outside an interval were moved to its ends, as the user asked.
+
+    Examples
+    --------
+    >>> import warnings, ldpkit
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = ldpkit.PM((0, 10), epsilon=1).privatize([3.0, 12.0], clip=True)
+    >>> told[0].category is ldpkit.ClippedWarning
+    True
+    """
 
 
 class IntervalDomain(RealDomain):
@@ -55,9 +182,7 @@ class IntervalDomain(RealDomain):
 remove it, widen the interval, or give clip=True to move such values to the nearest end
     """
 
-    __slots__ = ("_high", "_low")
-    _low: float
-    _high: float
+    __slots__ = ()
     described = "the interval "
     remedy = "remove it, widen the interval, or give clip=True to move such values to the nearest end"
 
@@ -76,23 +201,7 @@ remove it, widen the interval, or give clip=True to move such values to the near
                 f"the interval from {low!r} to {high!r} is too narrow for its distance from zero: "
                 "subtract a constant from the values"
             )
-        object.__setattr__(self, "_low", ends[0])
-        object.__setattr__(self, "_high", ends[1])
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-        return self._low
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
-        return self._high
-
-    @property
-    def width(self) -> float:
-        """The distance between the ends."""
-        return self._high - self._low
+        self._settle(ends[0], ends[1], width)
 
     def clip(self, values: Values) -> tuple[Floats, int]:
         """Return finite numbers moved into the interval, and how many had to be moved.
@@ -106,8 +215,8 @@ remove it, widen the interval, or give clip=True to move such values to the near
         finite = np.isfinite(numbers)
         if not finite.all():
             refuse_infinite(numbers, int(np.argmin(finite)))
-        outside = int(((numbers < self._low) | (numbers > self._high)).sum())
-        return (np.clip(numbers, self._low, self._high) if outside else numbers), outside
+        outside = int(((numbers < self.low) | (numbers > self.high)).sum())
+        return (np.clip(numbers, self.low, self.high) if outside else numbers), outside
 
     def take(self, values: Values, *, clip: bool = False) -> Floats:
         """Return numbers of the interval, clipped with a warning if asked for, else checked."""
@@ -153,11 +262,11 @@ remove it, widen the interval, or give clip=True to move such values to the near
     def decode(self, places: Indices | Counts | Sequence[int], *, steps: int = GRID) -> Floats:
         """Return the numbers that places on the grid stand for; exact at both ends."""
         share = np.asarray(places, np.float64) / steps
-        return self._low * (1 - share) + self._high * share
+        return self.low * (1 - share) + self.high * share
 
     def to_json(self) -> list[float]:
         """Return the JSON form: the two ends."""
-        return [self._low, self._high]
+        return [self.low, self.high]
 
     @classmethod
     def from_json(cls, form: Any) -> Self:
@@ -171,22 +280,22 @@ remove it, widen the interval, or give clip=True to move such values to the near
     @property
     def short(self) -> str:
         """The domain in the `repr` of a mechanism."""
-        return f"({self._low:g}, {self._high:g})"
+        return f"({self.low:g}, {self.high:g})"
 
     def examples(self, most: int, source: RandomSource) -> list[float]:
         """Return numbers to try: both ends, the quarters between them and some at random."""
         inner = np.sort(source.generator().random(most // 4))
         shares = np.unique([0.0, 0.25, 0.5, 0.75, 1.0, *inner])
-        return [float(self._low + share * self.width) for share in shares]
+        return [float(self.low + share * self.width) for share in shares]
 
     def __str__(self) -> str:
-        return f"[{self._low:.15g}, {self._high:.15g}]"
+        return f"[{self.low:.15g}, {self.high:.15g}]"
 
     def __repr__(self) -> str:
-        return f"IntervalDomain({self._low:.15g}, {self._high:.15g})"
+        return f"IntervalDomain({self.low:.15g}, {self.high:.15g})"
 
     def __reduce__(self) -> Any:
-        return IntervalDomain, (self._low, self._high)
+        return IntervalDomain, (self.low, self.high)
 
 
 IntervalLike: TypeAlias = "IntervalDomain | Sequence[float]"

@@ -19,7 +19,7 @@ from ldpkit.core.domains.globe import Globe
 from ldpkit.core.domains.interval import ClippedWarning
 from ldpkit.core.domains.locations import Locations, as_points
 from ldpkit.core.domains.polygons import Polygon
-from ldpkit.core.domains.projection import Projection
+from ldpkit.core.domains.projection import ROUNDED, Projection, check_degrees, flat_box
 from ldpkit.core.domains.region import PlaneRegion, Point
 from ldpkit.core.domains.regions import Disc, Parallelogram, Rectangle
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Locations", "PlaneDomain", "PlaneLike", "as_plane", "as_points"]
 
 _MOST_PLACES = 4096
-_ROUNDED = 1e-8  # of the size of a region: half a millimetre in a city
-_WIDEST_BOX = 180.0  # degrees of longitude: half of the globe can be seen at once
-_EDGE_POINTS = 64  # along each edge of a box of degrees, to find what it spans on the map
 
 
 class PlaneDomain(Domain):
@@ -149,31 +146,14 @@ class PlaneDomain(Domain):
         >>> [round(float(side) / 1000) for side in np.diag(chicago.region.matrix)]
         [33, 44]
         """
-        _refuse_no_box(west, south, east, north)
-        box = Rectangle((west, south), (east, north))
-        chart = Projection.around((box.low[0] + box.high[0]) / 2, (box.low[1] + box.high[1]) / 2, projection)
-        along = np.linspace(0, 1, _EDGE_POINTS + 1)
-        shares = np.concatenate(
-            [np.stack([along, np.full_like(along, end)], axis=1) for end in (0.0, 1.0)]
-            + [np.stack([np.full_like(along, end), along], axis=1) for end in (0.0, 1.0)]
-        )
-        metres = chart.forward(box.from_shares(shares))
-        low, high = metres.min(axis=0), metres.max(axis=0)
-        corners = np.array([low, high, (low[0], high[1]), (high[0], low[1])])
-        with np.errstate(invalid="ignore"):
-            off = np.abs(chart.forward(chart.inverse(corners)) - corners).max()
-            if not off <= _ROUNDED * float(np.hypot(*(high - low))):
-                raise InvalidParameterError(
-                    f"the box from ({west:g}, {south:g}) to ({east:g}, {north:g}) is too large for a flat "
-                    "map, whose corners would lie off the globe: take a smaller box, or PlaneDomain.globe"
-                )
-        return cls(Rectangle(low.tolist(), high.tolist()), chart)
+        box, chart = flat_box(west, south, east, north, projection)
+        return cls(box, chart)
 
     @classmethod
     def outline_in_degrees(cls, outline: Any, *, projection: str = "local") -> Self:
         """Return the plane of a polygon whose corners are longitudes and latitudes."""
         drawn = Polygon(outline)
-        _refuse_no_degrees(drawn.corners)
+        check_degrees(drawn.corners)
         chart = Projection.around(*drawn.centre, projection)
         return cls(Polygon(chart.forward(drawn.corners).tolist()), chart)
 
@@ -230,7 +210,7 @@ class PlaneDomain(Domain):
         """Take points that only the rounding of a projection has moved across an edge as lying on it."""
         if unsure.any():
             near = self.region.project(points[unsure])
-            is_on_edge = np.hypot(*(near - points[unsure]).T) <= _ROUNDED * self.region.size
+            is_on_edge = np.hypot(*(near - points[unsure]).T) <= ROUNDED * self.region.size
             rows = np.flatnonzero(unsure)[is_on_edge]
             points[rows], inside[rows] = near[is_on_edge], True
 
@@ -367,33 +347,6 @@ def as_plane(domain: PlaneLike) -> PlaneDomain:
             f"got {str(domain)[:50]!r}"
         ) from None
     return PlaneDomain.rectangle(low, high)
-
-
-def _refuse_no_box(west: float, south: float, east: float, north: float) -> None:
-    corners = np.array([(west, south), (east, north)], float)
-    if np.isfinite(corners).all():  # else the rectangle refuses
-        _refuse_no_degrees(corners)
-        if west > east:
-            raise InvalidParameterError(
-                f"west is {west:g} and east is {east:g}: a box across the antimeridian has no flat map here; "
-                "take PlaneDomain.globe, or swap them if that was not meant"
-            )
-        if east - west > _WIDEST_BOX:
-            raise InvalidParameterError(
-                f"a box of {east - west:g} degrees of longitude is too wide for a flat map: take at most "
-                f"{_WIDEST_BOX:g}, or PlaneDomain.globe"
-            )
-
-
-def _refuse_no_degrees(corners: Floats) -> None:
-    for longitude, latitude in corners.tolist():
-        if not (-180 <= longitude <= 180 and -90 <= latitude <= 90):
-            is_swapped = np.abs(corners[:, 0]).max() <= 90 and np.abs(corners[:, 1]).max() <= 180
-            hint = ": they are swapped, longitude comes first" if is_swapped else ""
-            raise InvalidParameterError(
-                f"degrees are longitudes of -180 to 180 and latitudes of -90 to 90, got ({longitude:g}, "
-                f"{latitude:g}){hint}"
-            )
 
 
 def _written(point: Any) -> str:

@@ -12,19 +12,26 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.reals import check_end
-from ldpkit.core.errors import FrozenError, InvalidParameterError, MissingDependencyError
+from ldpkit.core.domains.interval import check_end
+from ldpkit.core.domains.regions import Rectangle
+from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.frozen import Frozen
 from ldpkit.core.parameters import check_whole
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
 
-__all__ = ["Projection"]
+__all__ = ["ROUNDED", "Projection", "check_degrees", "flat_box"]
 
+ROUNDED = 1e-8
+"""What a projection may move a point by, of the size of a region: half a millimetre in a city."""
+
+_WIDEST_BOX = 180.0  # degrees of longitude: half of the globe can be seen at once
+_EDGE_POINTS = 64  # along each edge of a box of degrees, to find what it spans on the map
 _FARTHEST = 80.0  # degrees of latitude, where both projections are still good
 
 
-class Projection:
+class Projection(Frozen):
     """How degrees become metres.
 
     `Projection.local(longitude, latitude)` has true distances from that point and is right
@@ -38,13 +45,11 @@ class Projection:
     {'name': 'utm', 'zone': 54, 'south': False}
     """
 
+    frozen = "a projection does not change: make a new one"
     _form: dict[str, Any]
 
     def __init__(self, form: dict[str, Any]) -> None:
         self.__dict__.update(_form=form)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a projection does not change: make a new one instead of setting {name}")
 
     @classmethod
     def local(cls, longitude: float, latitude: float) -> Self:
@@ -144,3 +149,60 @@ def _swapped(longitude: float, latitude: float) -> str:
     """Return a hint where the two numbers only make sense the other way round."""
     is_swapped = abs(latitude) > 90 and abs(longitude) <= 90 and abs(latitude) <= 180
     return ": they are swapped, longitude comes first" if is_swapped else ""
+
+
+def flat_box(west: float, south: float, east: float, north: float, name: str) -> tuple[Rectangle, Projection]:
+    """Return the smallest rectangle of the map that holds a box of degrees, and the map around its middle.
+
+    Examples
+    --------
+    >>> box, chart = flat_box(-87.9, 41.6, -87.5, 42.0, "local")
+    >>> [round(float(side) / 1000) for side in np.diag(box.matrix)], chart
+    ([33, 44], Projection.local(-87.7, 41.8))
+    """
+    _check_box(west, south, east, north)
+    box = Rectangle((west, south), (east, north))
+    chart = Projection.around((box.low[0] + box.high[0]) / 2, (box.low[1] + box.high[1]) / 2, name)
+    along = np.linspace(0, 1, _EDGE_POINTS + 1)
+    sides = [np.stack([along, np.full_like(along, end)], axis=1) for end in (0.0, 1.0)]
+    shares = np.concatenate([*sides, *(side[:, ::-1] for side in sides)])
+    metres = chart.forward(box.from_shares(shares))
+    low, high = metres.min(axis=0), metres.max(axis=0)
+    corners = np.array([low, high, (low[0], high[1]), (high[0], low[1])])
+    with np.errstate(invalid="ignore"):
+        off = np.abs(chart.forward(chart.inverse(corners)) - corners).max()
+        if not off <= ROUNDED * float(np.hypot(*(high - low))):
+            raise InvalidParameterError(
+                f"the box from ({west:g}, {south:g}) to ({east:g}, {north:g}) is too large for a flat "
+                "map, whose corners would lie off the globe: take a smaller box, or PlaneDomain.globe"
+            )
+    return Rectangle(low.tolist(), high.tolist()), chart
+
+
+def _check_box(west: float, south: float, east: float, north: float) -> None:
+    """Refuse a box of degrees that no flat map can show."""
+    corners = np.array([(west, south), (east, north)], float)
+    if np.isfinite(corners).all():  # else the rectangle refuses
+        check_degrees(corners)
+        if west > east:
+            raise InvalidParameterError(
+                f"west is {west:g} and east is {east:g}: a box across the antimeridian has no flat map here; "
+                "take PlaneDomain.globe, or swap them if that was not meant"
+            )
+        if east - west > _WIDEST_BOX:
+            raise InvalidParameterError(
+                f"a box of {east - west:g} degrees of longitude is too wide for a flat map: take at most "
+                f"{_WIDEST_BOX:g}, or PlaneDomain.globe"
+            )
+
+
+def check_degrees(corners: Floats) -> None:
+    """Refuse corners that are not longitudes and latitudes."""
+    for longitude, latitude in corners.tolist():
+        if not (-180 <= longitude <= 180 and -90 <= latitude <= 90):
+            is_swapped = np.abs(corners[:, 0]).max() <= 90 and np.abs(corners[:, 1]).max() <= 180
+            hint = ": they are swapped, longitude comes first" if is_swapped else ""
+            raise InvalidParameterError(
+                f"degrees are longitudes of -180 to 180 and latitudes of -90 to 90, got ({longitude:g}, "
+                f"{latitude:g}){hint}"
+            )

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.reals import NARROWEST, WIDEST, check_end
-from ldpkit.core.errors import FrozenError, InvalidParameterError
+from ldpkit.core.domains.interval import NARROWEST, WIDEST, check_end
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.frozen import Frozen
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
@@ -48,12 +49,13 @@ def as_pair(point: Any, name: str) -> tuple[float, float]:
     return check_end(first, name), check_end(second, name)
 
 
-class PlaneRegion(abc.ABC):
+class PlaneRegion(Frozen, abc.ABC):
     """A bounded part of the plane, frozen.
 
     A new one gives its frame, `contains`, `project`, `reach` and `nodes`, and its JSON form.
     """
 
+    frozen = "a region does not change: make a new one"
     shape: ClassVar[str]
     """Its name in the JSON form."""
     fills_frame: ClassVar[bool] = True
@@ -79,9 +81,6 @@ class PlaneRegion(abc.ABC):
                     f"a region from {start!r} to {end!r} is too narrow for its distance from zero: "
                     "subtract a constant from the coordinates"
                 )
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"a region does not change: make a new one instead of setting {name}")
 
     @property
     @abc.abstractmethod

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.reals import check_end
+from ldpkit.core.domains.interval import check_end
 from ldpkit.core.domains.region import RELATIVE, Convex, PlaneRegion, Point, as_pair
 from ldpkit.core.errors import InvalidParameterError
 

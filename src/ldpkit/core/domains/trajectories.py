@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import as_array
 from ldpkit.core.domains.plane import Locations, as_points
-from ldpkit.core.errors import FrozenError, InvalidInputError, OutOfDomainError
+from ldpkit.core.errors import InvalidInputError, OutOfDomainError
+from ldpkit.core.frozen import Frozen
+from ldpkit.core.parameters import as_array
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats
@@ -21,7 +22,7 @@ Identifier: TypeAlias = str | int
 """What a trajectory is called."""
 
 
-class Trajectories:
+class Trajectories(Frozen):
     """Points of several trajectories, all in one array.
 
     Parameters
@@ -47,6 +48,7 @@ class Trajectories:
     """
 
     __slots__ = ("ids", "offsets", "points", "times")
+    frozen = "trajectories do not change: make new ones"
     points: Floats
     offsets: Counts
     ids: tuple[Identifier, ...]
@@ -204,12 +206,6 @@ class Trajectories:
 
     def _points_of(self, position: int) -> Floats:
         return self.points[self.offsets[position] : self.offsets[position + 1]]
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenError(f"trajectories do not change: make new ones instead of setting {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenError(f"trajectories do not change: {name} cannot be removed")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trajectories):

@@ -21,9 +21,9 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.loglikelihood import Surrogate
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import Noise, made_by, reported
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise, reported
 from ldpkit.estimation.intervals import CountRegion
-from ldpkit.mechanisms.tally import ESTIMATORS, FrequencyTally, Tally
+from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 __all__ = ["ibu", "ibu_limit", "update"]
 
@@ -160,7 +160,7 @@ def _estimate(
         stderr=errors.stderr,
         n=tally.n,
         domain=oracle.domain,
-        made_by=made_by(oracle, method),
+        made_by=oracle.read_by(method),
         raw=made.frequencies,
         unbiased=oracle.unbiased(tally.counts, tally.n),
         noise=Noise.of(oracle, tally.n),

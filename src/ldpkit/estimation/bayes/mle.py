@@ -16,10 +16,10 @@ from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_
 from ldpkit.estimation.bayes.loglikelihood import Likelihood
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.from_reports import Noise, made_by
+from ldpkit.estimation.from_reports import ESTIMATORS, Noise
 from ldpkit.estimation.homogeneity import one_population
 from ldpkit.estimation.intervals import CountRegion
-from ldpkit.mechanisms.tally import ESTIMATORS, Tally
+from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["from_tally", "maximise", "maximum_likelihood"]
 
@@ -162,5 +162,5 @@ def _unbiased(evidence: AnyEvidence) -> Floats:
 def _describe(evidence: AnyEvidence) -> dict[str, Any]:
     oracles = evidence.oracles
     if len(oracles) == 1:
-        return made_by(oracles[0], "mle")
+        return oracles[0].read_by("mle")
     return {"mechanism": " + ".join(repr(oracle) for oracle in oracles), "method": "mle"}

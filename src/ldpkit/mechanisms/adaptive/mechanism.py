@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -113,10 +112,6 @@ class AAA(TableMechanism):
     @property
     def output_steps(self) -> int:
         return self.table.bins
-
-    @property
-    def line(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(1)
 
     def variance(self, x: Any) -> Any:
         """Return the variance of a report: that of the two rows, and that of rounding to them."""

@@ -182,7 +182,7 @@ class SHE(FrequencyOracle):
     def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
         from ldpkit.mechanisms.kernels.lookup import draw
 
-        base, _ = self.report_dtype.subdtype or (self.report_dtype, ())
+        base, _ = self._layout
         reports = np.empty((len(indices), self.size), base)
         draw(source.words(reports.size), *self._table, reports.reshape(-1))
         reports -= base.type(self.law.reach)

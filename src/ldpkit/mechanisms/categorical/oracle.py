@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Self, overload
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import CategoricalDomain, as_domain, regrouped
+from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD
 from ldpkit.core.parameters import check_counts, check_epsilon, check_whole, exact_sum
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, resolve, streams
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.report_law import JointLaw, ReportLaw
@@ -47,6 +47,16 @@ class FrequencyOracle(Mechanism):
     "likelihood". One whose reports do not
     support values does not declare the capability "pure", and gives `unbiased`, `_report_variance`,
     `report_law`, `count_range` and `_sample_supports` instead of `support_probabilities`.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> oracle = ldpkit.OUE(["walk", "bus", "car"], epsilon=1.0)
+    >>> isinstance(oracle, FrequencyOracle)
+    True
+    >>> reports = oracle.privatize(["bus", "car", "bus"], rng=ldpkit.random.seeded(1))
+    >>> oracle.tally(reports).n
+    3
     """
 
     kind = "frequency"
@@ -199,7 +209,7 @@ class FrequencyOracle(Mechanism):
             Reports, along the first axis in the order of the values.
         """
         indices, source = self.domain.encode(values), resolve(rng)
-        base, shape = self.report_dtype.subdtype or (self.report_dtype, ())
+        base, shape = self._layout
         reports = np.empty((len(indices), *shape), base)
         start = 0
         for chunk, stream in self.chunks(indices, source):
@@ -221,8 +231,8 @@ class FrequencyOracle(Mechanism):
         `privatize` for all pieces together, and memory is that of a chunk.
         """
         source, indices = resolve(rng), (self.domain.encode(piece) for piece in pieces)
-        for chunk in regrouped(indices, self.chunk_size):
-            yield self._randomise(chunk, source.spawn(1)[0])
+        for chunk, stream in streams(indices, self.chunk_size, source):
+            yield self._randomise(chunk, stream)
 
     @cached_property
     def chunk_size(self) -> int:

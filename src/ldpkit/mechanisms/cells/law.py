@@ -7,6 +7,7 @@ function, moments and the audit all read the same integers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -135,6 +136,22 @@ class Law:
         edges = _points(self.edges, placement)
         middle = (edges[1:] + edges[:-1]) / 2
         return float(self.masses @ middle + self.atom_masses @ atoms)
+
+    def exact_mean(self, placement: Placement, atoms: Sequence[Fraction]) -> Fraction:
+        """Return the mean exactly, where there are few pieces.
+
+        Examples
+        --------
+        >>> law = Law(np.array([0, 2, 3]), np.array([1, 4], object), 6)
+        >>> law.exact_mean((Fraction(0), Fraction(1)), ()), law.mean((Fraction(0), Fraction(1)), np.zeros(0))
+        (Fraction(2, 1), 2.0)
+        """
+        origin, step = placement
+        edges = [int(edge) for edge in self.edges]
+        pieces = zip(self.weights, edges, edges[1:], strict=False)
+        middles = sum(int(weight) * (stop - start) * (start + stop) for weight, start, stop in pieces)
+        points = sum(weight * point for weight, point in zip(self.atoms, atoms, strict=True))
+        return (origin * int(self._sums[-1]) + step * middles / 2 + points) / self.total
 
     def moment(self, power: float, centre: float, placement: Placement, atoms: Floats) -> float:
         """Return the mean of |y - centre|**power, the mass of a cell being spread evenly over it."""

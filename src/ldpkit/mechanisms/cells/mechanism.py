@@ -17,12 +17,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import regrouped
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.interval import GRID, IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole, exact_sum
-from ldpkit.core.random import RandomSource
+from ldpkit.core.random import RandomSource, streams
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.cells.law import Law, Placement
@@ -124,8 +123,8 @@ class CellMechanism(Mechanism):
 
     def _stream(self, pieces: Iterable[Indices], source: RandomSource) -> Iterator[Reports]:
         """Yield the reports of places that come piece by piece, as if they had come together."""
-        for chunk in regrouped(pieces, self.chunk_size):
-            yield self._randomise(chunk, source.spawn(1)[0])
+        for chunk, stream in streams(pieces, self.chunk_size, source):
+            yield self._randomise(chunk, stream)
 
     @property
     def chunk_size(self) -> int:

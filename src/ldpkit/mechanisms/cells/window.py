@@ -194,6 +194,10 @@ class Windowed(CellMechanism):
         """The sampler's integers."""
         return Window(self.grid, self.width_ratio, self.epsilon, stand=self.stand)
 
+    @property
+    def cells(self) -> int:
+        return self.window.cells
+
     def law(self, place: int) -> Law:
         return self.window.law(place)
 

@@ -40,6 +40,13 @@ class CircularMechanism(CellMechanism):
     grid : int
         The points of the input grid, a power of two. The default is right for every use;
         a small grid lets an audit list the whole channel.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("circular_ogpm", 24, epsilon=2.0)
+    >>> isinstance(mechanism, CircularMechanism), round(float(mechanism.error(23.5)), 3)
+    (True, 3.227)
     """
 
     kind = "circular"

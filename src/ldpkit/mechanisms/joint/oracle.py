@@ -244,19 +244,12 @@ class PairedOracle(FrequencyOracle):
                 "fixed pairs are known to whoever made them: give an epsilon towards anyone"
             )
         alone = np.setdiff1d(np.arange(len(indices), dtype=np.uint32), order)
-        reports = np.empty((len(indices), *self._shape), self._base)
+        base, shape = self._layout
+        reports = np.empty((len(indices), *shape), base)
         reports[order] = self._respond(indices[order], source)
         # Whoever has no partner is paired with a copy of theirs that nobody hears of.
         reports[alone] = self._respond(np.repeat(indices[alone], 2), source)[::2]
         return reports
-
-    @cached_property
-    def _base(self) -> np.dtype[Any]:
-        return (self.report_dtype.subdtype or (self.report_dtype, ()))[0]
-
-    @cached_property
-    def _shape(self) -> tuple[int, ...]:
-        return (self.report_dtype.subdtype or (self.report_dtype, ()))[1]
 
     def _check_people(self, n: int) -> None:
         """Refuse a population in which the stated adversary could learn a value for certain."""
@@ -274,7 +267,8 @@ class PairedOracle(FrequencyOracle):
     def _randomise(self, indices: Indices, source: RandomSource) -> Reports:
         self._check_people(len(indices))
         order = random_order(len(indices), source)
-        reports = np.empty((len(indices), *self._shape), self._base)
+        base, shape = self._layout
+        reports = np.empty((len(indices), *shape), base)
         reports[order] = self._respond(indices[order], source)
         return reports
 

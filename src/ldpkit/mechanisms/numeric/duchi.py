@@ -111,10 +111,6 @@ class Duchi(NumericMechanism):
     def atom_points(self) -> tuple[Fraction, ...]:
         return self.coin.points
 
-    @property
-    def line(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(1)
-
     def law(self, place: int) -> Law:
         nothing = np.zeros(0, object)
         return Law(np.zeros(1, np.int64), nothing, self.coin.total, self.coin.weights(place))
@@ -161,8 +157,3 @@ class CompressedDuchi(Duchi):
     def atom_points(self) -> tuple[Fraction, ...]:
         low = Fraction(self.coin.base, self.coin.total)
         return low, 1 - low
-
-    @property
-    def line(self) -> tuple[Fraction, Fraction]:
-        low, high = self.atom_points
-        return low + (high - low) * low, (high - low) ** 2

@@ -79,10 +79,6 @@ class HM(NumericMechanism):
     def atom_points(self) -> tuple[Fraction, ...]:
         return self.coin.points
 
-    @property
-    def line(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(1)
-
     def law(self, place: int) -> Law:
         sides = self.coin.weights(place)
         if self.window is None:

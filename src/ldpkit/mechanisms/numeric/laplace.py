@@ -87,9 +87,5 @@ class TruncatedLaplace(NoiseMechanism):
     def reach(self) -> int:
         return 0
 
-    @property
-    def line(self) -> None:
-        return None
-
     def exact_epsilon(self) -> float:
         return self.noise.truncated_epsilon()

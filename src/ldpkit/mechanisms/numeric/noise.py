@@ -149,11 +149,6 @@ class NoiseMechanism(NumericMechanism):
     def atom_points(self) -> tuple[Fraction, ...]:
         return Fraction(-self.reach, self.grid), 1 + Fraction(self.reach, self.grid)
 
-    @property
-    def line(self) -> tuple[Fraction, Fraction] | None:
-        # Clamping moves the mean by less than 1e-12 of the domain, and is left out.
-        return Fraction(0), Fraction(1)
-
     def law(self, place: int) -> Law:
         return self.noise.law.clamp(-self.reach, self.grid + self.reach, shift=place)
 

@@ -70,6 +70,13 @@ class TruncatedPM(Truncated, _Piecewise):
     Utility: a smaller error of a single report than PM's, at the price of bias.
     Runtime: O(1) a user, O(1) a report; memory O(1).
     Citation: Zheng, section 5.6.
+
+    Examples
+    --------
+    >>> mechanism = TruncatedPM((0, 10), epsilon=1)
+    >>> reports = mechanism.privatize([4.0, 9.0])
+    >>> bool(((mechanism.values_of(reports) >= 0) & (mechanism.values_of(reports) <= 10)).all())
+    True
     """
 
     name = "truncated_pm"
@@ -90,6 +97,13 @@ class CompressedPM(Compressed, _Piecewise):
     the middle; the bias is linear, so the mean is still estimated without any.
     Runtime: O(1) a user, O(1) a report; memory O(1).
     Citation: Zheng, section 5.6.
+
+    Examples
+    --------
+    >>> mechanism = CompressedPM((0, 10), epsilon=1)
+    >>> reports = mechanism.privatize([4.0, 9.0])
+    >>> bool(((mechanism.values_of(reports) >= 0) & (mechanism.values_of(reports) <= 10)).all())
+    True
     """
 
     name = "compressed_pm"

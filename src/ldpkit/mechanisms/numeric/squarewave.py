@@ -71,6 +71,13 @@ class TruncatedSW(Truncated, _Wave):
     Utility: a somewhat smaller error of a single report than that of SW.
     Runtime: O(1) a user, O(1) a report; memory O(1).
     Citation: Zheng, section 5.6.
+
+    Examples
+    --------
+    >>> mechanism = TruncatedSW((0, 10), epsilon=1)
+    >>> reports = mechanism.privatize([4.0, 9.0])
+    >>> bool(((mechanism.values_of(reports) >= 0) & (mechanism.values_of(reports) <= 10)).all())
+    True
     """
 
     name = "truncated_sw"
@@ -92,6 +99,13 @@ class CompressedSW(Compressed, _Wave):
     Utility: a smaller error of a single report than that of SW.
     Runtime: O(1) a user, O(1) a report; memory O(1).
     Citation: Zheng, section 5.6.
+
+    Examples
+    --------
+    >>> mechanism = CompressedSW((0, 10), epsilon=1)
+    >>> reports = mechanism.privatize([4.0, 9.0])
+    >>> bool(((mechanism.values_of(reports) >= 0) & (mechanism.values_of(reports) <= 10)).all())
+    True
     """
 
     name = "compressed_sw"

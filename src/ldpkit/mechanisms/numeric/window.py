@@ -21,19 +21,16 @@ __all__ = ["Clamped", "Compressed", "Truncated", "WindowMechanism"]
 
 
 class WindowMechanism(Windowed, NumericMechanism):
-    """A numeric mechanism that is a window and nothing else."""
+    """A numeric mechanism that is a window and nothing else.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> isinstance(ldpkit.SW((0, 1), epsilon=1), WindowMechanism)
+    True
+    """
 
     capabilities: ClassVar[frozenset[str]] = NumericMechanism.capabilities | {"linear", "client"}
-
-    @property
-    def cells(self) -> int:
-        return self.window.cells
-
-    @property
-    def line(self) -> tuple[Fraction, Fraction] | None:
-        origin, step = self.placement
-        slope = step * self.window.gain * self.grid
-        return origin + step * self.cells / 2 - slope / 2, slope
 
 
 class Compressed(WindowMechanism):
@@ -54,10 +51,6 @@ class Clamped(Compressed):
     capabilities = NumericMechanism.capabilities | {"client"}
 
     stand = "clamp"
-
-    @property
-    def line(self) -> None:
-        return None
 
     @property
     def indistinct(self) -> tuple[tuple[float, float], ...]:
@@ -108,10 +101,6 @@ class Truncated(WindowMechanism):
     @property
     def atom_points(self) -> tuple[Fraction, ...]:
         return Fraction(0), Fraction(1)
-
-    @property
-    def line(self) -> None:
-        return None
 
     def law(self, place: int) -> Law:
         return self.window.law(place).clamp(*self.kept)

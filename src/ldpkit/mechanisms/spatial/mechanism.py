@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.categorical import regrouped
 from ldpkit.core.domains.interval import GRID
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import ParameterValue, check_epsilon, check_whole, exact_sum
-from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.random import RandomSource, resolve, streams
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.channel import Channel, check_enumerable
@@ -65,6 +64,13 @@ class SpatialMechanism(Mechanism):
         The region of locations.
     epsilon : float
         The privacy budget of one location.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> mechanism = ldpkit.get("planar_window", ((0, 0), (10, 10)), epsilon=4)
+    >>> isinstance(mechanism, SpatialMechanism), round(mechanism.mean_error(), 3)
+    (True, 1.952)
     """
 
     kind = "spatial"
@@ -235,9 +241,8 @@ class SpatialMechanism(Mechanism):
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` for locations that come piece by piece, in any number."""
         points = (self.domain.take(piece, clip=clip) for piece in pieces)
-        source = resolve(rng)
-        for chunk in regrouped(points, self.chunk_size):
-            yield self._randomise(self._place(chunk), source.spawn(1)[0])
+        for chunk, stream in streams(points, self.chunk_size, resolve(rng)):
+            yield self._randomise(self._place(chunk), stream)
 
     def _chunks(self, points: Floats, source: RandomSource) -> Iterator[Reports]:
         for start in range(0, len(points), self.chunk_size):

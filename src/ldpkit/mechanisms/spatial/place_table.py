@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
+from ldpkit.core.domains.plane import Locations, PlaneLike
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
-from ldpkit.core.typing import Counts, Floats, Indices
-from ldpkit.mechanisms.base import Mechanism, register
-from ldpkit.mechanisms.spatial.clusters import medoids, nearest, surely_nearest
+from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.typing import Floats, Indices
+from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.spatial.distances import between
-from ldpkit.mechanisms.spatial.mechanism import Bends
+from ldpkit.mechanisms.spatial.places import AmongPlaces, check_places, few_places
 from ldpkit.mechanisms.spatial.scaled_table import SiteTable
 
-__all__ = ["SRR", "PlaceExponential", "PlaceTable", "check_places", "few_places"]
+__all__ = ["SRR", "PlaceExponential", "PlaceTable"]
 
 _MOST_PLACES = 1024
 _FEW_PLACES = 128  # groups of public places
@@ -30,27 +29,7 @@ _MIDDLE = Parameter(
 )
 
 
-def check_places(domain: PlaneDomain, name: str, most: int) -> Floats:
-    """Return the public places of a region, or refuse one that has none or too many for a table."""
-    if domain.places is None or len(domain.places) > most:
-        raise InvalidParameterError(
-            f"{name} needs public places, at most {most}: see PlaneDomain.with_places"
-        )
-    return domain.places
-
-
-def few_places(domain: PlaneLike, places: Locations | None, most: int) -> PlaneDomain:
-    """Return a region with at most so many places, the middles of groups of those that are given."""
-    plane = as_plane(domain)
-    if places is None:
-        return plane
-    points = np.unique(plane.take(places), axis=0)
-    if len(points) > most:
-        points = points[medoids(points, np.ones(len(points)), most)]
-    return PlaneDomain(plane.region, plane.projection, points)
-
-
-class PlaceTable(SiteTable):
+class PlaceTable(AmongPlaces, SiteTable):
     """A table on public places."""
 
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
@@ -64,48 +43,6 @@ class PlaceTable(SiteTable):
         """Return the mechanism among at most some hundred middles of groups of public places."""
         made: Self = cls.make(few_places(domain, places, _FEW_PLACES), epsilon=epsilon)
         return made
-
-    def parameters(self) -> dict[str, ParameterValue]:
-        return Mechanism.parameters(self)
-
-    def sibling(self, size: int) -> Self:
-        if size > len(self.sites):
-            raise InvalidParameterError(f"{self!r} has no {size} places")
-        fewer = PlaneDomain(self.domain.region, self.domain.projection, self.sites[:size])
-        made: Self = type(self).make(fewer, **self.parameters())
-        return made
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.sites),)
-
-    @property
-    def sites(self) -> Floats:
-        assert self.domain.places is not None
-        return self.domain.places
-
-    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
-        ends = np.array([low, (low[0], high[1]), high, (high[0], low[1])])
-        found: Counts = surely_nearest(self.sites, self.domain.region.from_shares(ends))
-        return found
-
-    @cached_property
-    def _find(self) -> Any:
-        return nearest(self.sites)
-
-    def _site(self, points: Floats) -> Indices:
-        found: Indices = self._find(points).astype(np.uint32)
-        return found
-
-    def _drawn(self, cells: Floats) -> Floats:
-        return np.asarray(self.sites[cells.astype(np.int64)])
-
-    def _answers(self, cells: Floats) -> Floats:
-        return self._drawn(cells)
-
-    @cached_property
-    def _answers_of_sites(self) -> Floats:
-        return self.sites
 
     @cached_property
     def _distances(self) -> Floats:
@@ -123,7 +60,7 @@ class PlaceExponential(PlaceTable):
     Examples
     --------
     >>> import ldpkit
-    >>> stops = PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
+    >>> stops = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
     >>> mechanism = ldpkit.get("place_exponential", stops, epsilon=4)
     >>> round(mechanism.scale, 3), mechanism.exact_epsilon() <= 4
     (4.94, True)
@@ -163,7 +100,8 @@ class SRR(PlaceTable):
     --------
     >>> import ldpkit
     >>> corners = [(x / 9, y / 9) for x in range(10) for y in range(10)]
-    >>> mechanism = ldpkit.get("srr", PlaneDomain.rectangle((0, 0), (1, 1), places=corners), epsilon=4)
+    >>> square = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=corners)
+    >>> mechanism = ldpkit.get("srr", square, epsilon=4)
     >>> round(mechanism.scale, 3), round(mechanism.mean_error(), 3), mechanism.exact_epsilon() <= 4
     (3.094, 0.355, True)
     """

@@ -24,7 +24,7 @@ from ldpkit.core.typing import Counts, Floats, Reports, Values, Words
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.spatial.clusters import nearest
 from ldpkit.mechanisms.spatial.distances import between
-from ldpkit.mechanisms.spatial.place_table import check_places, few_places
+from ldpkit.mechanisms.spatial.places import check_places, few_places
 from ldpkit.mechanisms.spatial.scaled_table import least_words, table_ratio
 from ldpkit.mechanisms.tally import Tally
 
@@ -80,6 +80,12 @@ class TrajectoryMechanism(Mechanism):
         The region of locations, with its places.
     epsilon : float
         The privacy budget of one location.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> "ngram" in ldpkit.list_mechanisms("trajectory")
+    True
     """
 
     not_for_devices = "a location is reported from other reports of its trajectory"

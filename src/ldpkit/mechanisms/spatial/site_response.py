@@ -22,12 +22,11 @@ from ldpkit.mechanisms.spatial.clusters import (
     cells_between,
     check_weights,
     medoids,
-    nearest,
-    surely_nearest,
 )
 from ldpkit.mechanisms.spatial.grid_choice import MOST_CELLS, chosen_grid, grid_error
 from ldpkit.mechanisms.spatial.integrals import over_rectangle, panels
 from ldpkit.mechanisms.spatial.mechanism import Bends, list_cells
+from ldpkit.mechanisms.spatial.places import AmongPlaces
 from ldpkit.mechanisms.spatial.sites import SiteResponse
 
 __all__ = ["GridResponse", "PlaceResponse", "SiteResponse"]
@@ -178,7 +177,7 @@ def _is_diagonal(matrix: Floats) -> bool:
 
 
 @register
-class PlaceResponse(SiteResponse):
+class PlaceResponse(AmongPlaces, SiteResponse):
     """Randomised response among public places: a location is answered by the nearest, or any other.
 
     The places are those of the domain. `for_places` makes few of many: it groups public places
@@ -276,48 +275,6 @@ class PlaceResponse(SiteResponse):
         if places is None:
             return super().suited(domain, epsilon)
         return cls.for_places(domain, epsilon, places)
-
-    def parameters(self) -> dict[str, ParameterValue]:
-        return Mechanism.parameters(self)
-
-    def sibling(self, size: int) -> Self:
-        if size > len(self.sites):
-            raise InvalidParameterError(f"{self!r} has no {size} places")
-        fewer = PlaneDomain(self.domain.region, self.domain.projection, self.sites[:size])
-        made: Self = type(self)(fewer, self.epsilon)
-        return made
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.sites),)
-
-    @property
-    def sites(self) -> Floats:
-        assert self.domain.places is not None
-        return self.domain.places
-
-    def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
-        ends = np.array([low, (low[0], high[1]), high, (high[0], low[1])])
-        found: Counts = surely_nearest(self.sites, self.domain.region.from_shares(ends))
-        return found
-
-    @cached_property
-    def _find(self) -> Any:
-        return nearest(self.sites)
-
-    def _site(self, points: Floats) -> Indices:
-        found: Indices = self._find(points).astype(np.uint32)
-        return found
-
-    def _drawn(self, cells: Floats) -> Floats:
-        return self.sites[cells.astype(np.int64)]
-
-    def _answers(self, cells: Floats) -> Floats:
-        return self._drawn(cells)
-
-    @cached_property
-    def _answers_of_sites(self) -> Floats:
-        return self.sites
 
 
 def _least(made: Any, points: Floats, chances: Floats, ladder: list[int]) -> Any:

@@ -12,7 +12,7 @@ from ldpkit.core.parameters import LARGEST_EPSILON
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.kinds import is_whole_trajectory, walk_class
-from ldpkit.mechanisms.spatial.place_table import few_places
+from ldpkit.mechanisms.spatial.places import few_places
 from ldpkit.papers.tracs.published_rivals import published_atp, published_ngram, published_srr
 from ldpkit.papers.tracs.runs import SQUARE
 

@@ -68,6 +68,21 @@ class ClassifierPlans(Result):
         ]
         return found[0] if found else None
 
+    def answer(self, unit: str = "") -> str:
+        """Return the mechanism with the least epsilon, as a sentence."""
+        best = self.best
+        whose = (
+            f"on average over {self.records:,} records" if self.criterion == "average" else "for every record"
+        )
+        if best is None:
+            return (
+                f"No mechanism keeps {self.keep:.0%} of predictions {whose} up to epsilon {self.largest:g}."
+            )
+        return (
+            f"{best.mechanism} ({best.split}) keeps {self.keep:.0%} of predictions {whose} from epsilon "
+            f"{best.epsilon:.4g} on, in all for {', '.join(self.sensitive)}."
+        )
+
     @property
     def title(self) -> str:
         """What stands above the table."""

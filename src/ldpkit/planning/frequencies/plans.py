@@ -14,16 +14,16 @@ from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.nothing import nothing_warnings
-from ldpkit.planning.frequencies.question import FrequencyQuestion, make_search, plan_budget, verify
+from ldpkit.planning.frequencies.question import FrequencyQuestion, answer, make_search, verify
 from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans
-from ldpkit.planning.searches import SEARCHES
+from ldpkit.planning.searches import SEARCHES, Search
 from ldpkit.planning.verification import Verification
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
 from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["BudgetPlans", "budget"]
 
-Asked = tuple[FrequencyQuestion, str]
+Asked = tuple[FrequencyQuestion, str, Search]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -134,17 +134,17 @@ def budget(
         FrequencyQuestion(people.counts, name, constraint, consistency, epsilon_min, epsilon_max)
         for name in (able.names if names == [ALL] else names)
     ]
-    options = dict(parameters or {})
-    pairs = [
-        (question, name)
-        for question in questions
+    methods = [
+        (name, make_search(name, **(parameters or {})))
         for name in (list(SEARCHES) if searches == [ALL] else searches)
     ]
-    asked, left_out = _answerable(pairs, options, some_will_do=some_will_do)
+    asked, left_out = _answerable(
+        [(question, *method) for question in questions for method in methods], some_will_do=some_will_do
+    )
     source = seeded(0) if rng is None else rng
     found = (
-        plan_budget(question, name, rng=source.derive(f"plan {question.protocol} {name}"), **options)
-        for question, name in asked
+        answer(question, method, rng=source.derive(f"plan {question.protocol} {name}"))
+        for question, name, method in asked
     )
     plans = collect(found, len(asked), "planning", watch)
     checks = None
@@ -154,41 +154,38 @@ def budget(
         plans=tuple(plans),
         checks=checks,
         warnings=tuple(_warnings(asked, plans)),
-        questions=tuple(question for question, _ in asked),
+        questions=tuple(question for question, _, _ in asked),
         data=people.name,
         left_out=(*(able.reasons(FREQUENCY) if names == [ALL] else ()), *left_out),
     )
 
 
-def _answerable(
-    asked: list[Asked], options: dict[str, float], *, some_will_do: bool
-) -> tuple[list[Asked], list[str]]:
+def _answerable(asked: list[Asked], *, some_will_do: bool) -> tuple[list[Asked], list[str]]:
     """Return what can be answered and why the rest cannot; what was asked for by name is refused."""
     answerable, left_out = [], []
-    for question, name in asked:
-        search = make_search(name, **options)  # refuses an unknown method or parameter in any case
+    for question, name, method in asked:
         try:
-            search.check(question)
+            method.check(question)
         except LdpkitError as refusal:
             if not some_will_do:
                 raise
             left_out.append(f"{question.protocol} with {name}: {refusal}")
         else:
-            answerable.append((question, name))
+            answerable.append((question, name, method))
     if not answerable:
         raise InvalidParameterError(f"nothing is left to plan with: {'; '.join(left_out)}")
     return answerable, left_out
 
 
 def _verified(asked: list[Asked], plans: list[Plan], source: RandomSource) -> Iterator[Verification]:
-    for (question, name), plan in zip(asked, plans, strict=True):
+    for (question, name, _), plan in zip(asked, plans, strict=True):
         yield from verify(question, plan, rng=source.derive(f"verify {question.protocol} {name}"))
 
 
 def _warnings(asked: list[Asked], plans: list[Plan]) -> list[str]:
     """Return what a user must know of the answers before collecting, each once."""
     told = nothing_warnings(asked[0][0].constraint, asked[0][0].counts)
-    for (question, _), plan in zip(asked, plans, strict=True):
+    for (question, _, _), plan in zip(asked, plans, strict=True):
         if plan.epsilon is not None:
             attack = partial(attack_on, question.oracle(plan.epsilon), question.counts)
             told += epsilon_warnings(plan.epsilon, subject=plan.protocol, attack=attack)

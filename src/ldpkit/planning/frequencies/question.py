@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["FrequencyQuestion", "make_search", "plan_budget", "verify"]
+__all__ = ["FrequencyQuestion", "answer", "make_search", "plan_budget", "verify"]
 
 CONFIRMATION = 1000
 """Runs that judge the answer of a method that does not judge it itself."""
@@ -172,6 +172,11 @@ def plan_budget(
     """
     chosen = make_search(method, **parameters)
     chosen.check(question)
+    return answer(question, chosen, rng=rng)
+
+
+def answer(question: FrequencyQuestion, chosen: Search, *, rng: RandomSource | None = None) -> Plan:
+    """Return the plan that a search finds, which has checked the question."""
     runner = TrialRunner(question, rng)
     start = time.perf_counter()
     selection = chosen.select(runner)

@@ -113,6 +113,13 @@ class Recommendation(Result):
         Who stood in for the people.
     people, values : int
         How many people there are, and how many values they may hold.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.recommend([600, 300, 100], epsilon=1, protocols=["grr", "oue"], repeats=20)
+    >>> isinstance(found, Recommendation), len(found.rows()) > 2
+    (True, True)
     """
 
     metric: Metric
@@ -128,6 +135,10 @@ class Recommendation(Result):
     values: int = 0
 
     kind: ClassVar[str] = "recommendation"
+
+    def answer(self, unit: str = "") -> str:
+        """Return which combination is best, or which tie, as a sentence."""
+        return next(self.reasons())
 
     @property
     def title(self) -> str:

@@ -41,6 +41,13 @@ class MeanRecommendation(Result):
         Whether an error was given and the smallest epsilon wins, or the other way round.
     warnings : tuple of str
         What a user must know before collecting.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> found = ldpkit.recommend_mean((0, 100), n=100_000, epsilon=1.0)
+    >>> isinstance(found, MeanRecommendation)
+    True
     """
 
     domain: IntervalDomain
@@ -75,6 +82,10 @@ class MeanRecommendation(Result):
     def ranked(self) -> tuple[MeanOption, ...]:
         """Return the options with learning nothing in its place among them."""
         return (*self.options, self.nothing) if self.teaches else (self.nothing, *self.options)
+
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism is best, or which tie, as a sentence."""
+        return self.notes()[0]
 
     @property
     def title(self) -> str:

@@ -59,6 +59,13 @@ class PairPlan(Result):
     def __getitem__(self, name: str) -> PairChoice:
         return next(each for each in self.choices if each.name == name)
 
+    def answer(self, unit: str = "") -> str:
+        """Return what is best within the limits, as a sentence."""
+        best = self.best
+        asked = self.question
+        gain = f"{best.ratio:.1%} of the variance of randomised response at epsilon {asked.epsilon_alone:g}"
+        return f"Within these limits {best.how} is best for {asked.n:,} people: it has {gain}."
+
     @property
     def title(self) -> str:
         """What stands above the table."""

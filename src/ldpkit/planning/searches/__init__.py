@@ -90,7 +90,7 @@ class TrialRunner:
     def draw(self, epsilon: float, runs: int) -> Floats:
         """Simulate collections and return the metric of each."""
         oracle = self.oracle(epsilon)
-        batch = max(1, _BATCH // oracle.size)
+        batch = max(1, _BATCH // len(self.question.counts))
         values = np.empty(runs)
         for start in range(0, runs, batch):
             size = min(batch, runs - start)
@@ -158,7 +158,7 @@ class Search(abc.ABC):
 
     def check(self, question: FrequencyQuestion) -> None:
         """Refuse a question that the method cannot answer, such as people that cannot be simulated."""
-        question.oracle(question.epsilon_max).simulate(question.counts, rng=seeded(0), repeats=1)
+        question.estimates(question.oracle(question.epsilon_max), 1, seeded(0))
 
     @abc.abstractmethod
     def select(self, runner: TrialRunner) -> ChosenEpsilon:

@@ -55,6 +55,15 @@ class SurveyPlan(Result):
         """Return the survey of the best way, or of a named one."""
         return (self.best if name is None else self[name]).survey()
 
+    def answer(self, unit: str = "") -> str:
+        """Return the best way to ask, as a sentence."""
+        worst = self.best.worst
+        return (
+            f"Of {len(self.ways)} ways to spend epsilon {self.epsilon:g} on {len(self.best.choices)} "
+            f"questions, {self.best.name} is best: the worst question, {worst.question.name}, is within "
+            f"{worst.error:.3g} (wanted {worst.question.wanted:.3g}) with {self.people:,} people."
+        )
+
     @property
     def title(self) -> str:
         """What stands above the table."""

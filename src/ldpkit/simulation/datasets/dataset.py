@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.core.domains.categorical import CategoricalDomain, as_array, as_domain
+from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.core.parameters import check_counts
+from ldpkit.core.parameters import as_array, check_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

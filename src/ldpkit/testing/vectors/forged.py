@@ -23,6 +23,15 @@ def _base(form: str, **fields: Any) -> dict[str, Any]:
 _ROUND = {"keep": str(_WORD - 3 * (1 << 61)), "width": str(1 << 61)}
 _LEVELS = {"inside": str(3 << 60), "outside": str(1 << 60)}
 _BITS = {"own": str(3 << 62), "other": str(1 << 62)}
+_SLIDE = _base(
+    "window",
+    stand="slide",
+    grid=8,
+    width=6,
+    margin=1,
+    inside="1976436865040309101",
+    outside="658812288346769701",
+)
 
 BASES: tuple[dict[str, Any], ...] = (
     _base("response", size=4, **_ROUND),
@@ -31,15 +40,7 @@ BASES: tuple[dict[str, Any], ...] = (
     _base("subset", size=9, omega=3, threshold=str(1 << 63)),
     _base("window", stand="clamp", grid=8, width=8, inside=str(3 << 59), outside=str(1 << 59)),
     _base("window", stand="wrap", grid=8, width=8, inside=str(3 << 59), outside=str(1 << 59)),
-    _base(
-        "window",
-        stand="slide",
-        grid=8,
-        width=6,
-        margin=1,
-        inside="1976436865040309101",
-        outside="658812288346769701",
-    ),
+    _SLIDE,
     _base("window", stand="sector", grid=3, width=4, inside=str(1 << 61), outside=str(1 << 60)),
     _base("coin", grid=2, base=str(1 << 62), slope=str(1 << 62)),
     _base("hybrid", grid=2, base=str(1 << 61), slope=str(1 << 61), width=2, **_LEVELS),
@@ -60,6 +61,11 @@ BASES: tuple[dict[str, Any], ...] = (
     _base("chained_hashing", size=9, buckets=4, word=32, first=dict(_ROUND), second=dict(_ROUND)),
     _base("chained_unary", size=9, first=dict(_BITS), second={"one": str(3 << 62), "zero": str(1 << 62)}),
     _base("bitflip", size=9, d=3, **_BITS),
+    _base(
+        "pair",
+        first=_base("turned", grid=2, weights=[str(3 << 61), str(1 << 61)]),
+        second=_base("window", stand="clamp", grid=8, width=8, inside=str(3 << 59), outside=str(1 << 59)),
+    ),
 )
 """A small form of each kind that is right."""
 
@@ -178,6 +184,13 @@ _WRONG: Mapping[str, tuple[tuple[str, dict[str, Any]], ...]] = {
         ("the second round turned round", {"second": {"one": str(1 << 62), "zero": str(3 << 62)}}),
     ),
     "bitflip": (("more buckets than values", {"d": 10}),),
+    "pair": (
+        ("a part of another form", {"first": _base("response", size=4, **_ROUND)}),
+        ("a part that keeps some cells", {"second": {**_SLIDE, "kept": [2, 4]}}),
+        ("a part with a field that nobody knows", {"second": {**_SLIDE, "extra": 1}}),
+        ("a reference of one number", {"reference": [1.5]}),
+        ("a reference that is nowhere", {"reference": [1.5, 1e301]}),
+    ),
 }
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from ldpkit.cli.options import Format
 from ldpkit.cli.printing import present, show
-from ldpkit.cli.writing import write_csv, write_json
 from ldpkit.core.results import in_columns
+from ldpkit.files.writing import write_csv, write_json
 from ldpkit.mechanisms.lookup import get
 from ldpkit.mechanisms.tally import Tally
 

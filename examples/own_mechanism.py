@@ -1,0 +1,41 @@
+"""Try your own mechanism in a few lines.
+
+"For star ratings a near miss is less bad than a far one. I want to test that idea against the known
+mechanisms." Write down how likely each report is; the package does the rest.
+
+Figure: How likely each reported rating is for each true one; near ratings are likelier.
+Guide: guide/add-protocol.md
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import ldpkit
+
+
+@ldpkit.register
+class Stars(ldpkit.MatrixMechanism):
+    """Randomised response for ratings: a near miss is likelier than a far one."""
+
+    name, title, citation = "stars", "Randomised response for ratings", "this gallery"
+
+    def matrix(self) -> np.ndarray:
+        """Return how likely each report is, by row the true rating."""
+        stars = np.arange(self.size)
+        apart = abs(stars[:, None] - stars) / (self.size - 1)
+        return np.asarray(np.exp(self.epsilon / 2 * (1 - apart)))
+
+
+ratings = ldpkit.get("stars", [1, 2, 3, 4, 5], epsilon=2.0)
+print(f"exact epsilon: {ratings.exact_epsilon():.6f}")
+print(ldpkit.testing.check_mechanism("stars", only=("epsilons", "channels", "samplers")))
+found = ldpkit.bench.frequencies([500, 900, 2100, 4000, 2500], ["stars", "grr"], epsilon=2, repeats=20)
+print("best for the mean absolute error:", *found.summary().best_pair())
+
+figure, axes = plt.subplots(figsize=(5.5, 4.5), layout="constrained")
+drawn = axes.imshow(np.array(ratings.channel().probabilities, dtype=float), vmin=0)
+axes.set_xticks(range(5), list("12345"))
+axes.set_yticks(range(5), list("12345"))
+axes.set(xlabel="reported stars", ylabel="true stars", title="Stars, epsilon 2")
+figure.colorbar(drawn, label="probability")
+figure.savefig("own_mechanism.png")

@@ -1,0 +1,39 @@
+"""Compare groups, and see whether a change is real.
+
+"Did more people in the north switch to the bike this spring than in the south, or is it noise?" Each
+group and round has a tally of its own; the difference of independent estimates has the root of the
+summed squared errors.
+
+Figure: The share of cyclists in north and south over four seasons, with 95% intervals.
+Guide: guide/intervals.md
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import ldpkit
+
+oracle = ldpkit.GRR(["bike", "other"], epsilon=1.5)
+truth = {"north": [0.20, 0.24, 0.29, 0.33], "south": [0.20, 0.20, 0.21, 0.21]}
+seasons, rng = ["summer", "autumn", "winter", "spring"], np.random.default_rng(18)
+source = ldpkit.random.seeded(18)
+
+figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
+for place, (group, shares) in enumerate(truth.items()):
+    rounds = []
+    for season, share in enumerate(shares):  # other people each season
+        people = np.where(rng.random(8000) < share, "bike", "other")
+        estimate = oracle.tally(oracle.privatize(people, rng=source)).estimate(population=True)
+        low, high = estimate.interval(0.95)
+        at = season + 0.1 * place
+        axes.plot([at, at], [low[0], high[0]], color=f"C{place}")
+        axes.plot(at, estimate["bike"], "os"[place], color=f"C{place}", label=group if not season else None)
+        rounds.append(estimate)
+    change = rounds[-1]["bike"] - rounds[0]["bike"]
+    error = float(np.hypot(rounds[0].stderr[0], rounds[-1].stderr[0]))
+    print(f"{group}: {change:+.1%} from summer to spring, 95% interval", end=" ")
+    print(f"{change - 1.96 * error:+.1%} to {change + 1.96 * error:+.1%}")
+axes.set_xticks(range(4), seasons)
+axes.set(ylabel="share that cycles")
+axes.legend()
+figure.savefig("subgroups_and_trends.png")

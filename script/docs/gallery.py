@@ -1,0 +1,280 @@
+"""The gallery: runs the scripts of examples/ and makes the pages of the docs from what they did.
+
+    python script/docs/gallery.py            # run what has changed since it was last run
+    python script/docs/gallery.py --all      # run everything
+
+Each script runs in a folder of its own, all of them in one process, with warnings as errors. What it
+printed and drew is kept in `.gallery/`, under a key made from the script and the package: MkDocs, which
+loads this file as a hook, runs only what is not there, so a page never shows what today's code would not
+do, and no picture is committed. The tests run everything and leave their pictures to the docs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import html
+import io
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / ".gallery"
+
+GROUPS = {
+    "Collect and estimate": [
+        "first_estimate",
+        "household_survey",
+        "collector_service",
+        "report_files",
+        "subgroups_and_trends",
+        "daily_question",
+        "tally_with_dask",
+    ],
+    "Plan before you collect": ["choose_epsilon", "compare_methods", "water_capacity", "likelihood"],
+    "Numbers, times and places": [
+        "screen_time",
+        "income_distribution",
+        "closest_report",
+        "bedtimes",
+        "where_people_are",
+        "trajectories",
+    ],
+    "Review, and go further": [
+        "review_a_promise",
+        "what_a_report_reveals",
+        "pairs",
+        "loan_classifier",
+        "own_mechanism",
+    ],
+}
+"""What stands where in the gallery."""
+
+_STYLE = """<style>
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 1rem; }
+.gallery a { display: block; border: 1px solid var(--md-default-fg-color--lightest); border-radius: .3rem; }
+.gallery a { padding: .5rem; color: var(--md-typeset-a-color); }
+.gallery a:hover, .gallery a:focus { border-color: currentcolor; }
+.gallery img { display: block; width: 100%; aspect-ratio: 8 / 5; object-fit: contain; background: #fff; }
+.gallery span { display: block; margin-top: .4rem; line-height: 1.3; }
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A script, and what its docstring says."""
+
+    name: str
+    source: str
+
+    @property
+    def path(self) -> Path:
+        """Where the script is."""
+        return ROOT / "examples" / f"{self.name}.py"
+
+    @property
+    def docstring(self) -> str:
+        """What the script says about itself."""
+        found = re.match(r'"""(.*?)"""\n\n', self.source, re.S)
+        if found is None:
+            raise ValueError(f"examples/{self.name}.py has no docstring at its top")
+        return found.group(1)
+
+    @property
+    def title(self) -> str:
+        """The first line, without its full stop."""
+        return self.docstring.partition("\n")[0].removesuffix(".")
+
+    @property
+    def task(self) -> str:
+        """The question in the user's words."""
+        return self.docstring.partition("\n")[2].partition("\nFigure:")[0].strip()
+
+    @property
+    def code(self) -> str:
+        """What comes after the docstring."""
+        return self.source.partition('"""\n\n')[2]
+
+    def line(self, key: str) -> str:
+        """Return what the docstring says after `key: `."""
+        found = re.search(rf"^{key}: (.+)$", self.docstring, re.M)
+        if found is None:
+            raise ValueError(f"the docstring of examples/{self.name}.py has no line '{key}: ...'")
+        return found.group(1)
+
+    @property
+    def folder(self) -> Path:
+        """Where its output and its picture are kept; another for another script or package."""
+        key = hashlib.sha256(f"{_package_digest()}\n{self.source}".encode()).hexdigest()[:16]
+        return KEPT / f"{self.name}-{key}"
+
+
+@cache
+def _package_digest() -> str:
+    import matplotlib
+    import numpy
+
+    digest = hashlib.sha256(f"{matplotlib.__version__} {numpy.__version__}".encode())
+    for path in sorted((ROOT / "src" / "ldpkit").rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def examples() -> list[Example]:
+    """Return the examples in the order of the gallery."""
+    names = [name for group in GROUPS.values() for name in group]
+    return [Example(name, (ROOT / "examples" / f"{name}.py").read_text()) for name in names]
+
+
+def run(example: Example) -> float:
+    """Run a script in an empty folder, keep its output and its picture, and return its CPU seconds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    printed = io.StringIO()
+    before, back = _cpu(), Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="ldpkit-example-") as folder:
+        os.chdir(folder)
+        try:
+            with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                runpy.run_path(str(example.path), run_name="__main__")
+        finally:
+            os.chdir(back)
+            pyplot.close("all")
+        picture = Path(folder, f"{example.name}.png")
+        if not printed.getvalue().strip() or not picture.exists():
+            raise ValueError(f"examples/{example.name}.py must print a result and write {picture.name}")
+        for old in KEPT.glob(f"{example.name}-*"):
+            shutil.rmtree(old)
+        example.folder.mkdir(parents=True)
+        shutil.copy(picture, example.folder / "figure.png")
+    seconds = _cpu() - before
+    told = {"output": printed.getvalue(), "seconds": round(seconds, 2)}
+    (example.folder / "told.json").write_text(json.dumps(told))
+    return seconds
+
+
+def _cpu() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def main() -> int:
+    """Run the examples that are asked for; return 1 if one of them fails."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("names", nargs="*", help="examples; by default all that have changed")
+    options.add_argument("--all", action="store_true", help="run what has not changed as well")
+    asked = options.parse_args()
+    failed = []
+    for example in examples():
+        if example.name not in (asked.names or [example.name]):
+            continue
+        if (example.folder / "told.json").exists() and not asked.all and not asked.names:
+            continue
+        try:
+            print(f"{run(example):6.2f} CPU s  {example.name}", flush=True)
+        except BaseException:
+            failed.append(example.name)
+            traceback.print_exc()
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def page(example: Example) -> str:
+    """Return the page of an example that has been run."""
+    output = json.loads((example.folder / "told.json").read_text())["output"]
+    guide, name = example.line("Guide"), example.name
+    more = f"More about it: [{_title_of(guide)}](../{guide}). The script is `examples/{name}.py`; run it with"
+    more += f" `python examples/{name}.py`, and it writes `{name}.png`."
+    return "\n".join(
+        [
+            f"# {example.title}",
+            "",
+            example.task,
+            "",
+            f"![{example.line('Figure')}]({example.name}.png)",
+            "",
+            more,
+            "",
+            "```python",
+            example.code.strip(),
+            "```",
+            "",
+            "It prints:",
+            "",
+            "```text",
+            output.strip("\n"),
+            "```",
+            "",
+        ]
+    )
+
+
+def _title_of(document: str) -> str:
+    return (ROOT / "docs" / document).read_text().partition("\n")[0].removeprefix("# ")
+
+
+def index() -> str:
+    """Return the page with all the pictures."""
+    known = {example.name: example for example in examples()}
+    parts = [
+        "# Gallery",
+        "",
+        "One short script for each task. Every picture and every output comes from running",
+    ]
+    parts += ["the script as it is shown, on invented people: you need no data to try it.", "", _STYLE]
+    for group, names in GROUPS.items():
+        parts += [f"## {group}", "", '<div class="gallery">']
+        for example in map(known.__getitem__, names):
+            alt, title = (html.escape(text) for text in (example.line("Figure"), example.title))
+            parts.append(
+                f'<a href="{example.name}/"><img src="{example.name}.png" alt="{alt}" loading="lazy">'
+                f"<span>{title}</span></a>"
+            )
+        parts += ["</div>", ""]
+    return "\n".join(parts)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the gallery to the files of the site, running what has changed in a process of its own."""
+    from mkdocs.exceptions import PluginError
+    from mkdocs.structure.files import File
+
+    environment = {**os.environ, "MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise PluginError(f"the gallery does not run:\n{done.stderr}")
+    files.append(File.generated(config, "gallery/index.md", content=index()))
+    for example in examples():
+        files.append(File.generated(config, f"gallery/{example.name}.md", content=page(example)))
+        picture = str(example.folder / "figure.png")
+        files.append(File.generated(config, f"gallery/{example.name}.png", abs_src_path=picture))
+    return files
+
+
+if __name__ == "__main__":
+    sys.exit(main())

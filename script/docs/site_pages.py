@@ -1,0 +1,79 @@
+"""What mkdocs calls while it builds the site: figures, formulas and links to the glossary.
+
+A page asks for a figure with a comment, `<!-- figure: NAME -->`, which GitHub does not show. Nothing that is
+drawn here is committed, so nothing can be out of date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+from mkdocs.utils import get_relative_url
+
+from drawing import stylesheet
+from formulas import typeset
+from glossary import Term, link, terms, with_anchors
+from home_picture import panels
+from paper_figures import FIGURES
+from tradeoff import html as tradeoff
+from tradeoff import table as tradeoff_table
+
+_FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.M)
+_GLOSSARY = "glossary.md"
+_UNLINKED = ("reference/api", "gallery/", _GLOSSARY)  # generated pages, and the glossary itself
+
+
+def _known(config: Any) -> list[Term]:
+    return terms((Path(config["docs_dir"]) / _GLOSSARY).read_text(encoding="utf-8"))
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the colours of figures, which are stated once, in drawing.py."""
+    files.append(File.generated(config, "stylesheets/figures.css", content=stylesheet()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Draw the figures that the page asks for."""
+
+    def draw(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name == "home":
+            drawn = "".join(panel.inline(f"home-{place}") for place, panel in enumerate(panels()))
+            return f'<div class="panels">{drawn}</div>'
+        if name == "tradeoff":
+            return tradeoff()
+        if name == "tradeoff-table":
+            return tradeoff_table()
+        return FIGURES[name](markdown).inline(name)
+
+    return _FIGURE.sub(draw, markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """Typeset formulas and link terms."""
+    html = typeset(html).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
+    where = page.file.src_uri
+    if where == _GLOSSARY:
+        return with_anchors(html, _known(config))
+    if where.startswith(_UNLINKED):
+        return html
+    glossary = files.get_file_from_path(_GLOSSARY)
+    return html if glossary is None else link(html, _known(config), get_relative_url(glossary.url, page.url))
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Name the search dialog, and tell parts of the contents with the same name apart."""
+    seen: Counter[str] = Counter()
+
+    def named(found: re.Match[str]) -> str:
+        seen[found[2]] += 1
+        return found[0] if seen[found[2]] == 1 else f'{found[1]}{found[2]} ({seen[found[2]]})"'
+
+    output = re.sub(r'(<nav class="md-nav[^>]* aria-label=")([^"]*)"', named, output)
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"')

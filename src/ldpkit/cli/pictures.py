@@ -1,0 +1,114 @@
+"""Figures and pages of results: what every command that has a result can write, checked before any work."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ldpkit.cli.outputs import check_extra, check_figure, check_outputs, check_page, write_text
+from ldpkit.cli.printing import note
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ldpkit.core.results import Result
+
+__all__ = ["Pictures", "command_line"]
+
+
+def command_line() -> str:
+    """Return the command that is running, as a shell takes it."""
+    return shlex.join(["ldpkit", *sys.argv[1:]])
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The figure and the page that a user wants of a result; neither, one or both.
+
+    Parameters
+    ----------
+    figure, report : Path or None
+        Where they go.
+    title, unit : str or None
+        What stands above the page, and what the user's numbers are measured in.
+    inputs : sequence
+        What is read, which is never written over.
+    seed : int or None
+        What makes the result repeatable.
+    """
+
+    figure: Path | None
+    report: Path | None
+    title: str | None = None
+    unit: str | None = None
+    inputs: Sequence[str | Path | None] = ()
+    seed: int | None = None
+
+    @classmethod
+    def wanted(
+        cls,
+        figure: Path | None,
+        report: Path | None,
+        title: str | None = None,
+        unit: str | None = None,
+        *,
+        force: bool,
+        inputs: Sequence[str | Path | None] = (),
+        outputs: Mapping[str, Path | None] | None = None,
+        seed: int | None = None,
+    ) -> Pictures:
+        """Return what is wanted, or refuse what could not be written, before any work is done.
+
+        Parameters
+        ----------
+        figure, report, title, unit, inputs, seed
+            As the class has them.
+        force : bool
+            Whether files may be written over.
+        outputs : mapping, optional
+            Other files that the command writes, by their options: no two may be one.
+        """
+        check_figure(figure, force=force, inputs=inputs)
+        check_page(report, force=force, inputs=inputs)
+        if report is not None:
+            check_extra("matplotlib")
+        every = {"--figure": figure, "--report": report, **(outputs or {})}
+        check_outputs(every, force=force, inputs=inputs)
+        return cls(figure, report, title, unit, inputs, seed)
+
+    def save(self, result: Result, draw: Callable[..., Figure] | None = None) -> None:
+        """Write what is wanted of a result.
+
+        Parameters
+        ----------
+        result : Result
+            What was found.
+        draw : callable, optional
+            What makes its figure, where that knows more than the result: it takes `unit` and `narrow`.
+        """
+        unit = self.unit or ""
+        if self.figure is not None:
+            from ldpkit.figures.canvas import save_figure
+            from ldpkit.figures.drawing import alt_text
+
+            options: dict[str, Any] = {"unit": unit} if unit else {}
+            made = result.figure(**options) if draw is None else draw(**options)
+            save_figure(made, self.figure, alt=alt_text(result, unit))
+            note(f"wrote {self.figure}")
+        if self.report is not None:
+            page = result.page(
+                command=command_line(),
+                title=self.title or "",
+                unit=unit,
+                inputs=[Path(each).name for each in self.inputs if each is not None],
+                seed=self.seed,
+                made=datetime.datetime.now(datetime.UTC),
+                draw=draw,
+            )
+            write_text(self.report, page)
+            note(f"wrote {self.report}")

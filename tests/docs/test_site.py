@@ -1,0 +1,138 @@
+"""The site's own code: figures from tables, links to the glossary, formulas, and the README's picture."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(ROOT / "script" / "docs"))
+
+from drawing import dots  # noqa: E402
+from glossary import link, terms, with_anchors  # noqa: E402
+from home_picture import SHARES, run, whole  # noqa: E402
+from paper_figures import FIGURES  # noqa: E402
+from tables import number, table_with, tables  # noqa: E402
+from tradeoff import best, html, table  # noqa: E402
+
+PAGE = """
+| who | error |
+| --- | --- |
+| a | 0.25 (0.3), 1e-3 |
+| b | none |
+
+text
+
+| who | time |
+| --- | --- |
+| a | 12,000 |
+"""
+GLOSSARY = """# Glossary
+
+epsilon, privacy budget
+:   The limit: see [here](x.md). More.
+
+GRR
+:   Generalised randomised response.
+"""
+
+
+def test_the_readme_shows_the_picture_of_a_real_run():
+    assert (DOCS / "picture.svg").read_text(encoding="utf-8") == whole().standalone(), "run script/pictures"
+
+
+def test_the_pictured_intervals_contain_the_truth():
+    found = run()
+    assert all(low <= share <= high for low, share, high in zip(found.low, SHARES, found.high, strict=True))
+
+
+def test_tables_are_read_as_they_stand():
+    first, second = tables(PAGE)
+    assert first[1] == ["a", "0.25 (0.3), 1e-3"]
+    assert number(second[1][1]) == 12_000
+    assert number("none") is None
+    assert table_with(PAGE, "who", "time") is not None
+    with pytest.raises(LookupError, match="2 tables have the columns who"):
+        table_with(PAGE, "who")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_papers_page_has_one_figure_with_its_own_numbers(name):
+    page = (DOCS / "papers" / f"{name}.md").read_text(encoding="utf-8")
+    assert page.count(f"<!-- figure: {name} -->") == 1
+    picture = FIGURES[name](page)
+    ElementTree.fromstring(picture.inline(name))
+    shown = re.findall(r"\d+(?:\.\d+)?", picture.words)
+    assert shown
+    plain = page.replace(",", "")
+    assert [
+        each
+        for each in shown
+        if each not in plain and f"{float(each):.4f}" not in plain and f"{float(each):.3f}" not in plain
+    ] == []
+
+
+def test_every_page_that_asks_for_a_figure_gets_one():
+    asked = {
+        name
+        for page in DOCS.rglob("*.md")
+        for name in re.findall(r"^<!-- figure: ([\w-]+) -->$", page.read_text(encoding="utf-8"), re.M)
+    }
+    assert asked == {*FIGURES, "home", "tradeoff", "tradeoff-table"}
+
+
+def test_marks_of_equal_values_do_not_cover_each_other():
+    marks = dots([("row", [1.0, 1.0])], ["one", "other"], title="t", axis="x").marks
+    disc = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4.5"', marks)
+    square = re.findall(r'<path d="M([\d.]+) ([\d.]+)h9', marks)
+    assert float(square[-1][1]) + 4.5 - float(disc[-1][1]) == pytest.approx(11, abs=0.2)
+
+
+def test_the_first_use_of_a_term_is_linked_and_no_other():
+    known = terms(GLOSSARY)
+    assert [(term.names[0], term.anchor, term.sentence) for term in known] == [
+        ("epsilon", "epsilon", "The limit:"),
+        ("GRR", "grr", "Generalised randomised response."),
+    ]
+    page = (
+        "<h1>Epsilon</h1><p><code>grr</code> has an <a href='x'>epsilon</a>. Epsilon, epsilon; grrs, GRR.</p>"
+    )
+    linked = link(page, known, "g.html")
+    assert linked.count("<a class=") == 2
+    assert '<a class="term" href="g.html#epsilon" title="The limit:">Epsilon</a>, epsilon' in linked
+    assert '#grr" title="Generalised randomised response.">grrs</a>, GRR' in linked
+    assert link("<p>the epsilonic grr-like</p>", known, "") == "<p>the epsilonic grr-like</p>"
+
+
+def test_every_entry_of_the_glossary_has_an_address():
+    markdown = pytest.importorskip("markdown")
+    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    known = terms(text)
+    page = with_anchors(markdown.markdown(text, extensions=["def_list"]), known)
+    assert len(known) > 30
+    assert page.count("<dt id=") == page.count("<dt") == len(known)
+    assert len({term.anchor for term in known}) == len(known)
+
+
+def test_formulas_become_mathml():
+    pytest.importorskip("latex2mathml")
+    from formulas import typeset
+
+    page = typeset(r'<p><span class="arithmatex">\(e^\varepsilon &lt; 3\)</span></p>')
+    assert page.startswith("<p><math")
+    assert "<msup><mi>e</mi>" in page
+    assert "arithmatex" not in page
+
+
+def test_the_moving_figure_carries_its_numbers_and_stands_without_a_script():
+    page = html()
+    assert page.count('type="range"') == 3
+    assert 'id="tradeoff-sliders" hidden' in page
+    assert f"±{best(1.0, 10).half / 100:.2%}" in page
+    assert len(table().splitlines()) == 8
+    assert [best(1.0, size).oracle for size in (2, 1000)] == ["grr", "ss"]

@@ -1,0 +1,111 @@
+"""The sentence of a page says what the record says; its sums carry what their intervals need."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import ldpkit
+from ldpkit.core.random import seeded
+from ldpkit.figures.drawing import DRAWN, SHOWN, WHOLE
+from ldpkit.figures.frequency_page import sums_data
+from ldpkit.figures.theme import COLOURS, INK, PAPER, dark_rules
+
+
+def numbers_of(value):
+    """Yield every number in a record, and it as a percentage."""
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from numbers_of(each)
+    elif isinstance(value, list):
+        yield len(value)
+        for each in value:
+            yield from numbers_of(each)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield float(value)
+        yield 100 * float(value)
+    elif isinstance(value, str):
+        for found in re.findall(r"\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", value):
+            yield float(found.replace(",", "").rstrip("."))
+
+
+def unheard(sentence, record):
+    """Return the numbers of a sentence that no number of the record rounds to."""
+    known = sorted(set(numbers_of(record)))
+    missing = []
+    for found in re.findall(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", sentence):
+        text = found.replace(",", "")
+        said = float(text)
+        decimals = len(text.partition(".")[2]) if "e" not in text else 12
+        digits = max(len(text.strip("-0.").replace(".", "")), 1)
+        if not any(round(each, decimals) == said or float(f"{each:.{digits}g}") == said for each in known):
+            missing.append(said)
+    return missing
+
+
+def results():
+    oracle = ldpkit.OUE(["bus", "car", "tram", "none"], epsilon=2)
+    yield ldpkit.Tally(oracle, 5000, [1800, 900, 800, 640]).estimate()
+    numbers = ldpkit.get("pm", (0, 120), epsilon=2)
+    yield numbers.tally(numbers.privatize([20.0, 60.0] * 500, rng=seeded(1))).estimate()
+    yield ldpkit.audit(ldpkit.GRR(3, epsilon=1), reports=1000, rng=seeded(1))
+    yield ldpkit.plan.pairs(2000, 1.0, 2.0, ones=(0, 600), gain=False)
+    yield ldpkit.plan.survey({"commute": 4, "age": ldpkit.IntervalDomain(0, 120)}, epsilon=1.0, people=5000)
+
+
+@pytest.mark.parametrize("found", list(results()), ids=lambda each: each.kind)
+def test_the_numbers_of_the_sentence_are_those_of_the_record(found):
+    record, sentence = found.to_dict(), found.answer()
+    assert unheard(sentence, record) == []
+    wrong = re.sub(r"\d+\.\d+", lambda number: f"{7.77 * float(number[0]) + 3.1:.2f}", sentence)
+    assert wrong == sentence or unheard(wrong, record)  # the control: other numbers are heard of
+
+
+def test_a_winner_that_may_be_chance_is_told_as_such():
+    oracle = ldpkit.GRR(["a", "b", "c"], epsilon=1)
+    assert "1 other may be as frequent" in ldpkit.Tally(oracle, 300, [122, 118, 60]).estimate().answer()
+    clear = ldpkit.Tally(oracle, 3000, [1800, 700, 500]).estimate().answer()
+    assert clear.endswith("hold a, the most frequent of 3 values.")
+
+
+def test_every_whole_figure_has_a_main_picture_and_pictures_have_words():
+    assert set(WHOLE) <= set(DRAWN)
+    assert set(SHOWN) <= set(DRAWN)
+
+
+def luminance(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_ink_can_be_read_in_light_and_dark():
+    dark = dict(re.findall(r'fill: (#\w+)"\]\{fill:(#\w+)', dark_rules()))
+    assert contrast(INK, PAPER) > 12 < contrast(dark[INK], dark[PAPER])
+    for colour in COLOURS[:3]:
+        assert contrast(colour, PAPER) >= 3
+        assert contrast(dark.get(colour, colour), dark[PAPER]) >= 3
+
+
+def test_the_table_of_sums_is_on_the_page_rounded_outwards():
+    found = ldpkit.Tally(ldpkit.GRR(5, epsilon=1), 800, [240, 190, 150, 120, 100]).estimate()
+    data = sums_data(found)
+    assert len(data["knots"]) == 4
+    for chosen in ([0, 1], [1, 2, 4], [0, 1, 2, 3]):
+        exact = found.share_of(chosen)
+        size, unbiased = len(chosen) - 1, sum(data["unbiased"][each] for each in chosen)
+        low, high = (
+            np.interp(unbiased, data["knots"][size], data[end][size]) + sign * data["slack"]
+            for end, sign in (("low", -1), ("high", 1))
+        )
+        assert max(low, 0) <= exact.low + 1e-9
+        assert min(high, 1) >= min(exact.high, 1) - 1e-9
+        assert math.isclose(exact.share, sum(data["values"][each] for each in chosen), abs_tol=1e-7)
