@@ -23,12 +23,12 @@ class Stars(ldpkit.MatrixMechanism):
         """Return how likely each report is, by row the true rating."""
         stars = np.arange(self.size)
         apart = abs(stars[:, None] - stars) / (self.size - 1)
-        return np.asarray(np.exp(self.epsilon / 2 * (1 - apart)))
+        return np.asarray(np.exp(self.epsilon / 2 * (1 - apart)))  # half: the sums of rows differ
 
 
 ratings = ldpkit.get("stars", [1, 2, 3, 4, 5], epsilon=2.0)
-print(f"exact epsilon: {ratings.exact_epsilon():.6f}")
-print(ldpkit.testing.check_mechanism("stars", only=("epsilons", "channels", "samplers")))
+print(f"stated epsilon {ratings.epsilon:g}, exact {ratings.exact_epsilon():.6f}")
+print(ldpkit.testing.check_mechanism("stars", only=("channels", "samplers", "wire_form")))
 found = ldpkit.bench.frequencies([500, 900, 2100, 4000, 2500], ["stars", "grr"], epsilon=2, repeats=20)
 print("best for the mean absolute error:", *found.summary().best_pair())
 

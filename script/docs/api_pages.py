@@ -153,7 +153,8 @@ def grouped() -> dict[str, list[str]]:
     import ldpkit
 
     found: dict[str, list[str]] = {group.slug: [] for group in GROUPS}
-    homes = {name: home or name for home, names in ldpkit._HOMES.items() for name in names}
+    homes = {name: home for home, names in ldpkit._HOMES.items() for name in names}
+    homes |= ldpkit._NAMESPACES
     for name in ldpkit.__all__:
         if name not in _NAMESPACES:
             fits = [
@@ -163,7 +164,7 @@ def grouped() -> dict[str, list[str]]:
                 raise ValueError(f"ldpkit.{name} lives in {homes[name]}, which no group of {__file__} has")
             found[max(fits)[1]].append(_MODULES.get(name, f"ldpkit.{name}"))
     for names in found.values():
-        names.sort(key=str.lower)
+        names.sort(key=lambda dotted: shown(dotted).lower())
     for slug, module in (("planning", "plan"), ("benchmarks", "bench"), ("benchmarks", "testing")):
         home = _NAMESPACES[module]
         members = importlib.import_module(home).__all__
@@ -213,6 +214,8 @@ def overview() -> str:
         "`ldpkit.plan`, `ldpkit.bench`, `ldpkit.testing`, `ldpkit.random` and `ldpkit.errors`. The others",
         "are imported from where they stand: `from ldpkit.engines.dask import tally`. The tests run every",
         "example.",
+        "",
+        "<style>.md-typeset td:first-child code { white-space: nowrap; }</style>",
         "",
     ]
     for group in GROUPS:

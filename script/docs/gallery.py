@@ -68,7 +68,7 @@ GROUPS = {
 """What stands where in the gallery."""
 
 _STYLE = """<style>
-.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 1rem; }
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 1rem; }
 .gallery a { display: block; border: 1px solid var(--md-default-fg-color--lightest); border-radius: .3rem; }
 .gallery a { padding: .5rem; color: var(--md-typeset-a-color); }
 .gallery a:hover, .gallery a:focus { border-color: currentcolor; }
@@ -236,8 +236,8 @@ def _title_of(document: str) -> str:
     return (ROOT / "docs" / document).read_text().partition("\n")[0].removeprefix("# ")
 
 
-def index() -> str:
-    """Return the page with all the pictures."""
+def index(ending: str = "/") -> str:
+    """Return the page with all the pictures; addresses of pages end with a slash, or with .html."""
     known = {example.name: example for example in examples()}
     parts = [
         "# Gallery",
@@ -250,7 +250,7 @@ def index() -> str:
         for example in map(known.__getitem__, names):
             alt, title = (html.escape(text) for text in (example.line("Figure"), example.title))
             parts.append(
-                f'<a href="{example.name}/"><img src="{example.name}.png" alt="{alt}" loading="lazy">'
+                f'<a href="{example.name}{ending}"><img src="{example.name}.png" alt="{alt}" loading="lazy">'
                 f"<span>{title}</span></a>"
             )
         parts += ["</div>", ""]
@@ -268,7 +268,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     )
     if done.returncode:
         raise PluginError(f"the gallery does not run:\n{done.stderr}")
-    files.append(File.generated(config, "gallery/index.md", content=index()))
+    ending = "/" if config.use_directory_urls else ".html"
+    files.append(File.generated(config, "gallery/index.md", content=index(ending)))
     for example in examples():
         files.append(File.generated(config, f"gallery/{example.name}.md", content=page(example)))
         picture = str(example.folder / "figure.png")

@@ -54,8 +54,6 @@ for (const scheme of ["light", "dark"]) {
       where = `${name} ${scheme} ${width}`;
       await page.goto(pathToFileURL(join(site, `${name}.html`)).href, { waitUntil: "load" });
       await page.waitForTimeout(700); // the theme fades its tabs in
-      const shot = join(folder, "shots", `${name.replaceAll("/", "_")}-${scheme}-${width}.png`);
-      await page.screenshot({ path: shot, fullPage: true });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (wide > 0) problem(`${where}: ${wide} pixels wider than the window`);
       await page.evaluate(axe);
@@ -63,6 +61,8 @@ for (const scheme of ["light", "dark"]) {
       for (const { id, nodes } of violations) {
         problem(`${where}: ${id} (${nodes.length}), such as ${nodes[0].html.slice(0, 160)}`);
       }
+      const shot = join(folder, "shots", `${name.replaceAll("/", "_")}-${scheme}-${width}.png`);
+      await page.screenshot({ path: shot, fullPage: true, animations: "disabled" });
       looked += 1;
       if (scheme === "light" && width === 1400) links.push(await page.evaluate(read));
     }

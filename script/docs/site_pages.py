@@ -71,8 +71,9 @@ def on_post_page(output: str, page: Any, config: Any) -> str:
     seen: Counter[str] = Counter()
 
     def named(found: re.Match[str]) -> str:
-        seen[found[2]] += 1
-        return found[0] if seen[found[2]] == 1 else f'{found[1]}{found[2]} ({seen[found[2]]})"'
+        heard = found[2].lower()  # Audit and audit sound the same
+        seen[heard] += 1
+        return found[0] if seen[heard] == 1 else f'{found[1]}{found[2]} ({seen[heard]})"'
 
     output = re.sub(r'(<nav class="md-nav[^>]* aria-label=")([^"]*)"', named, output)
     dialog = 'data-md-component="search" role="dialog"'

@@ -34,7 +34,7 @@ class Ticket:
         self._done.set()
 
     def wait(self) -> Counted | HttpProblem:
-        assert self._done.wait(60), "the writer did not answer"
+        assert self._done.wait(600), "the writer did not answer"
         return self._fate
 
 

@@ -29,7 +29,7 @@ TESTED_ELSEWHERE = {"html": "clients/typescript/test/browser.test.mjs"}
 
 NOT_RUN = {
     "CONTRIBUTING.md": {"src/ldpkit/": "a picture of the folders"},
-    "README.md": {"script/run ": "sets up a whole environment"},
+    "README.md": {'pip install ".[plots]"': "installs"},
     "docs/guide/add-protocol.md": {"[project.entry-points": "parsed below"},
     "docs/guide/classifier.md": {
         "ldpkit plan classifier model.skops": "needs the stroke data",
@@ -42,19 +42,20 @@ NOT_RUN = {
         "stream = spark.readStream": "needs Java and a bucket",
         "import itertools": "needs Beam; the page says that it is not tested",
     },
-    "docs/guide/collector.md": {'pip install "ldpkit[serve]"': "installs; the page serves further down"},
     "docs/guide/intervals.md": {"python benchmarks/bench_coverage.py": "22 minutes"},
     "docs/guide/operations.md": {
         "server {": "a configuration of nginx",
         "FROM python:": "builds a container",
     },
-    "docs/guide/optimal.md": {"l + integral of": "a formula"},
     "docs/guide/own-client.md": {
+        "cc -O2": "needs a compiler; tests/cli/test_spec_command.py builds it",
         "ldpkit spec vectors --lines -o": "needs the reader's own client",
         "open(file, public_key):": "pseudo-code for any language",
         "answer(question, value):": "pseudo-code for any language",
         "flush():": "pseudo-code for any language",
     },
+    "docs/guide/which-epsilon.md": {"With 50,000 people": "a sentence to reuse"},
+    "docs/index.md": {'pip install ".[plots]"': "installs"},
     "docs/reference/comparison.md": {
         "pip install -e": "installs other packages",
         "n=2,000, k=128": "times, with the command that measures them",

@@ -108,6 +108,7 @@ SHOWN = {
 """What the figure of a kind shows, for who cannot see it."""
 
 _SIZE, _NARROW = (8.0, 4.6), (4.4, 4.4)
+_LETTERS = 14  # of an axis' name in an inch
 
 
 def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
@@ -142,11 +143,26 @@ def figure(result: Result, *, unit: str = "", narrow: bool = False, **options: A
         options["unit"] = unit
     with themed():
         if result.kind in WHOLE:
-            whole: Figure = _find(WHOLE[result.kind])(result, across=1 if narrow else None, **options)
-            return whole
-        made = new_figure(*(_NARROW if narrow else _SIZE))
-        plot(result, made.subplots(), **options)
+            made: Figure = _find(WHOLE[result.kind])(result, across=1 if narrow else None, **options)
+        else:
+            made = new_figure(*(_NARROW if narrow else _SIZE))
+            plot(result, made.subplots(), **options)
+    _break_names(made)
     return made
+
+
+def _break_names(made: Figure) -> None:
+    """Break the names of axes that are longer than their axes, which would be cut."""
+    import textwrap
+
+    for axes in made.axes:
+        place = axes.get_subplotspec()
+        columns, rows = (1, 1) if place is None else (place.get_gridspec().ncols, place.get_gridspec().nrows)
+        width, height = made.get_size_inches()
+        for axis, inches in ((axes.xaxis, width / columns), (axes.yaxis, height / rows)):
+            text = axis.get_label_text()
+            if text and "\n" not in text:
+                axis.set_label_text("\n".join(textwrap.wrap(text, max(int(_LETTERS * 0.8 * inches), 12))))
 
 
 def alt_text(result: Result, unit: str = "") -> str:

@@ -133,6 +133,7 @@ def _notes(found: Any) -> list[str]:
     if found.kind == "audit":
         return []
     sentences = left_out_note(found.left_out) if found.kind == "benchmark" else found.notes()
+    sentences = [each for each in sentences if each != found.answer()]
     return [each[:1].upper() + each[1:] for each in (text.removeprefix("note: ") for text in sentences)]
 
 

@@ -37,7 +37,7 @@ __all__ = [
     "measure",
 ]
 
-MEASURED_ON = "2026-11-17"
+MEASURED_ON = "2026-11-18"
 """The day on which the unit costs were measured, on two shared cores."""
 
 
@@ -49,38 +49,38 @@ class UnitCost(NamedTuple):
 
 
 MEASURED = {
-    "grr": UnitCost(40.9, 0.0032),
-    "olh": UnitCost(68.5, 0.0616),
-    "oue": UnitCost(49.6, 0.0391),
-    "ss": UnitCost(64.6, 0.1655),
+    "grr": UnitCost(16.4, 0.0),
+    "olh": UnitCost(32.0, 0.0525),
+    "oue": UnitCost(15.1, 0.0495),
+    "ss": UnitCost(57.0, 0.1307),
 }
 """Unit costs by mechanism; others are measured where the plan is made."""
 
-LIKELIHOOD_STEP = UnitCost(70.0, 0.27)
+LIKELIHOOD_STEP = UnitCost(56.6, 0.4542)
 """Unit costs of a step of maximum likelihood on files, measured with OLH."""
 
 
 class EngineCost(NamedTuple):
-    """CPU of an engine: seconds for a job, and how many times what one process takes for its reports."""
+    """How many times the CPU of one process an engine took, warm, and for how many reports."""
 
-    seconds: float
     times: float
+    reports: int
 
 
 ENGINES = {
-    "local": EngineCost(0.0, 1.0),
-    "dask": EngineCost(0.5, 1.3),
-    "spark": EngineCost(1.5, 1.1),
-    "spark blocks": EngineCost(1.5, 2.0),
-    "spark rows": EngineCost(1.5, 5.0),
+    "local": EngineCost(1.0, 20_000_000),
+    "dask": EngineCost(1.25, 100_000_000),
+    "spark": EngineCost(3.05, 20_000_000),
+    "spark blocks": EngineCost(2.64, 20_000_000),
+    "spark rows": EngineCost(5.72, 20_000_000),
 }
-"""What engines took, warm, to count OLH reports of 1024 values: a line through 20 and 100 million of them."""
+"""What engines took to count OLH reports of 1024 values. Of fewer reports they take more times as much."""
 
-WORKER_BYTES = 260_000_000
+WORKER_BYTES = 221_000_000
 """What a process takes that has loaded its libraries and counted a few reports."""
-COPIES = 4.0
+COPIES = 8.9
 """Bytes that a worker holds for each byte of the rows that it decodes at once: the most of `MEASURED`."""
-STORED = 1.01
+STORED = 1.026
 """Bytes of a Parquet file for each byte of its reports, which do not compress: the most of `MEASURED`."""
 
 _SAMPLE = 200_000  # reports that `measure` counts
@@ -131,8 +131,7 @@ class ClusterPlan(Result):
     @property
     def core_hours(self) -> float:
         """The processor time for a day's tallies, in one job."""
-        engine = ENGINES[self.engine]
-        return (engine.seconds + self.reports * self.nanoseconds * engine.times / 1e9) / 3600
+        return self.reports * self.nanoseconds * ENGINES[self.engine].times / 3600e9
 
     @property
     def worker_bytes(self) -> float:
@@ -184,7 +183,7 @@ class ClusterPlan(Result):
             f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes a report, "
             f"{self.groups} group{'s' * (self.groups > 1)} a question\n"
             f"CPU: {self.nanoseconds:.3g} ns of one core a report in one process, {self.source}; on "
-            f"{self.engine} {engine.times:g} times that and {engine.seconds:g} s a job, warm\n"
+            f"{self.engine} {engine.times:g} times that, as with {engine.reports:,} reports, warm\n"
             f"memory: {WORKER_BYTES / 1e6:.0f} MB for a worker with its libraries, {COPIES:g} times the "
             f"reports of {ROWS_AT_ONCE:,} rows, 8 bytes for each group and value\n"
             f"storage: {100 * (STORED - 1):.2g}% more than the reports\n"

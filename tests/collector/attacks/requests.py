@@ -218,7 +218,7 @@ def from_openapi(count: int, seed: int) -> Found:
                 for name in ("survey", None):
                     if name and "name" in (case.path_parameters or {}):
                         case.path_parameters["name"] = name
-                    response = case.call(headers=headers)  # noqa: B023 - it runs at once
+                    response = case.call(headers=headers, timeout=600)  # noqa: B023 - it runs at once
                     told = {key.lower(): value for key, value in response.headers.items()}
                     _judge(found, seen, response.status_code, told, f"{case.method} {case.path} {case.query}")
 

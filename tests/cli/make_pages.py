@@ -1,0 +1,50 @@
+"""Makes the page and the figure of every case, for `script/pages`: python -m cli.make_pages FOLDER."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from cli import page_cases
+from ldpkit.cli.app import run
+from ldpkit.estimation.sums import sum_table
+from ldpkit.files.reportfile import tally_file
+
+
+def called(*words: object) -> None:
+    """Run a command, and go on unless it is refused."""
+    sys.argv = ["ldpkit", *map(str, words)]
+    try:
+        run(sys.argv[1:])
+    except SystemExit as end:
+        if end.code not in (0, 1, None):
+            raise
+
+
+def expected_sum(reports: Path) -> str:
+    """Return what the page of an estimate shows at first: the sum of the two most frequent values."""
+    found = tally_file(reports).estimate()
+    first = sorted(found.order(2, sort="frequency").tolist())
+    names = " or ".join(str(found.labels[each]) for each in first)
+    low, high = sum_table(found).ends(2, float(found.unbiased[first].sum()))
+    share = float(found.values[first].sum())
+    return f"{names}: {100 * share:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+
+
+def main() -> None:
+    """Write everything into the folder that is named."""
+    target = Path(sys.argv[1])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page_cases.make_inputs(folder, called)
+        page_cases.make_model(folder)
+        every = {**page_cases.cases(folder), "plan-classifier": page_cases.model_case(folder)}
+        for case, words in every.items():
+            page, figure = target / f"{case}.html", target / f"{case}.png"
+            called(*words, "--report", page, "--figure", figure, "--force")
+        (target / "estimate.sum").write_text(expected_sum(folder / "ways.ldp"))
+
+
+if __name__ == "__main__":
+    main()
