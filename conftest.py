@@ -35,7 +35,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is importe
 
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _NOISY = "<!-- numbers differ -->"
-_NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")  # or a random name of a batch
+_NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|─+")  # or a batch, or a rule as wide
 _RECORD = os.environ.get("LDPKIT_RECORD_OUTPUTS")  # where script/docs-outputs wants them
 
 
