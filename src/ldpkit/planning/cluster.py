@@ -240,7 +240,7 @@ def cluster(
     >>> import ldpkit
     >>> plan = cluster(ldpkit.OLH(1024, epsilon=1), 1_000_000_000)
     >>> plan.rows()[2]["cost"], round(plan.rows()[2]["amount"], 1), plan.rows()[2]["unit"]
-    ('storage of a day', 9.1, 'GB')
+    ('storage of a day', 9.2, 'GB')
     """
     for name, given in (("people", people), ("questions", questions), ("groups", groups)):
         check_whole(given, name)
