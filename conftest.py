@@ -27,6 +27,7 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 
 from costs import Costs
 from forked import run_forked
+from ldpkit.mechanisms.base import MECHANISMS
 
 if TYPE_CHECKING:
     from sybil import Example
@@ -96,12 +97,17 @@ def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def _enter(namespace: dict[str, Any]) -> None:
     namespace["folder"] = Path(tempfile.mkdtemp(prefix="ldpkit-docs-"))
     namespace["back"] = Path.cwd()
+    namespace["mechanisms of the house"] = set(MECHANISMS)
     os.chdir(namespace["folder"])
 
 
 def _leave(namespace: dict[str, Any]) -> None:
     import shutil
 
+    for name in (
+        set(MECHANISMS) - namespace["known"]
+    ):  # the next page shall not list this one's own mechanisms
+        MECHANISMS.forget(name)
     os.chdir(namespace["back"])
     shutil.rmtree(namespace["folder"])
 
