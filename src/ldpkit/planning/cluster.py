@@ -69,7 +69,7 @@ class EngineCost(NamedTuple):
 
 ENGINES = {
     "local": EngineCost(1.0, 20_000_000),
-    "dask": EngineCost(1.21, 100_000_000),
+    "dask": EngineCost(1.25, 100_000_000),
     "spark": EngineCost(1.41, 100_000_000),
     "spark blocks": EngineCost(2.59, 20_000_000),
     "spark rows": EngineCost(5.67, 20_000_000),
