@@ -43,6 +43,7 @@ output { display: block; font-weight: 600; min-height: 3.2rem }
 input[type=checkbox] { width: 1.1rem; height: 1.1rem; vertical-align: -.15rem; accent-color: var(--main) }
 td.best, td.tie { background: var(--tint) } td.best { font-weight: 700 }
 @media (max-width: 40rem) { table.checks thead { display: none }
+  table.checks, table.checks tbody { display: block }
   table.checks tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line) }
   table.checks th, table.checks td { display: inline-block; border: 0; padding: 0 .7rem 0 0 }
   table.checks td:last-child { display: block; overflow-wrap: anywhere } }"""
