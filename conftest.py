@@ -35,7 +35,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is importe
 
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _NOISY = "<!-- numbers differ -->"
-_NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")  # or a random name of a batch
+# A number, the random name of a batch, or the rule of a table, which is as wide as its numbers.
+_NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|─+")
 _RECORD = os.environ.get("LDPKIT_RECORD_OUTPUTS")  # where script/docs-outputs wants them
 
 

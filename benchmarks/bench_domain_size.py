@@ -276,8 +276,8 @@ def _draw(measured: dict[str, dict[int, float | str]], path: Path) -> None:
     for place, (name, found) in enumerate(measured.items()):
         points = np.array(list(_points(found)))
         if len(points):
-            style = ("-", "--", ":")[place // 10 % 3]
-            axes.plot(*points.T, style, marker="o", markersize=3, label=name)
+            look = {"linestyle": ("-", "--", ":", "-.")[place // 6 % 4], "marker": "os^"[place // 24 % 3]}
+            axes.plot(*points.T, **look, markersize=3, label=name)  # of six colours
     ends = np.array([SIZES[0], SIZES[-1]], float)
     axes.plot(ends, 1e-2 * ends / ends[0], color="black", linewidth=2.5, alpha=0.3, label="linear")
     axes.set_xscale("log")

@@ -68,7 +68,7 @@ GROUPS = {
 """What stands where in the gallery."""
 
 _STYLE = """<style>
-.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: 1rem; }
+.gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 1rem; }
 .gallery a { display: block; border: 1px solid var(--md-default-fg-color--lightest); border-radius: .3rem; }
 .gallery a { padding: .5rem; color: var(--md-typeset-a-color); }
 .gallery a:hover, .gallery a:focus { border-color: currentcolor; }

@@ -243,10 +243,6 @@ class TestCommand:
         ("arguments", "message"),
         [
             (("--task", "mean", "-u", "mae2"), "unknown metric 'mae2' of a mean: choose from mse"),
-            (
-                ("--task", "mean", "--report", "r.html"),
-                "for frequencies, not for --task mean: leave out --report",
-            ),
             (("--task", "mean", "-m", "ems"), "leave out --consistency"),
             (("--task", "mean", "--estimator", "ems"), "--estimator is for densities"),
             (("--task", "mean", "-p", "olh"), "olh is for categories"),

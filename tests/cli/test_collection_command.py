@@ -140,7 +140,8 @@ def test_simulate_draws_a_page_that_needs_nothing_else(run, tmp_path, town):
     out = run("collection", "simulate", town, "--n", 3000, "-r", 2, "--report", page).out
     assert "2 rehearsals with 3,000 people, 2 of 5 questions each" in out
     text = page.read_text()
-    assert "http" not in text
+    assert "http:" not in text
+    assert "https:" not in text
     assert "<script" not in text
     assert "How do you travel to work?" in text
     assert "the numbers mean nothing" in text

@@ -114,4 +114,4 @@ def test_a_mechanism_that_needs_more_than_epsilon_says_what(run):
     )
     assert "lgrr has no parameter 'epsilon'" in run("risk", "-p", "lgrr", "--domain", 4, code=2).err
     shown = run("risk", "-p", "jrr", "--parameter", "epsilon_alone=1", "-e", 2, "--domain", 4)
-    assert "knows the partner's value and report" in shown.err
+    assert "knowing the partner's value and report" in shown.err

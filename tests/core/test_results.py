@@ -11,9 +11,11 @@ import ldpkit
 from ldpkit.assurance.classifier.relaxations import relaxations
 from ldpkit.core.results import ENVELOPE, Result, finite
 from ldpkit.core.tables import Table
+from ldpkit.engines.tallies import Tallies
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.quantile import quantiles
 from ldpkit.figures.drawing import DRAWN, WHOLE
+from ldpkit.planning.cluster import cluster
 from ldpkit.planning.optimal.errors import compare_errors
 from ldpkit.planning.optimal.gpm import OptimalPieces
 from ldpkit.planning.optimal.minimax import minimax
@@ -80,6 +82,10 @@ def _kinds():
     yield "plan", budget.best
     yield "plan mean", ldpkit.plan.mean((0, 10), 0.5, ["hm", "pm"], n=5000)
     yield "plan capacity", ldpkit.plan.capacity({0: 40, 1: 60}, 50, "fn", at_most=0.1)
+    day = oracle.tally(reports)
+    yield "groups", Tallies(("day",), {("1",): day, ("2",): day}, {}).estimate()
+    yield "plan survey", ldpkit.plan.survey({"way": 3, "age": ldpkit.IntervalDomain(0, 9)}, 1.0, 500)
+    yield "cluster plan", cluster(ldpkit.OLH(16, epsilon=1), 1000)
     yield "plan pairs", ldpkit.plan.pairs(100, 1.0, 2.0, ones=(0, 5), gain=False)
     yield (
         "classifier utility",
@@ -231,9 +237,10 @@ def test_every_kind_can_be_drawn(results, name):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_kinds_with_more_to_see_have_a_whole_figure(results, name):
-    pytest.importorskip("matplotlib")
-    assert len(results[name].figure().axes) > 1 or name == "numeric benchmark"
+def test_kinds_with_a_figure_of_their_own_have_a_narrow_one(results, name):
+    wide, narrow = results[name].figure(), results[name].figure(narrow=True)
+    assert wide.axes
+    assert narrow.get_size_inches()[0] <= wide.get_size_inches()[0]
 
 
 def test_plot_without_axes_makes_a_figure_that_a_notebook_shows(results):

@@ -31,10 +31,10 @@ def test_the_command_is_known(words):
     parse(words)
 
 
-def test_the_commands_that_are_timed_as_domains_grow_are_known(monkeypatch):
+def test_the_commands_that_are_timed_as_domains_grow_are_known(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "path", [*sys.path, str(Path(__file__).parents[2] / "benchmarks")])
     timed = importlib.import_module("bench_domain_size").COMMANDS
-    commands = [command(Path("folder"), 10) for command in timed.values()]
+    commands = [command(tmp_path, 10) for command in timed.values()]
     words = [command for command in commands if not callable(command)]
     assert len(words) >= 30
     for command in words:

@@ -54,7 +54,6 @@ NOT_RUN = {
         "answer(question, value):": "pseudo-code for any language",
         "flush():": "pseudo-code for any language",
     },
-    "docs/guide/which-epsilon.md": {"With 50,000 people": "a sentence to reuse"},
     "docs/index.md": {'pip install ".[plots]"': "installs"},
     "docs/reference/comparison.md": {
         "pip install -e": "installs other packages",

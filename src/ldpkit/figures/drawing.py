@@ -64,6 +64,7 @@ WHOLE = {
     "minimax": "ldpkit.figures.optimal:minimax_figure",
     "heat map": "ldpkit.figures.plane:heatmap_figure",
     "groups": "ldpkit.figures.groups:groups_figure",
+    "plan pairs": "ldpkit.figures.pairs:pairs_figure",
     "frequencies": "ldpkit.figures.estimates:frequencies_figure",
     "mean": "ldpkit.figures.estimates:mean_figure",
     "adaptive mean": "ldpkit.figures.estimates:mean_figure",
@@ -173,7 +174,7 @@ def alt_text(result: Result, unit: str = "") -> str:
     >>> import ldpkit
     >>> print(alt_text(ldpkit.Tally(ldpkit.GRR(["bus", "car"], epsilon=2), 1000, [700, 300]).estimate()))
     Bars with error bars for the share of people who hold each value. Of these 1,000 people, 76.3% \
-(95% interval 73.0% to 79.5%) hold bus, the most frequent of 2 values.
+(95% interval 73.6% to 78.9%) hold bus, the most frequent of 2 values.
     """
     shown = SHOWN.get(result.kind, f"Figure of {result.kind}")
     return f"{shown}. {result.answer(unit)}"

@@ -41,7 +41,7 @@ def plain_label(value: Any) -> str:
     Examples
     --------
     >>> plain_label("5 $"), len(plain_label("x" * 80))
-    ('5 \\\\$', 28)
+    ('5 \\$', 28)
     """
     text = cell_text(value)
     short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

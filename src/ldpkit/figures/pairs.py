@@ -7,19 +7,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ldpkit.figures.canvas import new_figure
 from ldpkit.figures.theme import BAD, COLOURS, INK, MAIN
 from ldpkit.mechanisms.joint.table import PairTable
 from ldpkit.planning.pairs.plans import PairPlan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["draw_pairs"]
+__all__ = ["draw_pairs", "pairs_figure"]
 
 _FARTHEST = (
     8.0  # epsilon towards a partner, beyond which the line leaves the picture, if it starts well before
 )
 _POINTS = 80
+
+
+def pairs_figure(plan: PairPlan, *, across: int | None = None) -> Figure:
+    """Return the picture; on a phone what the marks mean stands below it."""
+    figure = new_figure(*((4.4, 6.0) if across == 1 else (8.0, 4.8)))
+    axes: Any = figure.subplots()
+    draw_pairs(axes, plan)
+    if across == 1:
+        axes.get_legend().remove()
+        for text in axes.texts:
+            text.remove()
+        axes.set_title("")
+        figure.legend(loc="outside lower left", fontsize=8)
+    return figure
 
 
 def draw_pairs(ax: Axes, plan: PairPlan) -> None:

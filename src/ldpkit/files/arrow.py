@@ -271,10 +271,15 @@ class ParquetReports:
                 raise InvalidInputError(
                     f"{self.title} has no column {name[:_SHOWN]!r}: it has {', '.join(self.names)[:200]}"
                 )
+        rows = 0
         try:
-            yield from self._file.iter_batches(size, columns=chosen)
+            for batch in self._file.iter_batches(size, columns=chosen):
+                rows += batch.num_rows
+                yield batch
         except (pa.ArrowException, OSError, KeyError) as error:
             raise FileFormatError(f"{self.title} is damaged: {first_line(error)}") from None
+        if rows != self.rows:  # its footer counts them twice, and nothing else compares the counts
+            raise FileFormatError(f"{self.title} is damaged: it says {self.rows:,} rows, and has {rows:,}")
 
 
 def open_parquet(path: str | Path) -> ParquetReports:

@@ -79,9 +79,9 @@ ENGINES = {
 WORKER_BYTES = 221_000_000
 """What a process takes that has loaded its libraries and counted a few reports."""
 COPIES = 8.9
-"""Bytes that a worker holds for each byte of the rows that it decodes at once: the most of `MEASURED`."""
+"""Bytes that a worker holds for each byte of the rows that it decodes at once, with GRR and with OLH."""
 STORED = 1.026
-"""Bytes of a Parquet file for each byte of its reports, which do not compress: the most of `MEASURED`."""
+"""Bytes of a Parquet file for each byte of its reports, with OLH, whose reports do not compress."""
 
 _SAMPLE = 200_000  # reports that `measure` counts
 _VALUES = 4096  # different values behind them, at most
@@ -240,7 +240,7 @@ def cluster(
     >>> import ldpkit
     >>> plan = cluster(ldpkit.OLH(1024, epsilon=1), 1_000_000_000)
     >>> plan.rows()[2]["cost"], round(plan.rows()[2]["amount"], 1), plan.rows()[2]["unit"]
-    ('storage of a day', 9.1, 'GB')
+    ('storage of a day', 9.2, 'GB')
     """
     for name, given in (("people", people), ("questions", questions), ("groups", groups)):
         check_whole(given, name)

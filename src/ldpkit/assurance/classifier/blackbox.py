@@ -109,6 +109,7 @@ def densest_mass(
     Examples
     --------
     >>> import ldpkit
+    >>> from ldpkit.assurance.classifier.columns import as_private_column
     >>> law = as_private_column(ldpkit.get("ogpm", (0, 1), epsilon=4)).outputs(np.array([0.5]))
     >>> inside = float(law.between(np.array([0.2]), np.array([0.8]))[0])
     >>> round(inside - densest_mass([law], [0.2], [0.8], 0.01 * 0.6), 5)     # the thesis says 0.93641
