@@ -27,6 +27,8 @@ from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipP
 
 from costs import Costs
 from forked import run_forked
+from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.mechanisms.base import MECHANISMS
 
 if TYPE_CHECKING:
     from sybil import Example
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is imported, here and in child processes
 
 _OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+_REGISTRIES: tuple[Any, ...] = (MECHANISMS, CONSISTENCY)
 _NOISY = "<!-- numbers differ -->"
 # A number, the random name of a batch, or the rule of a table, which is as wide as its numbers.
 _NUMBER = re.compile(r"\b[0-9a-f]{8,}\b|-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?|─+")
@@ -96,12 +99,16 @@ def _run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def _enter(namespace: dict[str, Any]) -> None:
     namespace["folder"] = Path(tempfile.mkdtemp(prefix="ldpkit-docs-"))
     namespace["back"] = Path.cwd()
+    namespace["names of the house"] = [set(registry) for registry in _REGISTRIES]
     os.chdir(namespace["folder"])
 
 
 def _leave(namespace: dict[str, Any]) -> None:
     import shutil
 
+    for registry, names in zip(_REGISTRIES, namespace["names of the house"], strict=True):
+        for name in set(registry) - names:  # a page's own mechanisms and methods end with it
+            registry.forget(name)
     os.chdir(namespace["back"])
     shutil.rmtree(namespace["folder"])
 

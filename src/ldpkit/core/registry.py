@@ -90,6 +90,12 @@ class Registry(Generic[Member]):
 
         return add
 
+    def forget(self, name: str) -> None:
+        """Take a member and its aliases out again, as a notebook that replaces its own mechanism may want."""
+        self._discover()
+        del self._members[name]
+        self._aliases = {alias: target for alias, target in self._aliases.items() if target != name}
+
     def get(self, name: str) -> Member:
         """Return the member of that name or alias, in any case, with - as good as _."""
         if not isinstance(name, str):
