@@ -52,8 +52,7 @@ class CollectionSummary(Result):
         """What the columns mean, and what was checked."""
         return (
             "first, next: what the first answer and each further one cost, as an epsilon; guessed: how often "
-            "who "
-            f"guesses from one answer is right; blind: without it; {self.collection.checked}"
+            f"a guess from one answer is right; blind: without it; {self.collection.checked}"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:

@@ -55,13 +55,13 @@ def epsilon_warnings(
     >>> epsilon_warnings(2.0)
     []
     >>> print(*epsilon_warnings(5.0, subject="oue"))
-    oue: epsilon 5 is large. Whatever the report is, a suspicion of 50% grows to at most 99.3%, \
+    oue: epsilon 5 is large. Whatever the report is, a suspicion of 50% grows to at most 99.4%, \
 and one of 1% to at most 60%.
     >>> grr = ldpkit.GRR(100, epsilon=12.0)
     >>> print(*epsilon_warnings(12.0, attack=lambda: attack_on(grr)))
     epsilon 12 promises next to nothing. Guessing from the report succeeds in 99.9% of all cases; \
-without it, in 1%: 99.9 times as often. Whatever the report is, a suspicion of 50% grows to at most \
-99.99939%, and one of 1% to at most 99.9%.
+without it, in 1%: 99.9 times as often, if all values are equally likely. Whatever the report is, a \
+suspicion of 50% grows to at most 99.99939%, and one of 1% to at most 99.94%.
     """
     if epsilon is None or epsilon <= above:
         return []
