@@ -108,8 +108,8 @@ def _check_listed_estimates(oracle: Any) -> None:
         )
         require(
             stated <= most + room,
-            f"{oracle!r}: states too much variance: {stated:.4g} at frequency {frequency}, and no value has more "
-            f"than {most:.4g}",
+            f"{oracle!r}: states too much variance: {stated:.4g} at frequency {frequency}, and no value has "
+            f"more than {most:.4g}",
         )
     people = (1.0 + np.arange(size)) / (size * (size + 1) / 2)  # uneven
     exact, stated = people @ spreads, oracle.variance(people, 1)

@@ -275,12 +275,13 @@ class Recommendation(Result):
         if "grr" in {each.protocol for each in self.options}:
             if "grr" in leading and self.values < limit:
                 yield (
-                    f"With {self.values} values, fewer than {least}, grr has a smaller variance than oue and olh."
+                    f"With {self.values} values, fewer than {least}, grr has a smaller variance than oue "
+                    "and olh."
                 )
             elif "grr" not in leading and self.values >= limit:
                 yield (
-                    f"With {self.values} values, not fewer than {least}, oue, olh and ss have a smaller variance "
-                    "than grr."
+                    f"With {self.values} values, not fewer than {least}, oue, olh and ss have a smaller "
+                    "variance than grr."
                 )
         if "ss" in leading:
             made = frequency_class("ss").make(self.values, epsilon=epsilon)
