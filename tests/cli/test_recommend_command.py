@@ -143,7 +143,8 @@ def test_the_number_of_values_explains_grr(run):
 def test_an_own_mechanism_may_be_named_behind_the_command(run, tmp_path):
     file = tmp_path / "behind.py"
     file.write_text(
-        "import ldpkit\n@ldpkit.register\nclass Behind(ldpkit.GRR):\n    name = 'behind_the_command'\n"
+        "import ldpkit\n@ldpkit.register\nclass Behind(ldpkit.GRR):\n"
+        "    name, aliases = 'behind_the_command', ()\n"
     )
     asked = ("recommend", "-d", "zipf:k=8,n=2000", "-e", 1, "-r", 5, "-p", "behind_the_command")
     refused = run(*asked, code=2).error_line
