@@ -25,9 +25,9 @@ ldpkit.core.errors.OutOfDomainError: value 'perhaps' at position 0 is not in the
 from __future__ import annotations
 
 import difflib
-import shutil
-import sys
 from collections.abc import Iterable
+
+from ldpkit.core.installing import install_command
 
 __all__ = [
     "ContractError",
@@ -162,17 +162,11 @@ class MissingDependencyError(LdpkitError, ImportError):
     """An optional library is needed for what was asked."""
 
     def __init__(self, library: str, purpose: str, extra: str) -> None:
-        super().__init__(f'{purpose} needs {library}: {_python()} -m pip install "ldpkit[{extra}]"')
+        super().__init__(f"{purpose} needs {library}: {install_command(extra)}")
         self._made_of = (library, purpose, extra)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), self._made_of
-
-
-def _python() -> str:
-    """Return how to call this very interpreter: another one would install for itself."""
-    found = shutil.which("python")
-    return "python" if found is not None and found == sys.executable else sys.executable or "python"
 
 
 class FrozenError(LdpkitError, AttributeError):
