@@ -66,10 +66,10 @@ class NumericSummary:
         """Return the mechanisms that cannot be told from the best, itself included."""
         means = self.at(data, epsilon)
         best = means[self.best(data, epsilon)]
-        runs, others = self.repeats, len(means) - 1
+        runs = self.repeats
 
         def ties(mean: Mean) -> bool:
             noise = independent_noise(mean.stderr, runs, best.stderr, runs)
-            return is_tie(mean.value, best.value, *noise, comparisons=others)
+            return is_tie(mean.value, best.value, *noise, among=len(means))
 
         return [name for name, mean in means.items() if mean is best or ties(mean)]

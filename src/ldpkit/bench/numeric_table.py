@@ -20,8 +20,8 @@ TITLES = {
 }
 _BY_PEOPLE = ("mse", "expected")
 _CAPTION = (
-    "mean ±standard error of the repeats; * best of its row, ~ tied with it: not significantly different at "
-    "the 5% level"
+    "mean ±standard error of the repeats; * best of its row, "
+    "~ tied with it: not significantly different at the 5% level"
 )
 
 

@@ -102,9 +102,7 @@ class Summary:
         """Return the methods that cannot be told from a protocol's best one, itself included."""
         best = (protocol, self.best_method(protocol))
         return tuple(
-            method
-            for method in self.methods
-            if self._tie(best, (protocol, method), comparisons=len(self.methods) - 1)
+            method for method in self.methods if self._tie(best, (protocol, method), among=len(self.methods))
         )
 
     def best_pair(self) -> tuple[str, str]:
@@ -116,7 +114,7 @@ class Summary:
         """Return the pairs that cannot be told from the best one, which comes first."""
         best = self.best_pair()
         pairs = [(protocol, method) for protocol in self.protocols for method in self.methods]
-        tied = (each for each in pairs if each != best and self._tie(best, each, comparisons=len(pairs) - 1))
+        tied = (each for each in pairs if each != best and self._tie(best, each, among=len(pairs)))
         return (best, *tied)
 
     def best_in_words(self) -> str:
@@ -162,13 +160,13 @@ class Summary:
             total += float((equal[self.methods.index(method)] / equal.sum(axis=0)).sum())
         return total
 
-    def _tie(self, first: tuple[str, str], second: tuple[str, str], *, comparisons: int) -> bool:
+    def _tie(self, first: tuple[str, str], second: tuple[str, str], *, among: int) -> bool:
         """Whether two pairs tie; methods of one protocol saw the same collections."""
         if first == second:
             return True
         one, other = self.values[first], self.values[second]
         noise = difference_noise(one, other, paired=first[0] == second[0])
-        return is_tie(float(one.mean()), float(other.mean()), *noise, comparisons=comparisons)
+        return is_tie(float(one.mean()), float(other.mean()), *noise, among=among)
 
     def _best(self, means: dict[_Key, float]) -> _Key:
         order = max if self.larger_is_better else min

@@ -3,10 +3,10 @@
 A winner by less than the noise is no winner. Two results tie if their difference is below
 a billionth of them, or if a t-test at the 5% level does not tell them apart: Student's where
 both saw the same simulated collections (of the differences run by run), else Welch's, whose
-degrees of freedom take into account that the noise itself is estimated from few runs. Where
-a best one is compared with several others, each test is at 5% divided by their number
-(Bonferroni), so that in all the comparisons together chance separates an equal one in at
-most about 5 of 100 benchmarks.
+degrees of freedom take into account that the noise itself is estimated from few runs. The
+best of several is chosen by the same runs that it is compared by, so each test is at 5%
+divided by the number of all pairs among them (Bonferroni): chance separates any of equally
+good ones in at most about 5 of 100 benchmarks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def is_equal(first: float, second: float) -> bool:
     return math.isclose(first, second, rel_tol=EQUAL, abs_tol=1e-300)
 
 
-def is_tie(first: float, second: float, stderr: float, freedom: float, *, comparisons: int = 1) -> bool:
+def is_tie(first: float, second: float, stderr: float, freedom: float, *, among: int = 2) -> bool:
     """Return whether two means over some runs cannot be told apart.
 
     Parameters
@@ -59,19 +59,20 @@ def is_tie(first: float, second: float, stderr: float, freedom: float, *, compar
         The standard error of their difference; nan if it is not known.
     freedom : float
         The degrees of freedom of that standard error, on which Student's factor depends.
-    comparisons : int
-        How many are compared with the same best one: the level of 5% is shared by all of them.
+    among : int
+        How many results there are, of which the first may have been chosen as the best: the level of 5% is
+        shared by all their pairs.
 
     Examples
     --------
     >>> is_tie(1.0, 1.1, 0.05, 199), is_tie(1.0, 1.1, 0.05, 1), is_tie(1.0, 1.2, 0.05, 199)
     (False, True, False)
-    >>> is_tie(1.0, 1.11, 0.05, 199), is_tie(1.0, 1.11, 0.05, 199, comparisons=20)
+    >>> is_tie(1.0, 1.11, 0.05, 199), is_tie(1.0, 1.11, 0.05, 199, among=20)
     (False, True)
     """
     if is_equal(first, second):
         return True
-    return freedom > 0 and abs(first - second) <= _student(freedom, comparisons) * stderr
+    return freedom > 0 and abs(first - second) <= _student(freedom, among * (among - 1) // 2) * stderr
 
 
 class Noise(NamedTuple):
@@ -119,7 +120,7 @@ def mean_stderr(values: Floats) -> float:
 
 
 @lru_cache
-def _student(freedom: float, comparisons: int) -> float:
+def _student(freedom: float, tests: int) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 1 - LEVEL / 2 / max(comparisons, 1)))
+    return float(stdtrit(freedom, 1 - LEVEL / 2 / max(tests, 1)))

@@ -133,7 +133,7 @@ def recommend(
     sign = -1.0 if measure.larger_is_better else 1.0
     found.sort(key=lambda each: (each[0].epsilon, sign * each[0].error))
     options = tuple(
-        replace(option, tied=_tie(found[0], (option, values), wanted, comparisons=len(found) - 1))
+        replace(option, tied=_tie(found[0], (option, values), wanted, among=len(found)))
         for option, values in found
     )
     nothing = _nothing(people, measure)
@@ -167,7 +167,7 @@ def recommend(
 
 
 def _tie(
-    best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None, *, comparisons: int
+    best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None, *, among: int
 ) -> bool:
     """Whether an option cannot be told from the best; what follows one protocol saw the same collections."""
     (first, these), (second, those) = best, other
@@ -175,9 +175,9 @@ def _tie(
         return True
     if wanted is not None:
         noise = independent_noise(first.epsilon_stderr, len(these), second.epsilon_stderr, len(those))
-        return is_tie(first.epsilon, second.epsilon, *noise, comparisons=comparisons)
+        return is_tie(first.epsilon, second.epsilon, *noise, among=among)
     noise = difference_noise(these, those, paired=first.protocol == second.protocol)
-    return is_tie(first.error, second.error, *noise, comparisons=comparisons)
+    return is_tie(first.error, second.error, *noise, among=among)
 
 
 def _nothing(people: Counts, metric: Metric) -> Option:
