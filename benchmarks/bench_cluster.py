@@ -10,12 +10,14 @@ likelihood on Dask with that of one process.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -76,21 +78,37 @@ class Cost(NamedTuple):
     wall: float
 
 
-def turns(work: Work, alone: Work, files: list[str], repeats: int) -> tuple[Cost, Cost]:
+def count_alone(files: list[str]) -> Cost:
+    """Count files in this process, when it has counted a few of them already."""
+    local.tally(files[:_WARM])
+    start, before = time.perf_counter(), time.process_time()
+    found = local.tally(files).total()
+    cpu, wall = time.process_time() - before, time.perf_counter() - start
+    return Cost(found, Used(cpu, cpu, peak_megabytes(), 0.0), wall)
+
+
+def alone(files: list[str]) -> Cost:
+    """Count files in a process of its own: in this one the scheduler of Dask runs too."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(count_alone, files).result()
+
+
+def turns(work: Work, files: list[str], repeats: int) -> tuple[Cost, Cost]:
     """Return what the work and one process alone took, at best, when both have counted a few files.
 
     They run in turns, so both meet the same moods of the machine.
     """
-    for run in (work, work, alone):
-        run(files[:_WARM])
     mine, ours = list[Cost](), list[Cost]()
     for _ in range(repeats):
-        for run, costs in ((alone, ours), (work, mine)):
-            start = time.perf_counter()
-            found, used = metered(partial(run, files))
-            if run is alone:  # what idle workers do meanwhile is not its cost
-                used = used._replace(cpu=used.root)
-            costs.append(Cost(found, used, time.perf_counter() - start))
+        ours.append(alone(files))
+        if not mine:
+            work(files[:_WARM])
+        work(files[:_WARM])  # also where workers were idle for so long that their engine has ended them
+        start = time.perf_counter()
+        found, used = metered(partial(work, files))
+        mine.append(Cost(found, used, time.perf_counter() - start))
+        last, base = mine[-1].used.cpu, ours[-1].used.cpu  # how far turns differ is worth knowing
+        print(f"  a turn: {last:.2f} CPU s, alone {base:.2f}, ratio {last / base:.2f}", file=sys.stderr)
     return min(mine, key=lambda cost: cost.used.cpu), min(ours, key=lambda cost: cost.used.cpu)
 
 
@@ -202,20 +220,14 @@ def compare(folder: Path, reports: int, modes: list[str], repeats: int) -> None:
         if not place.exists() and (not blocks or "spark-blocks" in modes):
             make_lake(place, reports, blocks=blocks)
     files = find_files(rows)
-
-    def alone(files: list[str]) -> Tally:
-        return local.tally(files).total()
-
-    alone(files[:_WARM])
-    start = time.perf_counter()
-    whole, used = metered(partial(alone, files))
-    cost = Cost(whole, used, time.perf_counter() - start)
+    cost = alone(files)
+    whole = cost.tally
     table = [_row("one process", cost, cost, whole)]
     works = [dask_works(modes)]
     if shutil.which("java") and any(mode.startswith("spark") for mode in modes):
         works.append(spark_works(modes))
     for name, work in (each for some in works for each in some):
-        table.append(_row(name, *turns(work, alone, files, repeats), whole))
+        table.append(_row(name, *turns(work, files, repeats), whole))
         print(f"{name}: {table[-1]}", file=sys.stderr, flush=True)
     print_table(f"A tally of {whole.n:,} OLH reports, k={K}, in {len(files)} files", table)
 

@@ -69,10 +69,10 @@ class EngineCost(NamedTuple):
 
 ENGINES = {
     "local": EngineCost(1.0, 20_000_000),
-    "dask": EngineCost(1.25, 100_000_000),
-    "spark": EngineCost(3.05, 20_000_000),
-    "spark blocks": EngineCost(2.64, 20_000_000),
-    "spark rows": EngineCost(5.72, 20_000_000),
+    "dask": EngineCost(1.21, 100_000_000),
+    "spark": EngineCost(1.41, 100_000_000),
+    "spark blocks": EngineCost(2.59, 20_000_000),
+    "spark rows": EngineCost(5.67, 20_000_000),
 }
 """What engines took to count OLH reports of 1024 values. Of fewer reports they take more times as much."""
 
