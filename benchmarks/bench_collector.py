@@ -318,7 +318,7 @@ def _draw(seen: list[Moment], figure: Path) -> None:
         ylim=(0, None),
         title="The collector at half of its highest rate, six rounds",
     )
-    axes.legend()
+    axes.legend(loc="center right")
     made.savefig(figure, dpi=120)
     print(f"wrote {figure}")
 

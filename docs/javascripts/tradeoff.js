@@ -28,7 +28,7 @@
     const [x, y] = points[place].split(",");
     part("point").setAttribute("cx", x);
     part("point").setAttribute("cy", y);
-    const shown = { epsilon: String(Number(epsilon.toPrecision(2))), people: people.toLocaleString("en"), size: String(size) };
+    const shown = { epsilon: String(epsilon), people: people.toLocaleString("en"), size: String(size) };
     for (const [name, words] of Object.entries(shown)) {
       part(`${name}-shown`).textContent = words;
       part(name).setAttribute("aria-valuetext", words);
@@ -38,8 +38,8 @@
       : "a share is not known at all: the interval is everything.";
     part("said").textContent =
       `With epsilon ${shown.epsilon}, ${shown.people} people and ${size} values, ${known} ` +
-      `Whatever a report says, a suspicion of 50% grows to at most ${percent(sure[0], sure[0] > 0.99 ? 2 : 1)}, ` +
-      `and one of 1% to at most ${percent(sure[1], 2)}.`;
+      `Whatever a report says, a suspicion of 50% grows to at most ${sure[0]}, ` +
+      `and one of 1% to at most ${sure[1]}.`;
   }
 
   part("sliders").hidden = false;

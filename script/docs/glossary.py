@@ -8,6 +8,11 @@ from html import escape
 
 _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)", re.M)
 _TAG = re.compile(r"(<[^>]+>)")
+_OTHERWISE = {
+    "round": (r"\b(?:way|goes?|them|people) $", r"^s? (?:up|down|off|towards|their)\b"),
+    "standard error": (r"\b(?:on|to) $", r"^ stream\b"),
+}
+"""Words around a name with which it means something else: before it, and after it."""
 _CLOSED = {
     "a",
     "code",
@@ -42,7 +47,7 @@ def terms(markdown: str) -> list[Term]:
     for entry in _ENTRY.finditer(markdown):
         names = tuple(name.strip() for name in entry["names"].split(","))
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*$]", r"\1", " ".join(entry["text"].split()))
-        found.append(Term(names, anchor(names[0]), re.split(r"(?<=[.;:]) ", plain)[0]))
+        found.append(Term(names, anchor(names[0]), re.split(r"(?<=\.) ", plain)[0]))
     return found
 
 
@@ -73,7 +78,7 @@ def link(html: str, known: list[Term], address: str) -> str:
 
     def linked(found: re.Match[str]) -> str:
         term = by_name[found[1].lower()]
-        if term.anchor in used:
+        if term.anchor in used or _means_something_else(found):
             return found[0]
         used.add(term.anchor)
         hint = escape(term.sentence, quote=True)
@@ -90,3 +95,12 @@ def link(html: str, known: list[Term], address: str) -> str:
         elif not closed and part.strip():
             parts[place] = pattern.sub(linked, part)
     return "".join(parts)
+
+
+def _means_something_else(found: re.Match[str]) -> bool:
+    """Whether the words around a name show that it is not the term: to round up, a stream of a program."""
+    before, after = _OTHERWISE.get(found[1].lower(), ("(?!)", "(?!)"))
+    text = found.string
+    return bool(
+        re.search(before, text[: found.start()], re.I) or re.search(after, text[found.end(1) :], re.I)
+    )

@@ -1,7 +1,8 @@
 """The picture of the home page and the README: a question, noisy reports, an estimate against the truth.
 
-It is drawn from a real run with a fixed seed, in three panels. The site has them side by side, one above the
-other on a phone; the README has one file, docs/picture.svg, which script/pictures writes and a test compares.
+It is drawn from a simulated run with a fixed seed, in three panels. The site has them side by side, one above
+the other on a phone; the README has one file, docs/picture.svg, which script/pictures writes and a test
+compares.
 """
 
 from __future__ import annotations

@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from math import exp, log10, sqrt
+from math import log10, sqrt
 
 from drawing import Picture, Scale, line, text
 
-EPSILONS = [round(0.1 * 10 ** (place / 20), 3) for place in range(39)]  # 0.1 to 7.943
+EPSILONS = [
+    *(float(f"{0.1 * 10 ** (place / 20):.2g}") for place in range(38)),
+    8.0,
+]  # exactly as they are shown
 SIZES = [2, 4, 10, 30, 100, 300, 1000]
 PEOPLE = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400.0, 290.0, 60.0, 384.0, 30.0, 236.0
@@ -49,15 +52,19 @@ def numbers() -> str:
             "people": PEOPLE,
             "half": {size: [float(f"{each.half:.5g}") for each in row] for size, row in found.items()},
             "oracle": {size: [each.oracle for each in row] for size, row in found.items()},
-            "sure": [[round(_sure(0.5, epsilon), 4), round(_sure(0.01, epsilon), 4)] for epsilon in EPSILONS],
+            "sure": [[_sure(prior, epsilon) for prior in (0.5, 0.01)] for epsilon in EPSILONS],
             "box": {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM, "least": LEAST, "most": MOST},
         },
         separators=(",", ":"),
     )
 
 
-def _sure(prior: float, epsilon: float) -> float:
-    return prior / (prior + (1 - prior) * exp(-epsilon))
+def _sure(prior: float, epsilon: float) -> str:
+    """Return how sure anybody can become, rounded up, as `ldpkit risk` prints it."""
+    from ldpkit.assurance.adversary.words import suspicion
+    from ldpkit.core.text import percent_text
+
+    return percent_text(suspicion(prior, epsilon), up=True)
 
 
 def picture(size: int = 10, people: int = 10_000, epsilon: float = 1.0) -> Picture:
@@ -65,7 +72,7 @@ def picture(size: int = 10, people: int = 10_000, epsilon: float = 1.0) -> Pictu
     across = Scale(log10(EPSILONS[0]), log10(EPSILONS[-1]), LEFT, RIGHT)
     up = Scale(log10(LEAST), log10(MOST), BOTTOM, TOP)
     marks = ""
-    for tick in (0.1, 0.2, 0.5, 1, 2, 4, 7.9):
+    for tick in (0.1, 0.2, 0.5, 1, 2, 4, 8):
         x = across(log10(tick))
         marks += line(x, TOP, x, BOTTOM) + text(
             x, BOTTOM + 18, f"{tick:g}", colour="soft", size=12, anchor="middle"
@@ -100,9 +107,9 @@ def table(size: int = 10) -> str:
         + " |",
         "| --- | --- |" + " --- |" * len(people),
     ]
-    for epsilon in (0.251, 0.501, 1.0, 1.995, 3.981, 7.943):
+    for epsilon in (0.25, 0.5, 1.0, 2.0, 4.0, 8.0):
         halves = " | ".join(_error(best(epsilon, size).half / sqrt(n)) for n in people)
-        rows.append(f"| {epsilon:.2g} | {_sure(0.5, epsilon):.2%} | {halves} |")
+        rows.append(f"| {epsilon:g} | {_sure(0.5, epsilon)} | {halves} |")
     return "\n".join(rows)
 
 
@@ -127,7 +134,7 @@ def html() -> str:
     said = (
         f"With epsilon {epsilon:g}, {people:,} people and {size} values, a share is known to ±{half:.2%} "
         f"({best(epsilon, size).oracle}). Whatever a report says, a suspicion of 50% grows to at most "
-        f"{_sure(0.5, epsilon):.1%}, and one of 1% to at most {_sure(0.01, epsilon):.2%}."
+        f"{_sure(0.5, epsilon)}, and one of 1% to at most {_sure(0.01, epsilon)}."
     )
     sliders = (
         _slider("epsilon", "epsilon", 0, len(EPSILONS) - 1, EPSILONS.index(epsilon), "1")

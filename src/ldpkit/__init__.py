@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import ldpkit.testing as testing
     from ldpkit.assurance.adversary.compare import Risks, risk
     from ldpkit.assurance.adversary.risk_record import Risk
-    from ldpkit.assurance.audit.audit import Audit, audit
+    from ldpkit.assurance.audit.audit import audit
+    from ldpkit.assurance.audit.record import Audit
     from ldpkit.assurance.classifier.blackbox import RobustBox, robust_box
     from ldpkit.assurance.classifier.certified import CertifiedBox, certified_box
     from ldpkit.assurance.classifier.columns import Clipped, NearestPoint, Withheld
@@ -280,7 +281,8 @@ __all__ = [
 _HOMES = {
     "assurance.adversary.compare": ("Risks", "risk"),
     "assurance.adversary.risk_record": ("Risk",),
-    "assurance.audit.audit": ("Audit", "audit"),
+    "assurance.audit.audit": ("audit",),
+    "assurance.audit.record": ("Audit",),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
     "core.domains.categorical": ("CategoricalDomain",),

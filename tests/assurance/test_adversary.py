@@ -246,7 +246,12 @@ def test_words():
     sentences = in_words(risk(ldpkit.OUE(10, epsilon=1.0), eta=3))
     assert len(sentences) == 4
     assert "50%" in sentences[0]
-    assert "at most 73.1%" in sentences[2]
+    assert "at most 73.2%" in sentences[2]
+    assert sentences[0].startswith("A report shows")
+    assert sentences[1].endswith("if all values are equally likely.")
+    hashed = in_words(risk(ldpkit.OLH(4, epsilon=2.0), [4, 3, 2, 1]))
+    assert hashed[0].startswith("A report is compatible with the person's own value in 51.4%")
+    assert "equally likely" not in hashed[1]
     assert "at most 3" in sentences[3]
     assert "no more often" in in_words(risk(ldpkit.GRR(2, epsilon=0.1), [9, 1]))[1]
     several = in_words(risk(ldpkit.GRR(3, epsilon=0.5), reports=4, devices=100, rng=ldpkit.random.seeded(1)))

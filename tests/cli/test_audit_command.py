@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
 
+import ldpkit
+from ldpkit.files.reportfile import ReportWriter
 from ldpkit.mechanisms.base import MECHANISMS
 
 _BROKEN = '''
@@ -93,3 +96,82 @@ def test_reports_that_are_made_together_are_audited_by_name(run, words, checks):
 )
 def test_refusals_name_the_remedy(run, words, said):
     assert said in run("audit", *words, code=2).error_line
+
+
+@pytest.fixture
+def collected(run, tmp_path):
+    """Return a function that makes a report file of three values out of four."""
+
+    def make(name, *options):
+        values = tmp_path / "values.txt"
+        values.write_text("".join(f"{each % 3}\n" for each in range(2000)))
+        file = tmp_path / name
+        run("privatize", values, "-p", "grr", "-e", "2", "--domain", "4", "-o", file, *options)
+        return file
+
+    return make
+
+
+def test_a_file_says_what_was_tested_and_what_was_not(run, collected, tmp_path):
+    file, page = collected("sound.ldp"), tmp_path / "sound.html"
+    words = ("audit", file, "--reports", "2000", "--at-most", "2")
+    found = json.loads(run(*words, "--report", page, "--format", "json").out)
+    assert {row["check"]: row["outcome"] for row in found["rows"]} == {
+        **dict.fromkeys(("integers", "channel", "attack", "at most", "reports"), "pass"),
+        **dict.fromkeys(("randomness", "domain"), "pass"),
+        "batch": "info",
+    }
+    tested = found["about"]["tested"]
+    assert "the mechanism that the file names, as it is in this copy of ldpkit" in tested
+    assert "that they were made with secure randomness is what the file says" in tested
+    assert found["about"]["reports"] == 2000
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert found["about"]["sha256"] == digest
+    text = page.read_text()
+    for shown in (tested, digest, "GRR(4, epsilon=2)", "<dt>Reports</dt><dd>2,000</dd>", 'class="checks"'):
+        assert shown in text
+    assert "{&#x27;" not in text.split("<script>")[0], "no Python dictionary on a page"
+
+
+def test_a_seeded_file_fails_without_a_promise(run, collected, tmp_path):
+    file, page = collected("seeded.ldp", "--seed", "1"), tmp_path / "seeded.html"
+    shown = run("audit", file, "--reports", "2000", "--report", page, code=1).out
+    headline = "FAILED: its reports were made with a seed, which can undo them"
+    assert f"GRR(4, epsilon=2): {headline}" in shown
+    for text in (shown, page.read_text()):
+        assert "a suspicion of 50%" not in text
+        assert "does not hold for this file: it was made with a seed, and whoever knows the seed" in text
+
+
+def test_an_epsilon_above_the_one_that_was_stated_fails(run, collected):
+    file = collected("large.ldp")
+    shown = run("audit", file, "--reports", "2000", "--at-most", "1.5", code=1).out
+    assert "FAILED: its epsilon, 2, is above the 1.5 that was stated" in shown
+    assert "a suspicion of 50% grows" in shown, "the promise of the file itself is kept"
+    assert "write --at-most 1" in run("audit", file, "-e", "1", code=2).error_line
+
+
+def test_reports_of_another_epsilon_fail(run, tmp_path):
+    stated, used = ldpkit.GRR(4, 2.0), ldpkit.GRR(4, 12.0)
+    file, made = tmp_path / "loud.ldp", ldpkit.Provenance.of(ldpkit.random.secure(), domain="stated")
+    with ReportWriter(file, stated, provenance=made) as writer:
+        writer.write(used.privatize([each % 3 for each in range(2000)]))
+    shown = run("audit", file, "--reports", "2000", code=1).out
+    assert "FAILED: no people could have made its counts with this mechanism" in shown
+    assert "does not hold for this file" in shown
+    told = run("estimate", file)
+    assert "warning: no people could have made these counts with this mechanism" in told.err
+
+
+def test_randomness_that_is_not_recorded_shows_in_the_headline(run, tmp_path):
+    oracle, file = ldpkit.GRR(4, 2.0), tmp_path / "unknown.ldp"
+    with ReportWriter(file, oracle) as writer:
+        writer.write(oracle.privatize([0, 1, 2, 3]))
+    shown = run("audit", file, "--reports", "2000").out
+    assert "PASSED, with warnings: what randomness made its reports is not recorded" in shown
+
+
+def test_another_file_is_not_a_report_file(run, tmp_path):
+    file = tmp_path / "values.txt"
+    file.write_text("1\n2\n")
+    assert f"{str(file)!r} is not a report file" in run("audit", file, code=2).error_line

@@ -36,7 +36,7 @@ SMALL = ["bench", "-d", "zipf:k=8,n=2000", "-r", "2"]
 
 def test_the_default_prints_the_table_and_what_to_do_next(run):
     done = run("bench", "-r", "2")
-    for word in ("w/o PP", "norm", "grr", "olh", "next:"):
+    for word in ("none", "norm", "grr", "olh", "next:"):
         assert word in done.out
     assert "best:" in done.err
 

@@ -63,7 +63,7 @@ def test_from_an_idea_to_a_signed_file(run, tmp_path):
 
 def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
     answers = iter(["To see.", "age", "How old are you?", "0..120", "20000", "2"])
-    monkeypatch.setattr("typer.prompt", lambda question, err: next(answers))
+    monkeypatch.setattr("typer.prompt", lambda question, err, **_: next(answers))
     file = tmp_path / "a.toml"
     run("collection", "new", file)
     text = file.read_text()
@@ -72,6 +72,10 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
     answers = iter(["To see.", "bed", "When do you go to bed?", "circle 24", "20000", "0.5"])
     run("collection", "new", file, "--force")
     assert "period = 24.0" in file.read_text()
+    answers = iter(["To see.", "way", "How do you travel?", "walk,bike", "300", "", "0.5"])
+    given = run("collection", "new", tmp_path / "e.toml")
+    assert "epsilon = 0.5" in (tmp_path / "e.toml").read_text()
+    assert "warning" not in given.err
     answers = iter(["To see.", "bed", "When?", "a,b", "many"])
     assert "'many' is no number" in run("collection", "new", tmp_path / "b.toml", code=2).error_line
 
@@ -118,8 +122,24 @@ def test_a_mechanism_can_be_named(run, tmp_path):
     assert "2 for a round, 2 in all" in run("collection", "check", file).out
     assert "exists" in run("collection", "new", file, "--purpose", "p", *NEW, *words, code=2).error_line
     large = run("collection", "new", file, "--force", "--purpose", "p", *NEW, "--n", 100, "--within", 0.001)
-    assert "Warning: " in large.err
+    assert "warning: epsilon" in large.err
     assert "# Warning: " in file.read_text()
+
+
+def test_an_epsilon_that_is_large_for_people_is_told(run, tmp_path):
+    file = tmp_path / "club.toml"
+    words = ("--purpose", "p", *NEW, "--n", 300)
+    for accuracy, is_told in ((("-e", 2), False), (("--within", 0.05), True), (("-e", 2.001), True)):
+        told = run("collection", "new", file, "--force", *words, *accuracy).err
+        assert ("Which epsilon?" in told) is is_told, accuracy
+        assert ("# Warning: " in file.read_text()) is is_told
+        assert ("Which epsilon?" in run("collection", "check", file).err) is is_told
+        about = json.loads(run("collection", "check", file, "--format", "json").out)
+        assert bool(about["warnings"]) is is_told
+    # Two questions that are small each, and large together.
+    run("collection", "new", file, "--force", *words, "-e", 1.5)
+    more = ("--add", "--question", "age", "--text", "Age?", "--low", 0, "--high", 9, "--n", 300, "-e", 1)
+    assert "warning: epsilon 2.5 is large" in run("collection", "new", file, *more).err
 
 
 def test_diff_says_whether_the_promise_weakens(run, tmp_path, town):

@@ -12,6 +12,7 @@ import ldpkit
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.options import Missing
 from ldpkit.cli.outputs import announce
+from ldpkit.core.installing import install_command
 
 PEOPLE = "age,city\n3,Rome\n,Oslo\n70.5,\nnan,Rome\n50,Oslo\n"
 
@@ -141,8 +142,7 @@ def test_a_missing_extra_is_named_before_any_work(run, monkeypatch, library, wor
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == library else find(name))
     line = run(*words, code=2).error_line
-    assert line.endswith(f'-m pip install "ldpkit[{extra}]"')
-    assert "python" in line.rsplit(":", 1)[1] or sys.executable in line
+    assert line.endswith(install_command(extra))
 
 
 def test_a_dash_is_standard_output(run):

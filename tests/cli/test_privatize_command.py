@@ -232,3 +232,17 @@ def test_wrong_parameters_are_refused(run, numbers, target, arguments, message):
     )
     assert message in run(*command, code=2).error_line
     assert not target.exists()
+
+
+def test_a_first_line_that_is_a_value_is_no_header_and_any_other_is_told(run, tmp_path):
+    bare, headed = tmp_path / "bare.csv", tmp_path / "headed.csv"
+    bare.write_text("red\nblue\nred\n")
+    headed.write_text("colour\nblue\nred\n")
+    asked = ("-p", "grr", "-e", 1, "--domain", "red,blue", "-o")
+    assert "3 reports" in (told := run("privatize", bare, *asked, tmp_path / "bare.ldp").err)
+    assert "header" not in told
+    told = run("privatize", headed, *asked, tmp_path / "headed.ldp").err
+    assert "2 reports" in told
+    assert "'colour', was taken as the header" in told
+    named = run("privatize", headed, "--column", "colour", *asked, tmp_path / "named.ldp").err
+    assert "header" not in named

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ldpkit.mechanisms.base import MECHANISMS
+
 SMALL = ["recommend", "-p", "grr", "oue", "-r", "20"]
 
 
@@ -66,7 +68,7 @@ def test_json_says_so_too_and_a_good_collection_is_not_accused(run):
 
 def test_learning_nothing_is_in_the_table_wherever_it_stands(run):
     result = run("recommend", "--n", 100_000, "--domain", 8, "-e", 1, "-r", 20, "-p", "grr", "--top", 2)
-    assert [line.split()[0] for line in result.out.splitlines()[3:6]] == ["grr", "grr", "nothing"]
+    assert [line.split()[0] for line in result.out.splitlines()[3:7]] == ["grr", "nothing", "grr", "grr"]
 
 
 def test_a_bound_that_nobody_need_be_asked_for(run):
@@ -86,11 +88,11 @@ def test_a_large_epsilon_is_said_to_be_large(run, epsilon, words):
 
 def test_ties_are_named_and_nothing_is_worse_by_rounding(run):
     result = run("recommend", "--n", 100_000, "--domain", 4, "-e", 3, "-r", 40, "-p", "grr")
-    assert "tie: their differences are within the noise" in result.out
+    assert "are tied: not significantly different at the 5% level" in result.out
     assert "e-1" not in result.err, "a percentage of rounding errors"
     first = result.err.splitlines()[1]
     assert first.startswith("These ")
-    assert "tie (grr + " in first
+    assert "are tied (grr + " in first
 
 
 def test_a_mean_that_teaches_nothing_and_one_that_ties(run):
@@ -120,3 +122,36 @@ def test_a_mean_that_teaches_nothing_and_one_that_ties(run):
 )
 def test_mistakes_are_refused(run, arguments, words):
     assert words in run("recommend", *arguments, code=2).error_line
+
+
+def test_every_mechanism_has_a_row_before_any_has_two(run):
+    table = run("recommend", "-d", "zipf:k=8,n=2000", "-e", 1, "-r", 20, "-p", "grr", "oue", "ss").out
+    shown = [line.split()[0] for line in table.splitlines()[3:7]]
+    assert sorted(shown) == ["grr", "nothing", "oue", "ss"]
+    assert table.splitlines()[7].startswith("*")
+
+
+def test_the_number_of_values_explains_grr(run):
+    few = run(*SMALL, "-d", "zipf:k=3,n=20000", "-e", 2)
+    assert "With 3 values, fewer than 3e^epsilon + 2 = 24.2, grr has a smaller variance" in few.err
+    many = run(*SMALL, "-d", "zipf:k=64,n=20000", "-e", 1)
+    assert "With 64 values, not fewer than 3e^epsilon + 2 = 10.2, oue, olh and ss" in many.err
+    same = run("recommend", "-r", 20, "-d", "zipf:k=3,n=20000", "-e", 2, "-p", "ss")
+    assert "ss with omega = 1, as here, reports one value" in same.err
+
+
+def test_an_own_mechanism_may_be_named_behind_the_command(run, tmp_path):
+    file = tmp_path / "behind.py"
+    file.write_text(
+        "import ldpkit\n@ldpkit.register\nclass Behind(ldpkit.GRR):\n"
+        "    name, aliases = 'behind_the_command', ()\n"
+    )
+    asked = ("recommend", "-d", "zipf:k=8,n=2000", "-e", 1, "-r", 5, "-p", "behind_the_command")
+    refused = run(*asked, code=2).error_line
+    assert "the nearest of" in refused or "did you mean" in refused
+    assert "one of your own needs --plugin FILE" in refused
+    try:
+        assert "behind_the_command" in run(*asked, "--plugin", file).out
+    finally:
+        if "behind_the_command" in MECHANISMS:
+            MECHANISMS.forget("behind_the_command")

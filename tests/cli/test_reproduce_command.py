@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from ldpkit.core.installing import install_command
 from ldpkit.papers import REPRODUCTIONS, Reproduction
 
 
@@ -32,5 +33,5 @@ def test_what_cannot_be_written_is_refused_before_the_work(run, tmp_path, monkey
     assert "--force" in run("reproduce", "jrr", "-o", tmp_path, code=2).error_line
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     line = run("reproduce", "jrr", "-o", tmp_path / "new", code=2).error_line
-    assert 'pip install "ldpkit[plots]"' in line
+    assert install_command("plots") in line
     assert not (tmp_path / "new").exists()

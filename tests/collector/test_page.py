@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import html.parser
 
 import numpy as np
@@ -110,6 +111,20 @@ def test_the_page_has_no_script_whatever_the_words_are(site, host):
     assert b"alert(1)" in body  # it is there, as a word
     assert "default-src 'none'" in headers["content-security-policy"]
     assert call(site, "GET", "/c/other")[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/client.js", "/client-all.js"])
+def test_the_client_travels_compressed_where_that_is_taken(site, path):
+    status, plain_headers, plain = call(site, "GET", path)
+    assert (status, plain_headers["vary"]) == (200, "accept-encoding")
+    assert "content-encoding" not in plain_headers
+    for accepts in ("gzip", "br, GZIP;q=0.5, *;q=0"):
+        _, headers, packed = call(site, "GET", path, headers={"accept-encoding": accepts})
+        assert (headers["content-encoding"], headers["vary"]) == ("gzip", "accept-encoding")
+        assert gzip.decompress(packed) == plain
+        assert len(packed) < len(plain) / 2
+    for accepts in ("", "br", "gzip;q=0", "gzip; q=0.000", "identity", ";;,=,"):
+        assert call(site, "GET", path, headers={"accept-encoding": accepts})[2] == plain
 
 
 def test_every_kind_of_question_is_shown(site):

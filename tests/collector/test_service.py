@@ -12,14 +12,16 @@ import pytest
 
 import ldpkit
 from client.collecting import collection_file
-from collector.inside import opened
+from collector.inside import inside, opened
 from collector.serving import serving
 from ldpkit.client.client import Client
 from ldpkit.client.collection import Collection
 from ldpkit.client.upload import UploadHeader, encode_upload
 from ldpkit.collector.database import open_database
+from ldpkit.collector.first_tokens import give_first_tokens
 from ldpkit.collector.remote import Collector
 from ldpkit.collector.serve import ServeSettings, serve
+from ldpkit.collector.tokens import check_token, has_tokens, revoke_token
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 from ldpkit.protocols.collection.building import mechanism_of
 
@@ -211,6 +213,38 @@ def test_a_port_that_is_taken_is_refused_before_tokens_are_shown(running, tmp_pa
         serve(open_database(tmp_path), [], ServeSettings(port=port), told.append)
     assert told == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_token_is_in_a_log(running):
+    folder = running.folder / "data"
+    assert "ldpkit_" not in "\n".join(running.printed)
+    for name in ("token", "admin-token"):
+        assert (folder / name).stat().st_mode & 0o777 == 0o600
+        assert (folder / name).read_text().startswith("ldpkit_")
+
+
+def test_first_tokens_are_told_in_private_and_else_written(tmp_path):
+    database = open_database(tmp_path)
+    told = []
+    (tmp_path / "token").write_text("of another database")
+    (tmp_path / "token").chmod(0o644)
+    (tmp_path / "admin-token").mkdir()
+    with inside(database) as service, service.service.connection() as connection:
+        with pytest.raises(LdpkitError, match=r"cannot write the token to '.*admin-token'"):
+            give_first_tokens(connection, database, told.append, is_private=False)
+        assert told == []
+        assert not has_tokens(connection)  # none that nobody knows
+        (tmp_path / "admin-token").rmdir()
+        give_first_tokens(connection, database, told.append, is_private=False)
+        assert (tmp_path / "token").stat().st_mode & 0o777 == 0o600
+        assert check_token(connection, f"Bearer {(tmp_path / 'token').read_text()}", "analyst")
+        assert not any("ldpkit_" in line for line in told)
+        give_first_tokens(connection, database, told.append, is_private=True)
+        assert len(told) == 2  # there are tokens
+        for name in ("first analyst", "first admin"):
+            revoke_token(connection, name)
+        give_first_tokens(connection, database, told.append, is_private=True)
+        assert all("token, shown only now: ldpkit_" in line for line in told[2:])
 
 
 def test_the_page_says_what_is_asked_and_nothing_of_anybody(running, answered):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from glossary import link, terms, with_anchors  # noqa: E402
 from home_picture import SHARES, run, whole  # noqa: E402
 from paper_figures import FIGURES  # noqa: E402
 from tables import number, table_with, tables  # noqa: E402
-from tradeoff import best, html, table  # noqa: E402
+from tradeoff import EPSILONS, best, html, table  # noqa: E402
 
 PAGE = """
 | who | error |
@@ -96,7 +97,7 @@ def test_marks_of_equal_values_do_not_cover_each_other():
 def test_the_first_use_of_a_term_is_linked_and_no_other():
     known = terms(GLOSSARY)
     assert [(term.names[0], term.anchor, term.sentence) for term in known] == [
-        ("epsilon", "epsilon", "The limit:"),
+        ("epsilon", "epsilon", "The limit: see here."),
         ("GRR", "grr", "Generalised randomised response."),
     ]
     page = (
@@ -104,9 +105,40 @@ def test_the_first_use_of_a_term_is_linked_and_no_other():
     )
     linked = link(page, known, "g.html")
     assert linked.count("<a class=") == 2
-    assert '<a class="term" href="g.html#epsilon" title="The limit:">Epsilon</a>, epsilon' in linked
+    assert '<a class="term" href="g.html#epsilon" title="The limit: see here.">Epsilon</a>, epsilon' in linked
     assert '#grr" title="Generalised randomised response.">grrs</a>, GRR' in linked
     assert link("<p>the epsilonic grr-like</p>", known, "") == "<p>the epsilonic grr-like</p>"
+
+
+def test_a_word_that_means_something_else_is_not_linked():
+    known = terms((DOCS / "glossary.md").read_text(encoding="utf-8"))
+    for text in ("it rounds up", "the other way round", "a line on standard error: wrong usage"):
+        assert link(f"<p>{text}</p>", known, "g") == f"<p>{text}</p>"
+    for text in ("in each round", "a standard error of 1"):
+        assert "<a class=" in link(f"<p>{text}</p>", known, "g")
+
+
+def test_every_hint_of_the_glossary_is_a_whole_sentence():
+    known = terms((DOCS / "glossary.md").read_text(encoding="utf-8"))
+    assert [term.names[0] for term in known if not term.sentence.endswith(".")] == []
+
+
+def test_the_doors_of_the_home_page_have_the_titles_of_their_pages():
+    home = (DOCS / "index.md").read_text(encoding="utf-8")
+    doors = home[home.index("## Three doors") : home.index("## What you can rely on")]
+    links = re.findall(r"^- \[(.*?)\]\((.*?)\)$", doors, re.M)
+    assert len(links) > 10
+    titles = {page: (DOCS / page).read_text(encoding="utf-8").splitlines()[0] for _, page in links}
+    assert [(text, titles[page]) for text, page in links if titles[page] != f"# {text}"] == []
+
+
+def test_what_is_said_to_be_at_most_so_much_is_rounded_up_at_the_epsilons_that_are_shown():
+    rows = {row.split("|")[1].strip(): row.split("|")[2].strip() for row in table().splitlines()[2:]}
+    assert list(rows) == ["0.25", "0.5", "1", "2", "4", "8"]
+    for epsilon, bound in rows.items():
+        exact = 100 / (1 + math.exp(-float(epsilon)))
+        assert exact <= float(bound.rstrip("%")) < exact + 0.1
+    assert set(map(float, rows)) <= set(EPSILONS)
 
 
 def test_every_entry_of_the_glossary_has_an_address():

@@ -13,6 +13,8 @@ from ldpkit.core.exact import WORD
 from ldpkit.estimation.intervals import share_intervals
 from ldpkit.estimation.tails import CountLaw
 from ldpkit.mechanisms.categorical.matrix import MatrixMechanism
+from ldpkit.testing import check_mechanism
+from ldpkit.testing.moments import check_estimates
 
 UNEVEN = [[5, 2, 2, 1, 2], [2, 4, 2, 2, 2], [1, 1, 3, 2, 1]]  # three values, five reports, no symmetry
 
@@ -105,3 +107,48 @@ def test_a_matrix_that_tells_values_apart_too_little_cannot_be_estimated():
 def test_too_many_values_are_refused():
     with pytest.raises(InvalidParameterError, match="at most 512 values, got 513"):
         Uneven(513, epsilon=1.0)
+
+
+class Ladder(MatrixMechanism):
+    """The own value e^eps, the two nearest e^(eps/2), others 1: at the ends, both are on one side."""
+
+    name, title, citation = "ladder_of_a_test", "Ladder", "none"
+
+    def matrix(self):
+        places = np.arange(self.size)
+        apart = abs(places[:, None] - places)
+        rank = np.argsort(np.argsort(apart, axis=1, kind="stable"), axis=1)
+        return np.exp(self.epsilon * np.select([rank == 0, rank <= 2], [1.0, 0.5], 0.0))
+
+
+class Tilted(MatrixMechanism):
+    """Randomised response that reports the first value twice as often as others."""
+
+    name, title, citation = "tilted_of_a_test", "Tilted", "none"
+
+    def matrix(self):
+        often = np.ones(self.size) + (np.arange(self.size) == 0)
+        return np.eye(self.size) * np.expm1(self.epsilon) + often
+
+
+@pytest.mark.parametrize("kind", [Ladder, Tilted])
+def test_a_matrix_whose_variance_differs_by_value_keeps_the_contract(kind):
+    report = check_mechanism(kind(8, epsilon=1), only=("unbiased", "simulation"))
+    assert report.passed == ("unbiased", "simulation")
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"), [(0.99, "times the stated variance"), (1.01, "too much variance")]
+)
+def test_a_stated_variance_that_is_one_percent_off_is_caught(factor, words):
+    class Wrong(Ladder):
+        def variance(self, frequency, n, *, population=False):
+            return factor * super().variance(frequency, n, population=population)
+
+    check_estimates(Ladder(8, epsilon=1))
+    with pytest.raises(ldpkit.errors.ContractError, match=words):
+        check_estimates(Wrong(8, epsilon=1))
+
+
+def test_one_check_is_no_checks():
+    assert repr(check_mechanism(Ladder(8, epsilon=1), only=("frozen",))).endswith("passes 1 check")

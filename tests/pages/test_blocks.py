@@ -36,7 +36,7 @@ NOT_RUN = {
         "mechanism   ": "the output of it",
     },
     "docs/guide/cluster.md": {
-        'pip install "ldpkit[spark]"': "installs",
+        'pip install ".[spark]"': "installs",
         "ldpkit estimate 's3://": "needs a cluster",
         "from ldpkit.engines import spark": "needs Java and a bucket",
         "stream = spark.readStream": "needs Java and a bucket",

@@ -28,10 +28,14 @@ describe(
       );
       assert.equal(guide, snippet); // so what is tried here is what both tell
       const ours = snippet
-        .replace("https://collect.example.org/v1/collections/commute-2026", `${collector.url}/v1/collections/town`)
-        .replace("BD0u8r...", await publicText(key));
+        .replace("https://collect.example.org/client.js", "/ldpkit.js")
+        .replace("https://collect.example.org", collector.url);
+      const signed = ours.replace("BD0u8r...", await publicText(key));
       pages = await startPages({
-        "/snippet.html": ["text/html", ours],
+        "/snippet.html": ["text/html", signed],
+        "/wrong-key.html": ["text/html", ours.replace("BD0u8r...", await publicText(await newKey()))],
+        "/no-collector.html": ["text/html", signed.replace(collector.url, "http://127.0.0.1:1")],
+        "/no-client.html": ["text/html", signed.replace("/ldpkit.js", "http://127.0.0.1:1/client.js")],
         "/internals.js": ["text/javascript", new URL("../dist/internals.js", import.meta.url)],
         "/vectors.mjs": ["text/javascript", new URL("vectors.mjs", import.meta.url)],
         "/vectors.json": ["application/json", JSON.stringify(await vectorFiles())],
@@ -105,6 +109,16 @@ describe(
       assert.equal(collector.accepted.size, 1);
       await page.close();
     });
+
+    for (const name of ["wrong-key", "no-collector", "no-client"])
+      test(`the snippet says so where it cannot ask: ${name}`, async () => {
+        await forget();
+        const page = await browser.context.newPage();
+        await page.goto(`${pages.url}/${name}.html`);
+        await page.getByText("Sorry, this did not work: ").waitFor();
+        assert.equal(await page.getByRole("button").count(), 0);
+        await page.close();
+      });
 
     test("another origin, offline, closed, and back: the answer arrives once, without a preflight", async () => {
       await forget();

@@ -16,8 +16,9 @@ try {
     tab.on("pageerror", (error) => wrong.push(String(error)));
     const answered = tab.waitForResponse((response) => response.url().endsWith("/reports"));
     await tab.goto(`${pages.url}/visit#${ANSWERS[visitor % ANSWERS.length]}`);
-    const response = await answered.catch((error) => {
-      throw new Error(`visitor ${visitor} sent nothing: ${wrong.join("; ") || error}`);
+    const response = await answered.catch(async (error) => {
+      const told = await tab.textContent("body");
+      throw new Error(`visitor ${visitor} sent nothing: ${wrong.join("; ") || told.trim() || error}`);
     });
     if (response.status() !== 200) throw new Error(`visitor ${visitor}: status ${response.status()}`);
     await context.close();

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ldpkit.assurance.adversary.compare import risk
+from ldpkit.assurance.adversary.exposure import LARGE_FOR_PEOPLE, epsilon_warnings
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.client.collection import Collection
@@ -19,7 +20,7 @@ from ldpkit.protocols.collection.building import mechanism_of
 from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.protocols.ledger import MICRO
 
-__all__ = ["CollectionSummary", "summarise"]
+__all__ = ["CollectionSummary", "collection_warnings", "summarise"]
 
 _SHOWN = 6  # labels of a question that are listed
 
@@ -51,8 +52,7 @@ class CollectionSummary(Result):
         """What the columns mean, and what was checked."""
         return (
             "first, next: what the first answer and each further one cost, as an epsilon; guessed: how often "
-            "who "
-            f"guesses from one answer is right; blind: without it; {self.collection.checked}"
+            f"a guess from one answer is right; blind: without it; {self.collection.checked}"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -106,9 +106,7 @@ class CollectionSummary(Result):
         ]
         lifetime = collection.promise.lifetime
         if lifetime is not None:
-            told.append(
-                suspicion_in_words(lifetime / MICRO).replace("the report is", "all answers together are")
-            )
+            told.append(_of_all(suspicion_in_words(lifetime / MICRO)))
         told += [
             f"{question.id}: {sentence}"
             for question, found in zip(collection.questions, self.risks, strict=True)
@@ -120,17 +118,31 @@ class CollectionSummary(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What must be known before the collection is allowed."""
-        found = []
-        if self.collection.promise.lifetime is None:
-            found.append("there is no bound on what a person gives away: a value that changes is told")
-        if self.collection.randomness != "secure":
-            found.append("reports are made with a seed: they protect nobody, and are for tests alone")
-        return tuple(found)
+        return collection_warnings(self.collection)
 
     def tables(self, top: int | None = TOP) -> list[Table]:
         """Return the questions; the words are in the notes."""
         rows = [{name: cell for name, cell in row.items() if name != "words"} for row in self.rows(top)]
         return [Table.of(rows, title=self.title, caption=self.caption)]
+
+
+def collection_warnings(collection: Collection) -> tuple[str, ...]:
+    """Return what must be known before a collection is allowed: of its promise, and of its randomness."""
+    found = []
+    lifetime = collection.promise.lifetime
+    if lifetime is None:
+        found.append("there is no bound on what a person gives away: a value that changes is told")
+    else:
+        large = epsilon_warnings(lifetime / MICRO, above=LARGE_FOR_PEOPLE)
+        found += [f"{_of_all(each)} See the page 'Which epsilon?' of the guide." for each in large]
+    if collection.randomness != "secure":
+        found.append("reports are made with a seed: they protect nobody, and are for tests alone")
+    return tuple(found)
+
+
+def _of_all(sentence: str) -> str:
+    """Return what is said of a report, said of all answers of a person."""
+    return sentence.replace("the report is", "all answers together are")
 
 
 def summarise(collection: Collection) -> CollectionSummary:

@@ -25,6 +25,11 @@ __all__ = ["DEFAULT_PROTOCOLS", "Benchmark", "frequencies"]
 
 DEFAULT_PROTOCOLS = ("grr", "sue", "oue", "blh", "olh", "ss")
 """What is compared where no protocols are named."""
+_ENGINES = {
+    "aggregate": "simulated from the exact distribution of counts",
+    "users": "every report simulated",
+}
+_REPEATS, _FEW_REPEATS, _MANY_VALUES = 100, 10, 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,9 +86,9 @@ class Benchmark(Measured):
         """Return which combination is best under the first metric, or which tie, as a sentence."""
         summary = self.summary()
         mean, pairs = summary.mean(*summary.best_pair()), summary.tied_pairs()
-        what = f"{metric_for(summary.metric).title} at epsilon {summary.epsilon:g}"
+        what = f"{metric_for(summary.metric).title} at epsilon {summary.epsilon:g}{self.among_epsilons}"
         told = f"{number_text(mean.value)} ± {number_text(mean.stderr, 2)}"
-        level = "" if len(pairs) == 1 else "; a tie is a difference that a test at the 5% level does not see"
+        level = "; tied: not significantly different at the 5% level"
         side = "largest" if summary.larger_is_better else "smallest"
         best = summary.best_in_words()
         if len(pairs) == 1:
@@ -100,7 +105,15 @@ class Benchmark(Measured):
         """On whom and how it was simulated."""
         made = self.experiment
         values = f"{self.people:,} people, {len(made.counts):,} values"
-        return f"{values}, {made.engine} engine, seed {made.seed}"
+        return f"{values}, {_ENGINES[made.engine]}, seed {made.seed}"
+
+    @property
+    def among_epsilons(self) -> str:
+        """Which of several epsilons a sentence or figure about one of them leaves out; else nothing."""
+        budgets = self.experiment.epsilons
+        if len(budgets) < 2:
+            return ""
+        return f" (one of {', '.join(f'{each:g}' for each in budgets)}; the tables have all)"
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return every number: epsilon, protocol, method, metric, repeat, value."""
@@ -144,7 +157,7 @@ def frequencies(
     epsilon: float | Sequence[float] = 1.0,
     methods: str | Sequence[str] = ALL,
     metrics: str | Sequence[str] = "mae",
-    repeats: int = 10,
+    repeats: int | None = None,
     engine: str = "aggregate",
     seed: int = 0,
     threads: int = 0,
@@ -166,8 +179,9 @@ def frequencies(
         Post-processing methods, "none", or "all", which includes none.
     metrics : str or sequence of str
         What is measured.
-    repeats : int
-        Collections to simulate.
+    repeats : int, optional
+        Collections to simulate; by default 100, and 10 where they take long: if every user's report is made,
+        or of more than 10,000 values.
     engine : {"aggregate", "users"}
         Draw aggregates from their exact law, or make every user's report.
     seed : int
@@ -197,10 +211,15 @@ def frequencies(
         names,
         [NO_METHOD, *CONSISTENCY] if chosen == [ALL] else chosen,
         listed(metrics),
-        repeats=repeats,
+        repeats=_default_repeats(engine, len(people.counts)) if repeats is None else repeats,
         engine=engine,
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
     asked = Benchmark(experiment, (), people.name, left_out, tuple(people.domain.labels))
     return asked.run(watch) if run else asked
+
+
+def _default_repeats(engine: str, values: int) -> int:
+    """Return so many repeats that winners are winners, or as many as take seconds."""
+    return _FEW_REPEATS if engine == "users" or values > _MANY_VALUES else _REPEATS

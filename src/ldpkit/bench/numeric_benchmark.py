@@ -78,7 +78,8 @@ class NumericBenchmark(Measured):
         told = f"{summary.metric} {number_text(mean.value)}"
         where = f"On {cell_text(data)} at epsilon {epsilon:g}"
         if len(names) > 1:
-            return f"{where}, these {len(names)} tie: {', '.join(names)} ({told}; tests at the 5% level)."
+            told += "; not significantly different at the 5% level"
+            return f"{where}, these {len(names)} are tied: {', '.join(names)} ({told})."
         return f"{where}, {names[0]} is best: {told}."
 
     @property

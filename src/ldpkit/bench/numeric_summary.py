@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ldpkit.bench.numeric_experiment import NumericCell, NumericRow
 from ldpkit.bench.summary import Mean
-from ldpkit.planning.ties import is_tie
+from ldpkit.planning.ties import independent_noise, is_tie
 
 __all__ = ["NumericSummary"]
 
@@ -67,8 +66,10 @@ class NumericSummary:
         """Return the mechanisms that cannot be told from the best, itself included."""
         means = self.at(data, epsilon)
         best = means[self.best(data, epsilon)]
-        return [
-            name
-            for name, mean in means.items()
-            if is_tie(mean.value, best.value, math.hypot(mean.stderr, best.stderr), self.repeats)
-        ]
+        runs = self.repeats
+
+        def ties(mean: Mean) -> bool:
+            noise = independent_noise(mean.stderr, runs, best.stderr, runs)
+            return is_tie(mean.value, best.value, *noise, among=len(means))
+
+        return [name for name, mean in means.items() if mean is best or ties(mean)]

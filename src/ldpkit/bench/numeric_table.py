@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.summary import Mean
 from ldpkit.core.tables import Table
+from ldpkit.planning.ties import is_equal
 
 __all__ = ["TITLES", "tabulate_numeric"]
 
@@ -18,7 +19,10 @@ TITLES = {
     "wasserstein": "1000 times the Wasserstein distance of the density, as a share of the interval",
 }
 _BY_PEOPLE = ("mse", "expected")
-_CAPTION = "mean ±standard error of the repeats; * best of its row, ~ ties with it"
+_CAPTION = (
+    "mean ±standard error of the repeats; * best of its row, "
+    "~ tied with it: not significantly different at the 5% level"
+)
 
 
 def _text(mean: Mean, factor: float) -> str:
@@ -38,7 +42,8 @@ def _cells(summary: NumericSummary, people: Mapping[str, int]) -> list[list[str]
         best, tied = summary.best(data, epsilon), summary.tied(data, epsilon)
         line, means = [data, f"{epsilon:g}"], summary.at(data, epsilon)
         for name in summary.mechanisms():
-            mark = "*" if name == best else "~" if name in tied else ""
+            equal = name in means and is_equal(means[name].value, means[best].value)
+            mark = "*" if equal else "~" if name in tied else ""
             mean = _text(means[name], factor) if name in means else ""
             line.append(mean if summary.metric == "coverage" else mean + mark)
         lines.append(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from ldpkit.bench.experiment import NO_METHOD, Row
 from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Floats
-from ldpkit.planning.ties import EQUAL, difference_stderr, is_tie
+from ldpkit.planning.ties import EQUAL, difference_noise, is_equal, is_tie, mean_stderr
 from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["FEW", "Mean", "Summary"]
@@ -32,8 +31,7 @@ class Mean(NamedTuple):
     @classmethod
     def of(cls, values: Floats) -> Mean:
         """Return the mean of some repeats."""
-        spread = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
-        return cls(float(np.mean(values)), spread)
+        return cls(float(np.mean(values)), mean_stderr(values))
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ class Summary:
         return {key: Mean.of(values) for key, values in self.values.items()}
 
     def average(self, protocol: str) -> Mean:
-        """Return the mean over all post-processing methods ('avg with PP')."""
+        """Return the mean over all post-processing methods."""
         return Mean.of(np.mean([self.values[protocol, method] for method in self.post_processing], axis=0))
 
     def best_method(self, protocol: str) -> str:
@@ -103,7 +101,9 @@ class Summary:
     def tied_methods(self, protocol: str) -> tuple[str, ...]:
         """Return the methods that cannot be told from a protocol's best one, itself included."""
         best = (protocol, self.best_method(protocol))
-        return tuple(method for method in self.methods if self._tie(best, (protocol, method)))
+        return tuple(
+            method for method in self.methods if self._tie(best, (protocol, method), among=len(self.methods))
+        )
 
     def best_pair(self) -> tuple[str, str]:
         """Return the protocol and method with the best mean of all."""
@@ -114,7 +114,8 @@ class Summary:
         """Return the pairs that cannot be told from the best one, which comes first."""
         best = self.best_pair()
         pairs = [(protocol, method) for protocol in self.protocols for method in self.methods]
-        return (best, *(pair for pair in pairs if pair != best and self._tie(best, pair)))
+        tied = (each for each in pairs if each != best and self._tie(best, each, among=len(pairs)))
+        return (best, *tied)
 
     def best_in_words(self) -> str:
         """Return which pair is best, or which ones tie.
@@ -138,16 +139,16 @@ class Summary:
         if self.repeats < FEW:
             repeats = "1 repeat is" if self.repeats == 1 else f"{self.repeats} repeats are"
             return f"{repeats} too few to tell these {len(pairs)} apart: {named}"
-        return f"these {len(pairs)} tie: {named}"
+        return f"these {len(pairs)} are tied: {named}"
 
     def mark(self, protocol: str, method: str) -> str:
-        """Return what stands behind a number: * at the best of its row, ~ at what ties with it."""
+        """Return what stands behind a number: * at the best of its row and its equals, ~ at what ties."""
         if len(self.methods) < 2:
             return ""
         best = self.best_method(protocol)
-        if method == best:
+        if method == best or is_equal(self.mean(protocol, method).value, self.mean(protocol, best).value):
             return "*"
-        return "~" if self._tie((protocol, best), (protocol, method)) else ""
+        return "~" if method in self.tied_methods(protocol) else ""
 
     def wins(self, method: str) -> float:
         """Return in how many (protocol, repeat) runs a method was the best; equal ones share a run."""
@@ -159,13 +160,13 @@ class Summary:
             total += float((equal[self.methods.index(method)] / equal.sum(axis=0)).sum())
         return total
 
-    def _tie(self, first: tuple[str, str], second: tuple[str, str]) -> bool:
+    def _tie(self, first: tuple[str, str], second: tuple[str, str], *, among: int) -> bool:
         """Whether two pairs tie; methods of one protocol saw the same collections."""
-        one, other = self.values[first], self.values[second]
         if first == second:
             return True
-        stderr = difference_stderr(one, other, paired=first[0] == second[0])
-        return is_tie(float(one.mean()), float(other.mean()), stderr, min(len(one), len(other)))
+        one, other = self.values[first], self.values[second]
+        noise = difference_noise(one, other, paired=first[0] == second[0])
+        return is_tie(float(one.mean()), float(other.mean()), *noise, among=among)
 
     def _best(self, means: dict[_Key, float]) -> _Key:
         order = max if self.larger_is_better else min

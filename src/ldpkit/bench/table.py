@@ -11,9 +11,10 @@ from ldpkit.bench.summary import FEW, Mean, Summary
 from ldpkit.core.tables import Table
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["AVERAGE", "WITHOUT", "Scale", "tabulate"]
+__all__ = ["AVERAGE", "Scale", "tabulate"]
 
-WITHOUT, AVERAGE = "w/o PP", "avg with PP"
+AVERAGE = "mean of methods"
+"""The column of the mean over all post-processing methods: "avg with PP" of LDP3's tables."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def tabulate(summary: Summary) -> Table:
     ...         for method, value in (("none", 5.0), ("norm", 2.0), ("norm_sub", 2.0)) for run in (0, 1)]
     >>> for row in tabulate(Summary(rows, 1.0, "mae")).rows:
     ...     print(row)
-    ('grr', '5.50 ±0.50', '2.50 ±0.50', '2.50* ±0.50', '2.50~ ±0.50')
+    ('grr', '5.50 ±0.50', '2.50 ±0.50', '2.50* ±0.50', '2.50* ±0.50')
     ('won', '0%', '', '50%', '50%')
     """
     columns = list(_columns(summary))
@@ -84,18 +85,15 @@ def _caption(summary: Summary) -> str:
     """Return what the numbers and marks of a table are."""
     if summary.repeats == 1:
         return "one collection: without more of them, nobody knows how far luck goes; * best of its row"
-    noise = (
-        "so few repeats do not tell them apart"
-        if summary.repeats < FEW
-        else "the difference is within its noise"
-    )
-    return f"mean ±standard error of {summary.repeats} repeats; * best of its row, ~ ties with it: {noise}"
+    tied = "~ tied with it: not significantly different at the 5% level"
+    noise = ", which so few repeats hardly show" if summary.repeats < FEW else ""
+    return f"mean ±standard error of {summary.repeats} repeats; * best of its row, {tied}{noise}"
 
 
 def _columns(summary: Summary) -> Iterator[tuple[str, str | None]]:
     """Yield headings and methods; None stands for the average."""
     if NO_METHOD in summary.methods:
-        yield WITHOUT, NO_METHOD
+        yield NO_METHOD, NO_METHOD
     if len(summary.post_processing) > 1:
         yield AVERAGE, None
     for method in summary.post_processing:

@@ -97,6 +97,31 @@ def _called(words: Sequence[str]) -> str | None:
     return None
 
 
+def _plugins_first(words: list[str]) -> list[str]:
+    """Return the words with every --plugin FILE before the command, where all commands understand it.
+
+    Examples
+    --------
+    >>> _plugins_first(["recommend", "-e", "1", "--plugin", "own.py", "-p", "all"])
+    ['--plugin', 'own.py', 'recommend', '-e', '1', '-p', 'all']
+    """
+    name = _called(words)
+    if name is None or name == "bench":  # it knows the option itself, and will not write over the file
+        return words
+    place = words.index(name)
+    first, rest, following = words[:place], [name], iter(words[place + 1 :])
+    for word in following:
+        if word == "--":
+            rest += [word, *following]
+        elif word == "--plugin":
+            first += [word, *(each for each in [next(following, None)] if each is not None)]
+        elif word.startswith("--plugin="):
+            first.append(word)
+        else:
+            rest.append(word)
+    return first + rest
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"ldpkit {__version__}")
@@ -167,6 +192,7 @@ def _plain_warnings() -> Iterator[None]:
 def _run_command(words: list[str]) -> int:
     """Run a command and return its exit code; what Typer finds wrong becomes a refusal like any other."""
     try:
+        words = _plugins_first(words)
         code = get_command(make_app(words)).main(words, prog_name="ldpkit", standalone_mode=False)
     except _UsageError as error:
         if (name := _called(words)) is not None:

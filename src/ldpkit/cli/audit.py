@@ -18,8 +18,9 @@ from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.assurance.audit import Audit
-    from ldpkit.core.provenance import Provenance
+    from ldpkit.files.reportfile import ReportFile
     from ldpkit.mechanisms.base import Mechanism
+    from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["add_to"]
 
@@ -28,6 +29,7 @@ _EXAMPLES = """
 Examples:
   ldpkit audit reports.ldp
   ldpkit audit reports.ldp --report audit.html
+  ldpkit audit reports.ldp --at-most 2
   ldpkit audit -p olh --domain 128 --epsilon 1
   ldpkit audit -p pm --low 0 --high 120 --epsilon 1
   ldpkit audit -p circular_ogpm --period 360 --epsilon 1
@@ -56,6 +58,14 @@ def audit(
     high: opt.HighOption = None,
     period: opt.PeriodOption = None,
     parameter: opt.ParameterOption = None,
+    at_most: Annotated[
+        float | None,
+        typer.Option(
+            "--at-most",
+            help="Fail if the exact epsilon is above this, as somebody stated it.",
+            show_default=False,
+        ),
+    ] = None,
     reports: Annotated[
         int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
     ] = 4_000_000,
@@ -72,17 +82,17 @@ def audit(
     """Check that a mechanism or a report file keeps its promise.
 
     Epsilon is computed from the sampler's integers, every report is listed where they
-    are few enough, and the real sampler is attacked with millions of reports. The exit
-    code is 0 if nothing fails and 1 if something does.
+    are few enough, and the real sampler is attacked with millions of fresh reports. Of a file,
+    the counts are compared with what any people could have made. The exit code is 0 if
+    nothing fails and 1 if something does.
     """
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded
 
     pictures = Pictures.wanted(figure, report, title, force=force, inputs=[file], seed=seed)
-    audited: Mechanism
-    provenance: Provenance | None
+    audited: Mechanism | ReportFile | Tally
     if file is not None:
-        audited, provenance = _of_file(
+        audited = _of_file(
             file,
             mechanism=mechanism,
             epsilon=epsilon,
@@ -96,24 +106,28 @@ def audit(
         raise InvalidParameterError("what is to be audited? give a report file, or a mechanism with -p")
     else:
         space = space_of(mechanism, domain, low, high, period)
-        audited, provenance = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter)), None
+        audited = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
     rng = None if seed is None else seeded(seed)
-    found = examine(audited, provenance=provenance, reports=reports, rng=rng, watch=_watch)
+    found = examine(audited, path=file, at_most=at_most, reports=reports, rng=rng, watch=_watch)
     _show(found, output)
     pictures.save(found)
     if not found.passed:
         raise typer.Exit(_FAILED)
 
 
-def _of_file(file: Path, **options: object) -> tuple[Mechanism, Provenance]:
-    """Return what made the reports of a file, and how; options that it answers itself are refused."""
+def _of_file(file: Path, *, epsilon: float | None, **options: object) -> ReportFile | Tally:
+    """Return what a file holds; options that it answers itself are refused."""
     from ldpkit.mechanisms.base import MECHANISMS
 
     if not file.exists() and str(file) in MECHANISMS:
         raise InvalidParameterError(f"{str(file)!r} is a mechanism, not a file: write -p {file}")
+    if epsilon is not None:
+        raise InvalidParameterError(
+            f"{str(file)!r} is a file and says itself what its epsilon is: write --at-most {epsilon:g} to "
+            "fail if it is larger"
+        )
     refuse_options(f"{str(file)!r} is a file and says itself what made it", **options)
-    found = open_collected(file)
-    return found.mechanism, found.provenance
+    return open_collected(file)
 
 
 def _show(found: Audit, output: opt.Format) -> None:

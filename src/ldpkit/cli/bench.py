@@ -106,8 +106,15 @@ def bench(
         ),
     ] = None,
     repeat: Annotated[
-        int, typer.Option("--repeat", "-r", max=1_000_000, help="Collections to simulate.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            "--repeat",
+            "-r",
+            max=1_000_000,
+            help="Collections to simulate; 10 with --engine users, of numbers, or of over 10,000 values.",
+            show_default="100",
+        ),
+    ] = None,
     threads: Annotated[
         int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
     ] = 0,

@@ -26,7 +26,7 @@ class SharedOptions:
     epsilons: list[float]
     mechanisms: list[str]
     metrics: list[str]
-    repeats: int
+    repeats: int | None
     seed: int
 
 
@@ -70,9 +70,9 @@ def numbers_benchmark(task: Task, shared: SharedOptions, numbers: NumberOptions)
     data = [numbers.load(spec) for spec in numbers.data or (MEAN_DATA if task == "mean" else DENSITY_DATA)]
     settings: dict[str, Any] = {
         "epsilon": shared.epsilons,
-        "repeats": shared.repeats,
         "seed": shared.seed,
         "run": False,
+        **({} if shared.repeats is None else {"repeats": shared.repeats}),
         **({"metrics": shared.metrics} if shared.metrics else {}),
     }
     if task == "mean":

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ldpkit.cli.options import Format, FormatOption
-from ldpkit.cli.printing import present, say, show, show_table
+from ldpkit.cli.printing import note, present, say, show, show_table
 
 __all__ = ["CollectionArgument", "KeyOption", "add_to"]
 
@@ -53,16 +53,20 @@ def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption 
 
     Mechanisms are made anew from their parameters, their epsilon is computed from the
     sampler's integers, and charges are added up over questions and rounds. What is
-    wrong is refused with its line.
+    wrong is refused with its line. An epsilon above 2 is allowed, with a warning.
     """
+    from ldpkit.assurance.collection import collection_warnings
     from ldpkit.client.spending import micro_text
     from ldpkit.protocols.collection.files import load_collection
 
     found = load_collection(file, public_key=key)
+    warnings = collection_warnings(found)
     if output is Format.table:
         say(f"{found.id}, version {found.version}: every promise holds")
         say(f"{found.promise}; {found.checked}")
         say(f"digest {found.digest}")
+        for warning in warnings:
+            note(f"warning: {warning}")
         return
     rows = [
         {
@@ -81,7 +85,13 @@ def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption 
         "promise": found.promise.to_json(),
     }
     show(
-        rows, output, title="Every promise holds", caption=found.checked, kind="collection check", about=about
+        rows,
+        output,
+        title="Every promise holds",
+        caption=found.checked,
+        kind="collection check",
+        about=about,
+        warnings=warnings,
     )
 
 

@@ -16,6 +16,7 @@ from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
+    from ldpkit.client.collection import Collection
     from ldpkit.core.domains.base import Domain
 
 __all__ = ["add_to"]
@@ -109,17 +110,26 @@ def new(
         if asks and people is None:
             people = int(asked.number("How many people will answer?"))
         if asks and within is None and epsilon is None:
-            within = asked.number(
-                "How far off may the answer be (a share such as 0.02, or in the unit asked for)?"
+            within = asked.number_or_none(
+                "How far off may the answer be (a share such as 0.02, or in the unit asked for; "
+                "empty to give an epsilon)?"
             )
-    table, reasons = _question(
+            if within is None:
+                epsilon = asked.number("Which epsilon, then, such as 1?")
+    from ldpkit.assurance.collection import collection_warnings
+
+    table, reasons, warnings = _question(
         question, text, space, people, within, epsilon, mechanism, parse_parameters(parameter)
     )
     if fixed:
         table["value"] = "fixed"
-    _write(file, table, reasons, purpose, people, str(every), _day(start), count, add=add)
+    made = _write(
+        file, table, (*reasons, *warnings), purpose, people, str(every), _day(start), count, add=add
+    )
     for reason in reasons:
         note(reason)
+    for warning in collection_warnings(made):
+        note(f"warning: {warning}")
     note(f"{'added to' if add else 'wrote'} {file}: look at it, then 'ldpkit collection check {file}'")
 
 
@@ -137,11 +147,11 @@ class _Answers:
         return self._prompt(question)
 
     def number(self, question: str) -> float:
-        answer = self._prompt(question)
-        try:
-            return float(answer)
-        except ValueError:
-            raise InvalidParameterError(f"{answer!r} is no number: start again") from None
+        return _float(self._prompt(question))
+
+    def number_or_none(self, question: str) -> float | None:
+        answer = self._prompt(question, default="", show_default=False)
+        return _float(answer) if answer else None
 
     def values(self) -> tuple[str | None, float | None, float | None, float | None]:
         """Ask for the values that can be answered: labels, a range or a circle."""
@@ -156,9 +166,9 @@ class _Answers:
         return answer, None, None, None
 
     @staticmethod
-    def _prompt(question: str) -> str:
+    def _prompt(question: str, **options: Any) -> str:
         try:
-            return str(typer.prompt(question, err=True)).strip()
+            return str(typer.prompt(question, err=True, **options)).strip()
         except typer.Abort:
             raise InvalidInputError(f"{question} There was no answer: nothing was written") from None
 
@@ -200,8 +210,8 @@ def _question(
     epsilon: float | None,
     mechanism: str | None,
     parameters: dict[str, str],
-) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the table of the question, and the reasons for what was chosen."""
+) -> tuple[dict[str, Any], tuple[str, ...], tuple[str, ...]]:
+    """Return the table of the question, the reasons for what was chosen, and warnings for the file."""
     table: dict[str, Any] = {"id": name, "text": text, **_written(space)}
     if within is not None:
         table["within"] = within
@@ -218,7 +228,7 @@ def _question(
         given = {key: known[key].parse(value) for key, value in parameters.items()}
         if epsilon is not None:
             given["epsilon"] = epsilon
-        return table | {"mechanism": kind.name, **given}, ("Mechanism and parameters were given.",)
+        return table | {"mechanism": kind.name, **given}, ("Mechanism and parameters were given.",), ()
     if parameters:
         raise InvalidParameterError("--parameter is for a mechanism that is named: name it with -p")
     if people is None:
@@ -232,8 +242,8 @@ def _question(
 
     chosen = choose_question(PlannedQuestion(name, space, within), people, epsilon=epsilon)
     made = chosen.choice.mechanism
-    reasons = (*chosen.reasons, *(f"Warning: {each}" for each in chosen.warnings))
-    return table | {"mechanism": made.name, "epsilon": made.epsilon}, reasons
+    warnings = tuple(f"Warning: {each}" for each in chosen.warnings)
+    return table | {"mechanism": made.name, "epsilon": made.epsilon}, chosen.reasons, warnings
 
 
 def _written(space: Domain) -> dict[str, Any]:
@@ -254,8 +264,8 @@ def _write(
     count: int,
     *,
     add: bool,
-) -> None:
-    """Write the file if it can be compiled, and not otherwise."""
+) -> Collection:
+    """Write the file if it can be compiled, and not otherwise; return what devices will be told."""
     from ldpkit.protocols.collection.building import compile_toml
     from ldpkit.protocols.collection.text import collection_text, question_text
 
@@ -266,5 +276,6 @@ def _write(
             raise InvalidParameterError(f"--count {count} needs --every daily or weekly: once is one round")
         head = collection_text(file.stem, purpose or "", people=people, every=every, start=start, count=count)
     whole = head + question_text(table, reasons)
-    compile_toml(whole.encode(), str(file))
+    made = compile_toml(whole.encode(), str(file))
     write_text(file, whole)
+    return made

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import sys
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from ldpkit import __version__
@@ -38,6 +38,7 @@ def show(
     caption: str = "",
     kind: str = "",
     about: Mapping[str, Any] | None = None,
+    warnings: Sequence[str] = (),
     file: TextIO | None = None,
 ) -> None:
     """Print rows with the same keys; numbers are shortened in the table only.
@@ -54,17 +55,30 @@ def show(
         What sort of rows they are, for the JSON envelope, which is that of every result.
     about : mapping, optional
         What holds for all rows.
+    warnings : sequence of str
+        What must be known beside them; they stand in the JSON envelope, and on standard error.
     file : text file, optional
         Where to print, by default standard output.
     """
     target = file or sys.stdout
     if output is Format.json:
-        values: tuple[Any, ...] = (__version__, kind, title, caption, dict(about or {}), [], [], [])
+        values: tuple[Any, ...] = (
+            __version__,
+            kind,
+            title,
+            caption,
+            dict(about or {}),
+            [],
+            [],
+            list(warnings),
+        )
         write_json(dict(zip(ENVELOPE, values, strict=True)), in_columns(rows), target)
     elif output is Format.csv:
         write_csv(in_columns(rows), target)
     else:
         show_table(Table.of(list(rows), title=title, caption=caption), file=target)
+    for warning in warnings:
+        note(f"warning: {warning}")
 
 
 def present(result: Result, output: Format, *, file: TextIO | None = None, **chosen: Any) -> None:

@@ -23,7 +23,7 @@ from ldpkit.cli.tallies import open_collected
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import numpy as np
 
@@ -80,8 +80,8 @@ class Request:
     rng: RandomSource
     memory: Memory
 
-    def read(self) -> Piece:
-        """Return the column."""
+    def read(self, values: Collection[str] = ()) -> Piece:
+        """Return the column; of known values, a first line that is one of them is no header."""
         from ldpkit.files.readers import read_cells
 
         if self.memory.ids is not None and self.missing is Missing.drop:
@@ -89,13 +89,24 @@ class Request:
                 "values and --ids stand side by side: remove rows with missing values from the table, "
                 "and leave out --missing"
             )
-        return read_cells(self.values, self.column, missing=self.missing.value)
+        return read_cells(self.values, self.column, missing=self.missing.value, values=values)
 
-    def stream(self) -> ColumnStream:
-        """Return the column, to be gone through once, a piece at a time."""
+    def stream(self, values: Collection[str] = ()) -> ColumnStream:
+        """Return the column, to be gone through once, a piece at a time; `values` as for `read`."""
         from ldpkit.files.readers import ColumnStream
 
-        return ColumnStream(self.values, self.column, missing=self.missing.value)
+        return ColumnStream(self.values, self.column, missing=self.missing.value, values=values)
+
+    def header_note(self, values: Collection[str] = ()) -> list[str]:
+        """Return that a single column's first line was taken as its header, where nobody named the column."""
+        from ldpkit.files.readers import column_names
+
+        if self.column is not None or self.values.suffix.lower() == ".parquet":
+            return []
+        names = column_names(self.values, values=values)
+        if len(names) != 1:
+            return []
+        return [f"note: the first line of {str(self.values)!r}, {names[0]!r}, was taken as the header"]
 
 
 @dataclass(frozen=True)
@@ -132,14 +143,17 @@ def randomise_categories(
             "the domain is missing: give the public list of values with --domain, or accept that the file "
             "tells which values exist, with --domain-from-data"
         )
+    known = {each for each in public.labels if isinstance(each, str)} if public and public.has_labels else ()
     if oracle is not None and asked.memory.ids is None:
-        column = asked.stream()
+        column = asked.stream(known)
         values = (_labels_of(piece, oracle.domain) for piece in column)
         chunks = column.located(asked.memory.stream(oracle, values, asked.rng))
-        return Work(oracle, chunks, _Notes(column), asked.memory.devices)
-    cells = asked.read()
+        return Work(oracle, chunks, _Notes(column, asked.header_note(known)), asked.memory.devices)
+    cells = asked.read(known)
     data = cells.typed()
-    notes = [dropped_in_words(cells.dropped, len(data))] if cells.dropped else []
+    notes = asked.header_note(known)
+    if cells.dropped:
+        notes.append(dropped_in_words(cells.dropped, len(data)))
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
         notes.append(
@@ -164,7 +178,7 @@ def randomise_numbers(
 def _number_work(asked: Request, mechanism: NumericMechanism, *, clip: bool) -> Work:
     asked.memory.check(mechanism)
     column = asked.stream()
-    notes = _Notes(column)
+    notes = _Notes(column, asked.header_note())
     numbers = _taken(column, notes, partial(as_numbers, domain=mechanism.domain, clip=clip))
     chunks = mechanism.privatize_stream(numbers, rng=asked.rng)
     return Work(mechanism, chunks, notes, outside="moved" if clip else "refused")
@@ -198,7 +212,7 @@ def randomise_described(asked: Request, file: Path, *, clip: bool, wrap: bool) -
 def _angle_work(asked: Request, mechanism: CircularMechanism, *, wrap: bool) -> Work:
     asked.memory.check(mechanism)
     column = asked.stream()
-    notes = _Notes(column, outside=wrapped_in_words)
+    notes = _Notes(column, asked.header_note(), outside=wrapped_in_words)
     angles = _taken(column, notes, partial(as_angles, circle=mechanism.domain, wrap=wrap))
     chunks = mechanism.privatize_stream(angles, rng=asked.rng)
     return Work(mechanism, chunks, notes, outside="wrapped" if wrap else "refused")
@@ -222,7 +236,11 @@ def _describe(asked: Request, interval: IntervalDomain, bins: int, *, clip: bool
         )
     column = asked.stream()
     notes = _Notes(
-        column, [f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}"]
+        column,
+        [
+            *asked.header_note(),
+            f"note: value i of 0..{bins} stands for {interval.low:g} + i * {interval.width / bins:g}",
+        ],
     )
     (coins,) = asked.rng.spawn(1)
     numbers = _taken(column, notes, partial(as_numbers, domain=interval, clip=clip))

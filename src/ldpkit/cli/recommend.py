@@ -51,7 +51,7 @@ def recommend(
     probability: plan_opt.ProbabilityOption = None,
     mechanism: opt.MechanismsOption = None,
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
-    top: Annotated[int, typer.Option(min=1, help="How many to show in a table.")] = 12,
+    top: Annotated[int, typer.Option(min=0, help="Rows to add below the best one of every mechanism.")] = 0,
     seed: opt.RepeatableSeedOption = 0,
     figure: opt.FigureOption = None,
     report: opt.PageOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -75,8 +76,9 @@ def serve(
     """Run the collector: take reports, publish estimates.
 
     With nothing but a collection file it makes a database, and prints the address for devices, a token
-    for analysts (shown once) and a page to look at. Stop it with Ctrl-C or SIGTERM: what was received is
-    written first.
+    for analysts (shown once) and a page to look at. Where the output is no terminal, the token is in the
+    file 'token' of the data folder instead. Stop it with Ctrl-C or SIGTERM: what was received is written
+    first.
     """
     settings: dict[str, Any] = {} if config is None else _read(config)
     given = {"data": data, "host": host, "port": port, "public_url": public_url}
@@ -103,7 +105,7 @@ def serve(
     )
     try:
         with tidied():
-            run(open_database(where), envelopes, chosen, typer.echo)
+            run(open_database(where), envelopes, chosen, typer.echo, is_private=sys.stdout.isatty())
     except (KeyboardInterrupt, Stopped):  # the way in which a service ends
         typer.echo("stopped; what was received is written", err=True)
 

@@ -29,6 +29,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token
 from ldpkit.collector.uploads import Uploads
+from ldpkit.collector.web_client import web_files
 from ldpkit.collector.writer import Counted
 from ldpkit.core.errors import LdpkitError
 
@@ -38,7 +39,6 @@ _LARGEST_BODY = 1 << 23
 _PAGE_SECONDS = 2.0  # for which a page is shown again as it was
 _LAST_ROUND = (1 << 32) - 1
 _OPEN = {"access-control-allow-origin": "*"}
-_CLIENTS = {"/client.js": "ldpkit.js", "/client-all.js": "ldpkit-all.js"}
 _STATUSES = {404: "not-found", 405: "wrong-method"}
 
 
@@ -139,6 +139,7 @@ def _analyst(service: Service, name: str) -> Iterator[Analyst]:
 
 def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
     shown: dict[str, tuple[float, str]] = {}
+    clients = web_files()
 
     @app.head("/v1/collections/{name}", include_in_schema=False)
     @app.get("/v1/collections/{name}", summary="What is asked, as devices fetch it")
@@ -169,14 +170,12 @@ def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
 
     @app.get("/client-all.js", summary="The client that also knows locations and tables")
     @app.get("/client.js", summary="The client for web pages")
-    def client(request: Request) -> Response:
-        import importlib.resources
-
-        file = importlib.resources.files("ldpkit") / "client" / "web" / _CLIENTS[request.url.path]
-        if not file.is_file():
+    def client(request: Request, accept_encoding: Annotated[str | None, Header()] = None) -> Response:
+        if request.url.path not in clients:
             raise HttpProblem("not-found", "this installation has no client for web pages")
+        body, told = clients[request.url.path].for_request(accept_encoding)
         return Response(
-            file.read_bytes(), media_type="text/javascript", headers={**_OPEN, "cache-control": "no-cache"}
+            body, media_type="text/javascript", headers={**_OPEN, **told, "cache-control": "no-cache"}
         )
 
 

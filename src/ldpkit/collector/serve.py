@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ldpkit.collector.database import Database
+from ldpkit.collector.first_tokens import give_first_tokens
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.snippet import snippet_for
-from ldpkit.collector.tokens import ADMIN, ANALYST, has_tokens, new_token
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
 
@@ -96,6 +96,8 @@ def serve(
     envelopes: list[bytes],
     settings: ServeSettings,
     tell: Callable[[str], None],
+    *,
+    is_private: bool = True,
 ) -> None:
     """Run a service until it is stopped; it then writes what waits before this returns.
 
@@ -109,6 +111,8 @@ def serve(
         Where to listen.
     tell : callable
         Takes what the person who started it must read: addresses, and new tokens, once.
+    is_private : bool
+        Whether nobody else reads that; otherwise tokens go to files beside the database.
     """
     try:
         import uvicorn
@@ -124,7 +128,8 @@ def serve(
         uploads.attach(service)
         given = [service.add(envelope).id for envelope in envelopes]
         _tell_all(service, given, settings.url, tell)
-        _first_tokens(service, tell)
+        with service.connection() as connection:
+            give_first_tokens(connection, database, tell, is_private=is_private)
         front = Front(
             uploads, make_app(service, uploads, settings.public_url), _room_for(settings.most_connections)
         )
@@ -186,15 +191,6 @@ def _room_for(connections: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (larger, hard))
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return max(1, min(connections, soft - _OTHER_FILES))
-
-
-def _first_tokens(service: Service, tell: Callable[[str], None]) -> None:
-    """Give out the first tokens of a new database."""
-    with service.connection() as connection:
-        if has_tokens(connection):
-            return
-        for role in (ANALYST, ADMIN):
-            tell(f"  {role} token, shown only now: {new_token(connection, f'first {role}', role)}")
 
 
 class _JsonLines(logging.Formatter):

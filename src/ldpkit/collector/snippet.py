@@ -28,10 +28,14 @@ def snippet_for(collection: Collection, base: str) -> str:
     key = "" if collection.key is None else f", {{publicKey: {_script(str(collection.key))}}}"
     return (
         '<script type="module">\n'
-        f"  import {{ Collection }} from {_script(f'{base}/{_client(collection.questions)}')};\n"
-        f"  const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
-        f"  await c.answer({_script(question.id)}, {_script(_example(question))});\n"
-        "  await c.flush();\n"
+        "  try {\n"
+        f"    const {{ Collection }} = await import({_script(f'{base}/{_client(collection.questions)}')});\n"
+        f"    const c = await Collection.fetch({_script(f'{base}/v1/collections/{collection.id}')}{key});\n"
+        f"    await c.answer({_script(question.id)}, {_script(_example(question))});\n"
+        "    await c.flush();\n"
+        "  } catch (error) {\n"
+        "    document.body.append(`Sorry, this did not work: ${error.message}`);\n"
+        "  }\n"
         "</script>"
     )
 

@@ -25,9 +25,9 @@ ldpkit.core.errors.OutOfDomainError: value 'perhaps' at position 0 is not in the
 from __future__ import annotations
 
 import difflib
-import shutil
-import sys
 from collections.abc import Iterable
+
+from ldpkit.core.installing import install_command
 
 __all__ = [
     "ContractError",
@@ -126,13 +126,23 @@ class WriteError(LdpkitError, OSError):
         return type(self), self._made_of
 
 
+_MOST_LISTED = 30  # names that a message can list
+_REMEDIES = {"mechanism": "'ldpkit mechanisms' lists all; one of your own needs --plugin FILE"}
+
+
 class UnknownNameError(LdpkitError, LookupError):
     """A name is not registered; the message lists near matches."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(names)}"
+        listed = f"choose from {', '.join(names)}"
+        if not near and len(names) > _MOST_LISTED:
+            nearest = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.0)
+            listed = f"the nearest of {len(names)} names are {', '.join(nearest)}"
+        hint = f"did you mean {' or '.join(near)}?" if near else listed
+        if kind in _REMEDIES:
+            hint = f"{hint.removesuffix('?')}{'?' if near else ';'} {_REMEDIES[kind]}"
         super().__init__(f"unknown {kind} {name!r}: {hint}")
         self._made_of = (kind, name, names)
 
@@ -152,17 +162,11 @@ class MissingDependencyError(LdpkitError, ImportError):
     """An optional library is needed for what was asked."""
 
     def __init__(self, library: str, purpose: str, extra: str) -> None:
-        super().__init__(f'{purpose} needs {library}: {_python()} -m pip install "ldpkit[{extra}]"')
+        super().__init__(f"{purpose} needs {library}: {install_command(extra)}")
         self._made_of = (library, purpose, extra)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), self._made_of
-
-
-def _python() -> str:
-    """Return how to call this very interpreter: another one would install for itself."""
-    found = shutil.which("python")
-    return "python" if found is not None and found == sys.executable else sys.executable or "python"
 
 
 class FrozenError(LdpkitError, AttributeError):

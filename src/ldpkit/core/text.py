@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, Decimal
 
 __all__ = [
     "clock_time",
@@ -44,8 +45,15 @@ def number_text(value: float, digits: int = 4) -> str:
     return f"{value:.0f}" if "e+" in text and abs(value) < _LARGEST else text
 
 
-def percent_text(share: float) -> str:
+def percent_text(share: float, *, up: bool = False) -> str:
     """Return a share in percent with three digits, and more where these would make it 100%.
+
+    Parameters
+    ----------
+    share : float
+        The share.
+    up : bool
+        Round up, for what is said to be at most so much.
 
     Examples
     --------
@@ -53,11 +61,24 @@ def percent_text(share: float) -> str:
     ('2.67%', '73.1%', '99.966%', '99.99999975%')
     >>> percent_text(1.0), percent_text(461.0)
     ('100%', '46100%')
+    >>> [percent_text(share, up=True) for share in (0.73106, 0.02672, 0.5, 0.99939, 1 - 2.5e-9)]
+    ['73.2%', '2.68%', '50%', '99.939%', '99.99999975%']
     """
+    if up and 0 < share < 1:
+        return _percent_up(share)
     text = number_text(100 * share, 3)
     if share < 1 and float(text) >= 99.95:
         text = f"{100 * share:.{1 - math.floor(math.log10(100 * (1 - share)))}f}"
     return f"{text}%"
+
+
+def _percent_up(share: float) -> str:
+    """Return a share between 0 and 1 in percent, rounded up; never as 100%, which it is not."""
+    digits = max(0, 2 - math.floor(math.log10(100 * share)))
+    if share > 0.999:
+        digits = max(digits, 1 - math.floor(math.log10(100 * (1 - share))))
+    percent = (100 * Decimal(share)).quantize(Decimal(10) ** -digits, ROUND_CEILING)
+    return f"{percent.normalize():f}%"
 
 
 def interval_text(

@@ -119,7 +119,18 @@ class Estimate(FromReports):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before trusting the numbers."""
-        return (*self.diagnostics.get("warnings", ()), *super().warnings)
+        return (*self.diagnostics.get("warnings", ()), *self._impossible, *super().warnings)
+
+    @cached_property
+    def _impossible(self) -> tuple[str, ...]:
+        """Why no people can have made the counts, where that is so."""
+        from ldpkit.estimation.intervals import CountRegion
+        from ldpkit.estimation.plausible import impossible_counts
+
+        if not isinstance(self.region, CountRegion):
+            return ()
+        found = (impossible_counts(tally) for tally in self.region.tallies)
+        return tuple(each for each in found if each is not None)
 
     @property
     def counts(self) -> Floats:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from ldpkit.assurance.audit import Audit, Check
-from ldpkit.figures.page import listed, scrolled, section
+from ldpkit.figures.page import facts_list, listed, scrolled, section
 
 __all__ = ["checks_part"]
 
@@ -28,8 +28,9 @@ def checks_part(found: Audit) -> str:
         section(f"audit-{name}", title, listed(sentences))
         for name, (title, sentences) in found.sections().items()
     ]
-    spec = f"<pre>{html.escape(str(_short(found.mechanism.spec())))}</pre>"
-    return "\n".join([*parts, section("mechanism", "The mechanism", spec)])
+    made = found.mechanism
+    told = facts_list({"Mechanism": repr(made), "Values": str(made.domain), "Promise": made.promise()})
+    return "\n".join([*parts, section("mechanism", "The mechanism", f"<dl>{told}</dl>")])
 
 
 def _table(checks: Sequence[Check]) -> str:
@@ -40,11 +41,6 @@ def _table(checks: Sequence[Check]) -> str:
         for check in checks
     )
     head = '<tr><th scope="col">check</th><th scope="col">outcome</th><th scope="col">finding</th></tr>'
-    return scrolled(f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>", "Table of the checks")
-
-
-def _short(spec: dict[str, object]) -> dict[str, object]:
-    """Return the spec without long lists, which nobody reads on a page."""
-    return {
-        name: value if len(str(value)) <= 2000 else f"{str(value)[:200]}..." for name, value in spec.items()
-    }
+    return scrolled(
+        f'<table class="checks"><thead>{head}</thead><tbody>{rows}</tbody></table>', "Table of the checks"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +24,14 @@ __all__ = ["curves", "draw_benchmark", "heat_map", "overview", "truth_against_es
 
 _MOST_NAMED, _FEW_NAMED = 24, 6  # values whose names fit below their bars, and side by side
 _MOST_VALUES = 60  # more bars than this cannot be told apart
+_NUMBERED = re.compile(r"[<>=≤≥+\-\s]*\d")
 
 
-def heat_map(axes: Any, summary: Summary) -> None:
-    """Draw protocol by method, coloured by rank on a log scale, with the numbers written in."""
+def heat_map(axes: Any, summary: Summary, among: str = "") -> None:
+    """Draw protocol by method, coloured on a log scale, with the numbers written in.
+
+    `among` says of which epsilons this is one.
+    """
     from matplotlib.colors import LogNorm
 
     means = np.array([[summary.mean(p, m).value for m in summary.methods] for p in summary.protocols])
@@ -39,8 +45,10 @@ def heat_map(axes: Any, summary: Summary) -> None:
     )
     axes.set_xticks(range(len(summary.methods)), summary.methods, rotation=30, ha="right")
     axes.set_yticks(range(len(summary.protocols)), summary.protocols)
-    marks = "; * best of its row, ~ ties with it" if len(summary.methods) > 1 else ""
-    told = f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}{marks}"
+    marks = "; * best of its row, ~ tied with it" if len(summary.methods) > 1 else ""
+    told = f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}{among}{marks}"
+    if spread:
+        axes.set_xlabel("colours: yellow is best, dark violet is worst")
     axes.set_title(told, loc="left", wrap=True)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
@@ -70,8 +78,7 @@ def curves(axes: Any, found: Benchmark, metric: str) -> None:
         means = [summary.mean(protocol, method) for summary in summaries]
         values = np.array([mean.value for mean in means])
         errors = np.nan_to_num(np.array([mean.stderr for mean in means]))
-        ties = len(middle.tied_methods(protocol)) - 1
-        label = f"{protocol} + {method}" + (f", ties with {ties}" if ties else "")
+        label = f"{protocol} ({_methods_in_words(method, middle.tied_methods(protocol))})"
         look = style_of(index)
         axes.errorbar(epsilons, values, 2 * errors, capsize=2, **look)
         ends.append((epsilons[-1], float(values[-1]), label, look["color"]))
@@ -83,7 +90,11 @@ def curves(axes: Any, found: Benchmark, metric: str) -> None:
         label_logs(axes.yaxis)
     axes.set_xlabel("epsilon")
     axes.set_ylabel(metric_for(metric).title)
-    axes.set_title("each mechanism with its best method; bars: ±2 standard errors", loc="left", wrap=True)
+    axes.set_title(
+        "each mechanism with its best method (or those tied with it); bars: ±2 standard errors",
+        loc="left",
+        wrap=True,
+    )
     label_ends(axes, ends)
 
 
@@ -92,7 +103,9 @@ def truth_against_estimate(axes: Any, found: Benchmark, summary: Summary) -> Non
     experiment, pairs = found.experiment, summary.tied_pairs()
     cell, method = Cell(summary.epsilon, pairs[0][0]), pairs[0][1]
     estimate = experiment.processed(cell, method, experiment.estimates(cell))[0]
+    natural = len(experiment.truth) <= _MOST_VALUES and _are_ordered(found.labels)
     order = np.argsort(-experiment.truth, kind="stable")[:_MOST_VALUES]
+    order = np.arange(len(experiment.truth)) if natural else order
     places = np.arange(len(order))
     axes.bar(places, experiment.truth[order], color=FAINT, width=0.8, linewidth=0, label="truth")
     axes.plot(places, estimate[order], "o", color=MAIN, markersize=3.5, label="estimate")
@@ -103,17 +116,44 @@ def truth_against_estimate(axes: Any, found: Benchmark, summary: Summary) -> Non
         axes.set_xticks(places, [plain_label(found.labels[place]) for place in order.tolist()])
         axes.tick_params(axis="x", length=0, rotation=30 if len(order) > _FEW_NAMED else 0)
     shown = "" if len(order) == len(experiment.truth) else f" ({len(order)} of {len(experiment.truth):,})"
-    axes.set_xlabel(f"values, most frequent first{shown}")
+    axes.set_xlabel("values" if natural else f"values, most frequent first{shown}")
     axes.set_ylabel("share of people")
-    among = "" if len(pairs) == 1 else f" (one of {len(pairs)} that tie)"
-    told = f"{cell.protocol} + {method}{among}, epsilon = {cell.epsilon:g}, one collection"
+    tied = "" if len(pairs) == 1 else f" (one of {len(pairs)} that are tied)"
+    told = (
+        f"{cell.protocol}, {method}{tied}: one collection, epsilon = {cell.epsilon:g}{found.among_epsilons}"
+    )
     axes.set_title(told, loc="left", wrap=True)
     axes.legend()
 
 
+def _methods_in_words(best: str, tied: tuple[str, ...]) -> str:
+    """Return a protocol's best method with those that tie with it.
+
+    Examples
+    --------
+    >>> _methods_in_words("none", ("none", "norm_sub")), _methods_in_words("none", ("norm", "none", "power"))
+    ('none or norm_sub', 'none or 2 others')
+    """
+    others = [each for each in tied if each != best]
+    if not others:
+        return best
+    return f"{best} or {others[0] if len(others) == 1 else f'{len(others)} others'}"
+
+
+def _are_ordered(labels: Sequence[Any]) -> bool:
+    """Whether values are numbers, or text that begins with one, such as '18-24': they have an order.
+
+    Examples
+    --------
+    >>> _are_ordered((1, 2.5)), _are_ordered(("0-17", "18+")), _are_ordered(("red", "blue")), _are_ordered(())
+    (True, True, False, False)
+    """
+    return bool(labels) and all(_NUMBERED.match(str(label)) for label in labels)
+
+
 def draw_benchmark(axes: Any, found: Benchmark) -> None:
     """Draw protocol by method for the first metric, at the middle epsilon."""
-    heat_map(axes, found.summary())
+    heat_map(axes, found.summary(), found.among_epsilons)
 
 
 def overview(found: Benchmark, *, across: int | None = None) -> Figure:
@@ -124,7 +164,7 @@ def overview(found: Benchmark, *, across: int | None = None) -> Figure:
     width = 9.0 if not narrow else max(4.6, 1.6 + 0.62 * len(summary.methods))
     figure = new_figure(width, sum(heights))
     panels: Any = figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})
-    heat_map(panels[0], summary)
+    heat_map(panels[0], summary, found.among_epsilons)
     truth_against_estimate(panels[1], found, summary)
     if several:
         curves(panels[2], found, summary.metric)

@@ -8,17 +8,19 @@ import numpy as np
 
 from ldpkit.figures.canvas import with_unit
 from ldpkit.figures.theme import BAD, MAIN, MUTED
-from ldpkit.planning.frequencies.recommendation import Recommendation
+from ldpkit.planning.frequencies.recommendation import NOTHING, Recommendation
 from ldpkit.planning.mean.recommendation import MeanRecommendation
 
 __all__ = ["draw_mean_recommendation", "draw_recommendation"]
 
 _SHOWN = 12  # options that can be read
+_FEW = 3  # mechanisms beside which there is room for more methods than the best
 
 
 def draw_recommendation(axes: Any, found: Recommendation) -> None:
     """Draw the best options on top, those that tie with the best alike, and learning nothing as a line."""
-    options = found.options[:_SHOWN]
+    leaders = tuple(each for each in found.leaders() if each.protocol != NOTHING)
+    options = leaders if len(leaders) > _FEW else found.options[:_SHOWN]
     places = np.arange(len(options))[::-1]
     several = len(found.ties) > 1
     for tied, colour, mark in ((True, MAIN, "o"), (False, MUTED, "D")):
@@ -32,7 +34,7 @@ def draw_recommendation(axes: Any, found: Recommendation) -> None:
         else:
             middle = np.array([each.error for each in some])
             reach = np.abs(np.array([[each.low for each in some], [each.high for each in some]]) - middle)
-        label = ("ties with the best" if several else "best") if tied else "others"
+        label = ("tied with the best" if several else "best") if tied else "others"
         axes.errorbar(middle, places[chosen], xerr=reach, fmt=mark, color=colour, capsize=3, label=label)
     if found.wanted is not None:
         axes.set_xlabel("epsilon that gives the wanted accuracy, ±2 standard errors (smaller is better)")
@@ -43,7 +45,7 @@ def draw_recommendation(axes: Any, found: Recommendation) -> None:
     axes.set_yticks(places, [each.name for each in options])
     if several:
         axes.set_title(
-            f"these {len(found.ties)} tie: tests at the 5% level do not tell them apart",
+            f"these {len(found.ties)} are tied: not significantly different at the 5% level",
             loc="left",
             wrap=True,
         )

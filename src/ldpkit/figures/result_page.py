@@ -41,7 +41,12 @@ fieldset { border: 1px solid var(--line); border-radius: .3rem; margin: 0 0 .8re
   break-inside: avoid; overflow-wrap: anywhere }
 output { display: block; font-weight: 600; min-height: 3.2rem }
 input[type=checkbox] { width: 1.1rem; height: 1.1rem; vertical-align: -.15rem; accent-color: var(--main) }
-td.best, td.tie { background: var(--tint) } td.best { font-weight: 700 }"""
+td.best, td.tie { background: var(--tint) } td.best { font-weight: 700 }
+@media (max-width: 40rem) { table.checks thead { display: none }
+  table.checks, table.checks tbody { display: block }
+  table.checks tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line) }
+  table.checks th, table.checks td { display: inline-block; border: 0; padding: 0 .7rem 0 0 }
+  table.checks td:last-child { display: block; overflow-wrap: anywhere } }"""
 _COPY = """
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.addEventListener("click", async () => {
@@ -219,7 +224,10 @@ def _facts(
     mechanisms = _mechanisms(found)
     facts = {
         "Mechanism": "; ".join(f"{each!r}, {each.promise()}" for each in mechanisms),
-        "People who reported": f"{found.n:,}" if isinstance(getattr(found, "n", None), int) else "",
+        "Reports" if found.kind == "audit" else "People who reported": f"{found.n:,}"
+        if isinstance(getattr(found, "n", None), int)
+        else "",
+        "SHA-256 of the input": getattr(found, "sha256", None) or "",
         "Randomness": _randomness(found),
         "Seed": "" if seed is None else str(seed),
         "Input": ", ".join(inputs),

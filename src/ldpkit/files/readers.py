@@ -22,7 +22,7 @@ from ldpkit.files.spreadsheet import original_cell
 from ldpkit.files.tables import InputTable, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ldpkit.core.typing import Counts, Floats, Label
 
@@ -77,9 +77,16 @@ def read_column(
     return read_cells(path, column, missing=missing).typed()
 
 
-def read_cells(path: str | Path, column: str | None = None, *, missing: Missing | None = None) -> Piece:
-    """Return one column with the places of its values; the parameters are those of `read_column`."""
-    table = open_table(path, as_csv=column is not None, limit=text_limit(path))
+def read_cells(
+    path: str | Path,
+    column: str | None = None,
+    *,
+    missing: Missing | None = None,
+    values: Collection[str] = (),
+) -> Piece:
+    """Return one column with the places of its values; the parameters are those of `ColumnStream`."""
+    known = values if column is None else ()
+    table = open_table(path, as_csv=column is not None, limit=text_limit(path), values=known)
     pieces = list(table.column(_pick(table, column), missing=missing))
     if not pieces:
         raise _nothing_left(table)
@@ -97,6 +104,9 @@ class ColumnStream:
     ----------
     path, column, missing
         As for `read_column`.
+    values : collection of str
+        What the column may hold, where that is known: if no column is named, a first line that is one of
+        them is a value and no header.
 
     Attributes
     ----------
@@ -114,9 +124,14 @@ class ColumnStream:
     """
 
     def __init__(
-        self, path: str | Path, column: str | None = None, *, missing: Missing | None = None
+        self,
+        path: str | Path,
+        column: str | None = None,
+        *,
+        missing: Missing | None = None,
+        values: Collection[str] = (),
     ) -> None:
-        self._table = open_table(path, as_csv=column is not None)
+        self._table = open_table(path, as_csv=column is not None, values=values if column is None else ())
         self._name = _pick(self._table, column)
         self._missing = missing
         self._piece: Piece | None = None
@@ -147,11 +162,14 @@ def _whole(table: InputTable, *names: str | None) -> list[Piece]:
     return [joined(pieces) for pieces in zip(*table.pieces(*names), strict=True)]
 
 
-def column_names(path: str | Path) -> list[str]:
-    """Return the names of a table's columns; none for a plain list of values or standard input."""
+def column_names(path: str | Path, *, values: Collection[str] = ()) -> list[str]:
+    """Return the names of a table's columns; none for a plain list of values or standard input.
+
+    `values` are those that a single column may hold, as in `ColumnStream`.
+    """
     if str(path) == STANDARD_INPUT:  # it can be read only once
         return []
-    return open_table(path).names
+    return open_table(path, values=values).names
 
 
 def row_count(path: str | Path) -> int | None:

@@ -134,7 +134,9 @@ class Reader:
             raise self.refuse("is empty: write or copy it again", 0)
         magic = self._stream.read(len(MAGIC))
         if not MAGIC.startswith(magic):
-            raise self.refuse(f"is none: it does not begin with {MAGIC.decode()}", 0)
+            raise FileFormatError(
+                f"{str(self.path)!r} is not a report file: it does not begin with {MAGIC.decode()}", offset=0
+            )
         self._stream.seek(0)
         head = self.read(_HEAD.size)
         _, version, length = _HEAD.unpack(head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -223,10 +223,13 @@ def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
     place.refuse(row, f"the value {shortened(cells[row])} is not UTF-8 text", "write the file as UTF-8")
 
 
-def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = None) -> InputTable:
+def open_table(
+    path: str | Path, *, as_csv: bool = False, limit: int | None = None, values: Collection[str] = ()
+) -> InputTable:
     """Return the table in a file; `as_csv` says how to take standard input.
 
     `limit` is the most text that a packed file may hold; None is any, for who keeps little of it.
+    `values` are those that the only column may hold: a first line that is one of them is no header.
     """
     title = file_title(path)
     file = Path(path)
@@ -252,8 +255,8 @@ def open_table(path: str | Path, *, as_csv: bool = False, limit: int | None = No
     again = itertools.chain([start], blocks)
     if delimiter == ",":  # where a comma is the decimal point, spreadsheets write semicolons
         delimiter = max(",;\t", key=start[0].count)
-    # A single column that starts with a number has no header: it is a list of values.
-    if is_number(start[0].strip()):
+    # A single column that starts with a number or a known value has no header: it is a list of values.
+    if is_number(start[0].strip()) or start[0].strip() in values:
         return _Lines(again, title)
     return _Delimited(again, title, delimiter)
 

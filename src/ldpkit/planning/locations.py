@@ -128,7 +128,7 @@ class LocationRecommendation(Result):
         return tuple(
             each.mechanism
             for each in self.options
-            if is_tie(each.error, best.error, math.hypot(each.stderr or 0.0, best.stderr or 0.0), _DRAWS)
+            if is_tie(each.error, best.error, math.hypot(each.stderr or 0.0, best.stderr or 0.0), _DRAWS - 1)
         )
 
     def answer(self, unit: str = "") -> str:

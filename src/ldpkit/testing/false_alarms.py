@@ -47,11 +47,14 @@ def z_limit(tests: int) -> float:
     return -NormalDist().inv_cdf(FALSE_ALARM / (2 * tests))
 
 
-def z_scores(draws: Any, exact: Any) -> Any:
-    """Return z-scores of means of draws; where draws do not vary, 0 if exactly right, else infinite."""
+def z_scores(draws: Any, exact: Any, scale: float = 0.0) -> Any:
+    """Return z-scores of means of draws; where draws do not vary, 0 if exactly right, else infinite.
+
+    `scale` is the size of what was added up for an exact number that may be small: its rounding error.
+    """
     error = draws.std(axis=0) / np.sqrt(len(draws))
     gap = draws.mean(axis=0) - exact
-    near = np.abs(gap) < 1e-9 * (1 + np.abs(exact).max())
+    near = np.abs(gap) < 1e-9 * (1 + max(np.abs(exact).max(), scale))
     return np.where(near, 0.0, gap / np.maximum(error, 1e-12))
 
 

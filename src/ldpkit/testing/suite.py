@@ -110,7 +110,8 @@ class ContractReport:
 
     def __repr__(self) -> str:
         skipped = "".join(f"\n  skipped {name}: {reason}" for name, reason in self.skipped)
-        return f"{self.mechanism!r} passes {len(self.passed)} checks{skipped}"
+        count = len(self.passed)
+        return f"{self.mechanism!r} passes {count} {'check' if count == 1 else 'checks'}{skipped}"
 
 
 def checks_for(mechanism: Mechanism | str) -> tuple[ContractCheck, ...]:

@@ -216,7 +216,8 @@ def risk(
     >>> [(row["mechanism"], row["epsilon"], round(row["success"], 3)) for row in found.rows()]
     [('grr', 1.0, 0.232), ('grr', 4.0, 0.858), ('oue', 1.0, 0.181), ('oue', 4.0, 0.504)]
     >>> print(ldpkit.risk(ldpkit.GRR(4, epsilon=1.0)).notes()[1])
-    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often.
+    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often, \
+if all values are equally likely.
     >>> round(ldpkit.risk("pm", interval=(0, 100), epsilon=2).rows()[0]["success"], 3)
     0.163
     """

@@ -1,7 +1,8 @@
 """What a large epsilon gives away, said where an epsilon is printed.
 
 Up to 4 nothing is said, beyond it is called large, and beyond 8 it is said plainly that
-the promise is worth next to nothing. These are the only thresholds of the package.
+the promise is worth next to nothing. Of a collection file it is said beyond 2: a plan may try
+anything, and a collection is put to people. These are the only thresholds of the package.
 """
 
 from __future__ import annotations
@@ -15,17 +16,24 @@ from ldpkit.core.text import number_text
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
 
-__all__ = ["LARGE", "REVEALING", "attack_on", "epsilon_warnings"]
+__all__ = ["LARGE", "LARGE_FOR_PEOPLE", "REVEALING", "attack_on", "epsilon_warnings"]
 
 LARGE = 4.0
 """Beyond this an epsilon is called large."""
+
+LARGE_FOR_PEOPLE = 2.0
+"""Beyond this it is called large in a collection: a suspicion of 50% can grow to more than 88%."""
 
 REVEALING = 8.0
 """Beyond this it is said plainly what it gives away."""
 
 
 def epsilon_warnings(
-    epsilon: float | None, *, subject: str = "", attack: Callable[[], Risk | None] = lambda: None
+    epsilon: float | None,
+    *,
+    subject: str = "",
+    attack: Callable[[], Risk | None] = lambda: None,
+    above: float = LARGE,
 ) -> list[str]:
     """Return what is to be said of an epsilon: nothing up to 4, one sentence or more beyond.
 
@@ -38,6 +46,8 @@ def epsilon_warnings(
     attack : callable
         Returns what an adversary achieves with one report, if that is known; it is asked
         only where it is told.
+    above : float
+        Beyond this something is said.
 
     Examples
     --------
@@ -45,15 +55,15 @@ def epsilon_warnings(
     >>> epsilon_warnings(2.0)
     []
     >>> print(*epsilon_warnings(5.0, subject="oue"))
-    oue: epsilon 5 is large. Whatever the report is, a suspicion of 50% grows to at most 99.3%, \
+    oue: epsilon 5 is large. Whatever the report is, a suspicion of 50% grows to at most 99.4%, \
 and one of 1% to at most 60%.
     >>> grr = ldpkit.GRR(100, epsilon=12.0)
     >>> print(*epsilon_warnings(12.0, attack=lambda: attack_on(grr)))
     epsilon 12 promises next to nothing. Guessing from the report succeeds in 99.9% of all cases; \
-without it, in 1%: 99.9 times as often. Whatever the report is, a suspicion of 50% grows to at most \
-99.99939%, and one of 1% to at most 99.9%.
+without it, in 1%: 99.9 times as often, if all values are equally likely. Whatever the report is, a \
+suspicion of 50% grows to at most 99.99939%, and one of 1% to at most 99.94%.
     """
-    if epsilon is None or epsilon <= LARGE:
+    if epsilon is None or epsilon <= above:
         return []
     named = f"{subject}: " if subject else ""
     if epsilon <= REVEALING:

@@ -26,7 +26,7 @@ def meaning(mechanism: Mechanism, exact: float) -> list[str]:
     --------
     >>> import ldpkit
     >>> meaning(ldpkit.get("pm", (0, 1), epsilon=1), 1.0)
-    ['Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.']
+    ['Whatever the report is, a suspicion of 50% grows to at most 73.2%, and one of 1% to at most 2.68%.']
     """
     # The best guess from a partner's sets or bits is not worked out.
     attacked = not is_paired(mechanism) or mechanism.support_size == 1

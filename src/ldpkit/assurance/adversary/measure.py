@@ -144,7 +144,13 @@ def risk(
         how="exact" if is_exact else "simulated",
         shown=shown,
         has_distances=has_distances,
+        uniform=_is_uniform(belief, truth),
     )
+
+
+def _is_uniform(belief: Floats, truth: Floats) -> bool:
+    """Whether all values are equally likely, to the adversary and among people."""
+    return bool(np.ptp(belief) == 0 == np.ptp(truth))
 
 
 def _numeric_risk(
@@ -195,6 +201,7 @@ def _exact_risk(
         low=float(truth[numbers <= limit].sum()),
         limit=limit,
         has_distances=has_distances,
+        uniform=_is_uniform(belief, truth),
         **more,
     )
 
@@ -208,6 +215,7 @@ def _told(
     low: float,
     limit: float,
     has_distances: bool,
+    uniform: bool,
     reports: int = 1,
     stderr: float = 0.0,
     how: Literal["exact", "simulated"] = "exact",
@@ -236,6 +244,8 @@ def _told(
         truthful=shown[0],
         otherwise=shown[1],
         knows_partner=knows_partner,
+        uniform=uniform,
+        hashed=is_frequency(mechanism) and mechanism.joins_values,
     )
 
 

@@ -48,6 +48,10 @@ class Risk(Result):
         How often a report supports the person's own value, and any other one.
     knows_partner : bool
         Whether people report in pairs, and the adversary knows the partner's value and report.
+    uniform : bool
+        Whether all values are equally likely beforehand.
+    hashed : bool
+        Whether a report names a set of values by a hash function, so that it shows no single one.
 
     Examples
     --------
@@ -74,6 +78,8 @@ class Risk(Result):
     truthful: float | None
     otherwise: float | None
     knows_partner: bool = False
+    uniform: bool = False
+    hashed: bool = False
 
     kind: ClassVar[str] = "risk"
 
@@ -129,6 +135,7 @@ class Risk(Result):
             "truthful": self.truthful,
             "otherwise": self.otherwise,
             "knows_partner": self.knows_partner,
+            "uniform": self.uniform,
         }
 
     def notes(self) -> list[str]:

@@ -36,13 +36,15 @@ def in_words(risk: Risk) -> list[str]:
     >>> for sentence in in_words(risk(ldpkit.GRR(4, epsilon=1.0))):
     ...     print(sentence)
     A report shows the person's own value in 47.5% of all cases, and each other value in 17.5%.
-    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often.
-    Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.
+    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often, if
+    all values are equally likely.
+    Whatever the report is, a suspicion of 50% grows to at most 73.2%, and one of 1% to at most 2.68%.
     """
     sentences = []
     if risk.truthful is not None and risk.otherwise is not None:
+        shows = "is compatible with" if risk.hashed else "shows"
         sentences.append(
-            f"A report shows the person's own value in {percent_text(risk.truthful)} of all cases, "
+            f"A report {shows} the person's own value in {percent_text(risk.truthful)} of all cases, "
             f"and each other value in {percent_text(risk.otherwise)}."
         )
     sentences += [guess_in_words(risk), suspicion_in_words(risk.epsilon, risk.reports)]
@@ -63,28 +65,30 @@ def guess_in_words(risk: Risk) -> str:
     >>> import ldpkit
     >>> from ldpkit.assurance.adversary import risk
     >>> print(guess_in_words(risk(ldpkit.GRR(4, epsilon=1.0))))
-    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often.
+    Guessing from the report succeeds in 47.5% of all cases; without it, in 25%: 1.9 times as often, if
+    all values are equally likely.
     """
     what, them = ("the report", "it") if risk.reports == 1 else (f"the {risk.reports} reports", "them")
     if risk.knows_partner:
         what += ", knowing the partner's value and report,"
     gain = "no more often" if risk.gain < 1.0005 else f"{number_text(risk.gain, 3)} times as often"
+    prior = ", if all values are equally likely" if risk.uniform else ""
     return (
         f"Guessing from {what} succeeds in {percent_text(risk.success)} of all cases; "
-        f"without {them}, in {percent_text(risk.blind)}: {gain}."
+        f"without {them}, in {percent_text(risk.blind)}: {gain}{prior}."
     )
 
 
 def suspicion_in_words(epsilon: float, reports: int = 1) -> str:
-    """Return what an epsilon promises whatever the mechanism is, as a sentence.
+    """Return what an epsilon promises whatever the mechanism is, as a sentence; its bounds are rounded up.
 
     Examples
     --------
     >>> print(suspicion_in_words(1.0))
-    Whatever the report is, a suspicion of 50% grows to at most 73.1%, and one of 1% to at most 2.67%.
+    Whatever the report is, a suspicion of 50% grows to at most 73.2%, and one of 1% to at most 2.68%.
     """
     what = "the report is" if reports == 1 else f"the {reports} reports are"
+    half, hundredth = (percent_text(suspicion(prior, epsilon), up=True) for prior in (0.5, 0.01))
     return (
-        f"Whatever {what}, a suspicion of 50% grows to at most {percent_text(suspicion(0.5, epsilon))}, "
-        f"and one of 1% to at most {percent_text(suspicion(0.01, epsilon))}."
+        f"Whatever {what}, a suspicion of 50% grows to at most {half}, and one of 1% to at most {hundredth}."
     )

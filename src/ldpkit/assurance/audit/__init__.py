@@ -7,6 +7,7 @@ True
 """
 
 from ldpkit.assurance.audit.attack import Attack, attack
-from ldpkit.assurance.audit.audit import Audit, Check, audit
+from ldpkit.assurance.audit.audit import audit
+from ldpkit.assurance.audit.record import Audit, Check
 
 __all__ = ["Attack", "Audit", "Check", "attack", "audit"]

@@ -1,7 +1,7 @@
 """An attack on the real sampler: the epsilon that reports show which anybody can draw.
 
 The attacker sees the mechanism as a black box. Reports of pairs of values are drawn
-through the public path; on some of them the attacker learns which reports speak for one
+through the public path; on some of them the attacker learns which reports point to one
 value, and on fresh ones counts how often such reports occur under either. The ratio of
 the two counts, each taken to the unfavourable end of its exact confidence interval, is a
 lower bound on epsilon that holds whatever the attacker looked at.
@@ -62,7 +62,7 @@ class Attack:
     reports : int
         How many reports of each were counted.
     hits : tuple of int
-        How many of them spoke for the first value.
+        How many of them pointed to the first value.
     epsilon : float
         The lower bound on epsilon that these counts prove.
     false_alarm : float
@@ -80,8 +80,9 @@ class Attack:
         """Return the finding in words."""
         shares = [100 * hits / self.reports for hits in self.hits]
         return (
-            f"Reports that speak for {self.first!r} came {shares[0]:.4g}% of the time from it and "
-            f"{shares[1]:.4g}% from {self.second!r}, among {self.reports:,} reports of each: "
+            f"Reports that point to {self.first!r} came in {shares[0]:.4g}% of cases when the value was "
+            f"{self.first!r}, and in {shares[1]:.4g}% when it was {self.second!r}, among {self.reports:,} "
+            "reports of each: "
             f"epsilon is at least {self.epsilon:.4f} (wrong with probability {self.false_alarm:g})."
         )
 
@@ -313,7 +314,7 @@ def _views(mechanism: Mechanism, reports: Reports, pair: tuple[Any, Any]) -> lis
 
 
 def _learn(own: Floats, other: Floats) -> tuple[Scores, float, float]:
-    """Return a score, the threshold from which a report speaks for the first value, and what that shows."""
+    """Return a score, the threshold from which a report points to the first value, and what that shows."""
     scores = _bit_weights(own, other) if own.dtype == np.uint8 else _naive_bayes(own, other)
     mine, theirs = np.sort(scores(own)), np.sort(scores(other))
     thresholds = np.unique(mine)

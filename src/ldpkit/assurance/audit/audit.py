@@ -1,181 +1,37 @@
-"""What is checked, what was found, and whether it passes."""
+"""What is checked of a mechanism, and of a file of its reports."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
 from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
+from ldpkit.assurance.audit.of_file import check_provenance, check_reports, file_hash
+from ldpkit.assurance.audit.record import AT_MOST, Audit, Check
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.results import Result
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_memoized, is_paired, is_whole_trajectory
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
-__all__ = ["NOT_PROMISED", "Audit", "Check", "audit"]
-
-Outcome = Literal["pass", "fail", "warn", "not checked"]
-
-NOT_PROMISED = (
-    "Epsilon is about one report. Answering twice spends it twice, unless the device keeps its answer.",
-    "The fact of taking part, the time of a report and the network address are not hidden by it.",
-    "The mechanism, its epsilon and the list of values or the range of numbers are public.",
-    "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
-    "What other people's reports teach about everybody, they teach about you too: that is statistics.",
-)
-"""What no epsilon covers."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing that was looked at.
-
-    Parameters
-    ----------
-    name : str
-        What was checked.
-    outcome : {"pass", "fail", "warn", "not checked"}
-        Only "fail" fails the audit.
-    finding : str
-        What was found, in a sentence.
-    epsilon : float or None
-        The epsilon that this check found, if it found one.
-    """
-
-    name: str
-    outcome: Outcome
-    finding: str
-    epsilon: float | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Audit(Result):
-    """What an audit has found about a mechanism.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-        What was audited.
-    stated : float
-        The epsilon that one report promises.
-    exact : float
-        The epsilon that its integers realise.
-    checks : tuple of Check
-        Everything that was looked at.
-    attack : Attack
-        The attack on the sampler.
-    words : tuple of str
-        What epsilon means to a person.
-    lifetime : tuple of str
-        What more than one report costs.
-    provenance : Provenance or None
-        What the audited file records of how it was made.
-
-    Examples
-    --------
-    >>> import ldpkit
-    >>> found = ldpkit.audit(ldpkit.GRR(4, epsilon=1), reports=2000, rng=ldpkit.random.seeded(1))
-    >>> isinstance(found, Audit), found.passed
-    (True, True)
-    """
-
-    mechanism: Mechanism
-    stated: float
-    exact: float
-    checks: tuple[Check, ...]
-    attack: Attack
-    words: tuple[str, ...]
-    lifetime: tuple[str, ...]
-    provenance: Provenance | None = None
-
-    kind: ClassVar[str] = "audit"
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing failed."""
-        return all(check.outcome != "fail" for check in self.checks)
-
-    def answer(self, unit: str = "") -> str:
-        """Return the verdict, as a sentence."""
-        if not self.passed:
-            return f"{self.mechanism!r} FAILED the audit: {self.caption.removeprefix('failed: ')}."
-        exact = "infinite" if math.isinf(self.exact) else f"{self.exact:.6g}"
-        return (
-            f"{self.mechanism!r} PASSED the audit: its integers realise epsilon {exact}, stated is "
-            f"{self.stated:.6g}, and an attack on its reports shows at least {self.attack.epsilon:.4g}."
-        )
-
-    @property
-    def title(self) -> str:
-        """What stands above the table: the verdict."""
-        return f"{self.mechanism!r}: {'PASSED' if self.passed else 'FAILED'}"
-
-    @property
-    def caption(self) -> str:
-        """What the verdict says."""
-        if self.passed:
-            return "nothing that was checked breaks the promise"
-        return "failed: " + ", ".join(check.name for check in self.checks if check.outcome == "fail")
-
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Return one record for each check: check, outcome, epsilon, finding."""
-        rows = [
-            {
-                "check": check.name,
-                "outcome": check.outcome,
-                "epsilon": check.epsilon,
-                "finding": check.finding,
-            }
-            for check in self.checks
-        ]
-        return rows[:top]
-
-    def about(self) -> dict[str, Any]:
-        """Return the mechanism, its epsilons, the attack, and what holds for a person."""
-        return {
-            "mechanism": repr(self.mechanism),
-            "spec": self.mechanism.spec(),
-            "passed": self.passed,
-            "stated_epsilon": self.stated,
-            "exact_epsilon": self.exact,
-            "attack": asdict(self.attack),
-            **{name: list(sentences) for name, (_, sentences) in self.sections().items()},
-            "provenance": None if self.provenance is None else self.provenance.to_json(),
-        }
-
-    def sections(self) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Return what is to be read beside the checks: for each name a heading and sentences."""
-        return {
-            "words": ("What it means to a person", self.words),
-            "lifetime": ("What more than one report costs", self.lifetime),
-            "not_promised": ("What is not promised", NOT_PROMISED),
-        }
-
-    def notes(self) -> list[str]:
-        """Return what epsilon means to a person, and what it does not cover."""
-        return [sentence for _, sentences in self.sections().values() for sentence in sentences]
-
-    def __repr__(self) -> str:
-        verdict = "passed" if self.passed else "FAILED"
-        lines = [f"Audit of {self.mechanism!r}: {verdict}"]
-        lines += [f"  {check.outcome:<11} {check.name}: {check.finding}" for check in self.checks]
-        return "\n".join(lines)
+__all__ = ["audit"]
 
 
 def audit(
     target: Mechanism | ReportFile | Tally,
     *,
     provenance: Provenance | None = None,
+    path: Path | None = None,
+    at_most: float | None = None,
     reports: int = REPORTS,
     rng: RandomSource | None = None,
     watch: Callable[[str], None] | None = None,
@@ -188,6 +44,10 @@ def audit(
         Any registered mechanism, or one of a plugin; or reports, which say what made them and how.
     provenance : Provenance, optional
         How the reports at hand were made, if there are any and they do not say it themselves.
+    path : Path, optional
+        The file that the reports are from, if they do not say it themselves.
+    at_most : float, optional
+        The epsilon that somebody else stated: the audit fails if the exact one is above it.
     reports : int
         How many reports of each value the attack counts.
     rng : RandomSource, optional
@@ -202,9 +62,12 @@ def audit(
     True
     """
     count = check_whole(reports, "reports", least=1000)
+    largest = None if at_most is None else check_epsilon(at_most, "at_most")
     found: Any = target
     mechanism: Mechanism = getattr(found, "mechanism", found)
     provenance = provenance or getattr(found, "provenance", None)
+    path = path or getattr(found, "path", None)
+    collected = found if isinstance(found, (ReportFile, Tally)) else None
     tell = watch or (lambda _: None)
     if is_whole_trajectory(mechanism):
         raise InvalidParameterError(
@@ -213,6 +76,10 @@ def audit(
         )
     tell("computing epsilon from the integers")
     exact = mechanism.exact_epsilon()
+    counted: list[Check] = []
+    if collected is not None:
+        tell("counting the reports")
+        counted = check_reports(collected)
     tell("listing every report")
     listed = enumerate_channel(mechanism, resolve(rng))
     tell("attacking the sampler")
@@ -234,7 +101,9 @@ def audit(
         *([] if remembered is None else [_check_attack(remembered, limit, "attack on memory")]),
         *([] if by_partner is None else [_check_attack(by_partner, limit, "attack by the partner")]),
         *_check_size(mechanism, exact),
-        *_check_provenance(provenance),
+        *_check_at_most(exact, largest),
+        *counted,
+        *check_provenance(provenance),
     )
     tell("asking what it means to a person")
     return Audit(
@@ -246,6 +115,8 @@ def audit(
         words=tuple(meaning(mechanism, exact)),
         lifetime=tuple(_lifetime(mechanism, exact)),
         provenance=provenance,
+        n=None if collected is None else collected.n,
+        sha256=None if path is None else file_hash(path),
     )
 
 
@@ -253,11 +124,15 @@ def _check_integers(mechanism: Mechanism, exact: float) -> Check:
     stated = mechanism.epsilon
     finding = f"the sampler's integers realise epsilon {exact!r}, stated is {stated!r}"
     if math.isinf(stated) and math.isinf(exact):
-        return Check("integers", "warn", f"there is no bound: {mechanism.promise()}", exact)
+        return Check(
+            "integers", "warn", f"there is no bound: {mechanism.promise()}", exact, "it has no bound"
+        )
     if not exact <= stated:
-        return Check("integers", "fail", f"{finding}: it promises more than it keeps", exact)
+        headline = "its integers realise more than the stated epsilon"
+        return Check("integers", "fail", f"{finding}: it promises more than it keeps", exact, headline)
     if mechanism.tight and exact < stated - 1e-6:
-        return Check("integers", "warn", f"{finding}: some of the budget is wasted", exact)
+        headline = "it wastes some of its budget"
+        return Check("integers", "warn", f"{finding}: some of the budget is wasted", exact, headline)
     return Check("integers", "pass", finding, exact)
 
 
@@ -266,54 +141,35 @@ def _check_channel(listed: Enumeration) -> Check:
         return Check("channel", "not checked", listed.text)
     if not listed.sums_to_one:
         finding = f"{listed.text}: the probabilities do not sum to one"
-        return Check("channel", "fail", finding, listed.epsilon)
+        return Check("channel", "fail", finding, listed.epsilon, "its probabilities do not sum to one")
     keeps = listed.epsilon <= listed.exact
     word = "as the integers say" if keeps else f"above the {listed.exact!r} that it claims"
     finding = f"{listed.text}: the largest ratio is e^{listed.epsilon!r}, {word}"
-    return Check("channel", "pass" if keeps else "fail", finding, listed.epsilon)
+    headline = "" if keeps else "some of its reports give away more than the stated epsilon"
+    return Check("channel", "pass" if keeps else "fail", finding, listed.epsilon, headline)
 
 
 def _check_attack(attacked: Attack, limit: float, name: str = "attack") -> Check:
     if attacked.epsilon > limit:
         finding = f"{attacked.sentence()} That is more than the {limit:.6g} promised."
-        return Check(name, "fail", finding, attacked.epsilon)
+        return Check(name, "fail", finding, attacked.epsilon, "an attack shows more than the stated epsilon")
     return Check(name, "pass", attacked.sentence(), attacked.epsilon)
 
 
 def _check_size(mechanism: Mechanism, exact: float) -> list[Check]:
     """Warn of an epsilon that is kept, and promises little."""
     said = epsilon_warnings(exact, attack=lambda: attack_on(mechanism))
-    return [Check("size", "warn", " ".join(said))] if said else []
+    return [Check("size", "warn", " ".join(said), headline="its epsilon is large")] if said else []
 
 
-def _check_provenance(provenance: Provenance | None) -> list[Check]:
-    """Judge what is recorded: a seed undoes the reports, so it fails; the rest is for the reader to weigh."""
-    if provenance is None:
+def _check_at_most(exact: float, largest: float | None) -> list[Check]:
+    """Compare epsilon with what somebody else stated."""
+    if largest is None:
         return []
-    judged: dict[str, Outcome] = {"secure": "pass", "seeded": "fail", "unknown": "warn"}
-    public: Outcome = "pass" if provenance.domain == "stated" else "warn"
-    said = {
-        "secure": "recorded as secure",
-        "seeded": "made with a seed: who knows it can undo the reports, so they protect nobody",
-        "stated": "stated in advance",
-        "data": "taken from the values: that these values exist is not protected",
-        "unknown": "not recorded",
-    }
-    checks = [
-        Check("randomness", judged[provenance.randomness], said[provenance.randomness]),
-        Check("domain", public, said[provenance.domain]),
-    ]
-    if provenance.devices is not None:
-        kept: Outcome = "pass" if provenance.devices == "kept" else "warn"
-        words = {
-            "kept": "they keep their permanent reports",
-            "new": "stated to be new: asked again, they spend again",
-            "unknown": "whether they keep their permanent reports is not recorded",
-        }
-        checks.append(Check("devices", kept, words[provenance.devices]))
-    batches = provenance.batches
-    finding = ", ".join(batches) if batches else "not recorded: copies cannot be recognised"
-    return [*checks, Check("batch", "pass" if batches else "warn", finding)]
+    if exact <= largest:
+        return [Check(AT_MOST, "pass", f"epsilon {exact!r} is at most {largest!r}")]
+    headline = f"its epsilon, {exact:.6g}, is above the {largest:.6g} that was stated"
+    return [Check(AT_MOST, "fail", f"epsilon {exact!r} is above {largest!r}", headline=headline)]
 
 
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:

@@ -89,6 +89,10 @@ class LocalHashing(FrequencyOracle):
     def chance_support(self) -> float:
         return 1 / self.buckets
 
+    @property
+    def joins_values(self) -> bool:
+        return True
+
     def exact_epsilon(self) -> float:
         return self.response.epsilon()
 

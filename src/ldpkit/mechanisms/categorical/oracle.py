@@ -147,6 +147,11 @@ class FrequencyOracle(Mechanism):
         """
         return self.q
 
+    @property
+    def joins_values(self) -> bool:
+        """Whether what a report makes public, such as a hash function, lets it support values together."""
+        return False
+
     def log_ratios(self, reports: Reports) -> Floats:
         """Return how likely each value makes each report, in logarithms, up to a term common to all values.
 

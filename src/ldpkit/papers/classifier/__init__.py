@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ldpkit.core.installing import install_command
 from ldpkit.papers import Claim, Settings, reproduction
 from ldpkit.papers.classifier.bank import bank_claims
 from ldpkit.papers.classifier.bounds import bound_claims
@@ -42,7 +43,7 @@ def case_claims(settings: Settings) -> Iterator[Claim]:
     try:
         import sklearn  # noqa: F401
     except ImportError:
-        yield no_data("7.6: the case studies", 'needs scikit-learn: pip install "ldpkit[models]"')
+        yield no_data("7.6: the case studies", f"needs scikit-learn: {install_command('models')}")
         return
     yield table_claims()
     for name, label, study in (("stroke_age", "stroke", stroke_claims), ("bank_age", "Exited", bank_claims)):

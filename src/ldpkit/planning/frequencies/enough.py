@@ -75,7 +75,7 @@ def beats(values: Floats, nothing: float, *, larger_is_better: bool) -> bool:
     """
     mean, stderr = float(values.mean()), float(values.std(ddof=1)) / len(values) ** 0.5
     better = mean > nothing if larger_is_better else mean < nothing
-    return better and not is_tie(mean, nothing, stderr, len(values))
+    return better and not is_tie(mean, nothing, stderr, len(values) - 1)
 
 
 def find_enough(

@@ -29,7 +29,7 @@ from ldpkit.planning.frequencies.enough import beats, find_enough
 from ldpkit.planning.frequencies.nothing import learn_nothing
 from ldpkit.planning.frequencies.recommendation import NOTHING, Option, Recommendation, option_name
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD, Combination, OracleStudy, StudyOutcome
-from ldpkit.planning.ties import difference_stderr, is_tie
+from ldpkit.planning.ties import difference_noise, independent_noise, is_tie
 from ldpkit.simulation.datasets import as_dataset
 from ldpkit.simulation.metrics import Metric, metric_for
 
@@ -133,7 +133,8 @@ def recommend(
     sign = -1.0 if measure.larger_is_better else 1.0
     found.sort(key=lambda each: (each[0].epsilon, sign * each[0].error))
     options = tuple(
-        replace(option, tied=_tie(found[0], (option, values), wanted)) for option, values in found
+        replace(option, tied=_tie(found[0], (option, values), wanted, among=len(found)))
+        for option, values in found
     )
     nothing = _nothing(people, measure)
     enough = None
@@ -165,16 +166,18 @@ def recommend(
     )
 
 
-def _tie(best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None) -> bool:
+def _tie(
+    best: tuple[Option, Floats], other: tuple[Option, Floats], wanted: Constraint | None, *, among: int
+) -> bool:
     """Whether an option cannot be told from the best; what follows one protocol saw the same collections."""
     (first, these), (second, those) = best, other
     if first is second:
         return True
     if wanted is not None:
-        stderr = math.hypot(first.epsilon_stderr, second.epsilon_stderr)
-        return is_tie(first.epsilon, second.epsilon, stderr, len(these))
-    stderr = difference_stderr(these, those, paired=first.protocol == second.protocol)
-    return is_tie(first.error, second.error, stderr, len(these))
+        noise = independent_noise(first.epsilon_stderr, len(these), second.epsilon_stderr, len(those))
+        return is_tie(first.epsilon, second.epsilon, *noise, among=among)
+    noise = difference_noise(these, those, paired=first.protocol == second.protocol)
+    return is_tie(first.error, second.error, *noise, among=among)
 
 
 def _nothing(people: Counts, metric: Metric) -> Option:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
 from ldpkit.core.text import number_text, percent_text
+from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import Enough
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD
@@ -23,12 +25,12 @@ __all__ = ["NOTHING", "Option", "Recommendation", "option_name"]
 NOTHING = "nothing"
 """The protocol of the option that asks nobody."""
 
-_SHOWN = 12  # options in a table
+_FEW = 4  # methods that a sentence can name
 _LEGEND = (
     "low, high: of a single collection, 95 of 100 times",
     "device_bytes: randomness drawn for a report",
     "server_steps: values touched for a report",
-    "attack: how often the best guess from one report is right",
+    "attack: how often the best guess from one report is right (blank: not computed for that mechanism)",
     "nothing: an answer that asks nobody",
 )
 
@@ -79,7 +81,7 @@ class Option:
     @property
     def follower(self) -> str:
         """What follows the protocol, as it is spoken of."""
-        return self.estimator if self.method == NO_METHOD else self.method
+        return _follower(self.estimator, self.method)
 
     @property
     def name(self) -> str:
@@ -151,7 +153,7 @@ class Recommendation(Result):
         """What the star and the columns mean."""
         star = "* best" if self.teaches else "* best of the collections"
         if len(self.ties) > 1:
-            star = f"* these {len(self.ties)} tie: their differences are within the noise"
+            star = f"* these {len(self.ties)} are tied: not significantly different at the 5% level"
         return "; ".join([star, *_LEGEND])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -179,12 +181,25 @@ class Recommendation(Result):
         """Return why the best is the best."""
         return list(self.reasons())
 
-    def tables(self, top: int | None = _SHOWN) -> list[Table]:
-        """Return the options, best first, those that tie marked."""
-        hidden = {"tied"} if self.wanted else {"tied", "epsilon", "epsilon_stderr"}
-        shown = self._shown(top)
+    def leaders(self) -> tuple[Option, ...]:
+        """Return the best option of every mechanism, best first, with learning nothing in its place."""
+        first: dict[str, Option] = {}
+        for option in self.ranked():
+            first.setdefault(option.protocol, option)
+        return tuple(first.values())
+
+    def tables(self, top: int | None = 0) -> list[Table]:
+        """Return the best option of every mechanism, then so many more, those that tie marked."""
+        hidden = {"tied", "estimator"} | (set() if self.wanted else {"epsilon", "epsilon_stderr"})
+        leaders = self.leaders()
+        shown = (*leaders, *[option for option in self.ranked() if option not in leaders][:top])
         rows = [
-            {name: value for name, value in asdict(option).items() if name not in hidden} for option in shown
+            {
+                name: option.follower if name == "method" else value
+                for name, value in asdict(option).items()
+                if name not in hidden
+            }
+            for option in shown
         ]
         column = "error" if self.wanted is None else "epsilon"
         best = {place: column for place, option in enumerate(shown) if option.tied}
@@ -231,6 +246,7 @@ class Recommendation(Result):
                 f"{lead}{self._named('need', 'needs')} the smallest epsilon for {self.wanted}: "
                 f"{number_text(best.epsilon, 3)} ± {number_text(best.epsilon_stderr, 2)}."
             )
+        yield from self._rule()
         leading = {each.protocol for each in self.ties}
         other = next((each for each in self.options if each.protocol not in leading), None)
         if other is not None:
@@ -250,6 +266,27 @@ class Recommendation(Result):
         yield from left_out_note(self.left_out)
         for each in self.infeasible:
             yield f"{each} does not reach the wanted accuracy at any epsilon up to {BUDGETS[-1]:g}."
+
+    def _rule(self) -> Iterator[str]:
+        """Yield what the number of values says of grr, where that explains the order."""
+        epsilon, leading = self.best.epsilon, {each.protocol for each in self.ties}
+        limit = 3 * math.exp(epsilon) + 2
+        least = f"3e^epsilon + 2 = {limit:.1f}"
+        if "grr" in {each.protocol for each in self.options}:
+            if "grr" in leading and self.values < limit:
+                yield (
+                    f"With {self.values} values, fewer than {least}, grr has a smaller variance than oue "
+                    "and olh."
+                )
+            elif "grr" not in leading and self.values >= limit:
+                yield (
+                    f"With {self.values} values, not fewer than {least}, oue, olh and ss have a smaller "
+                    "variance than grr."
+                )
+        if "ss" in leading:
+            made = frequency_class("ss").make(self.values, epsilon=epsilon)
+            if made.details()["omega"] == 1:
+                yield "ss with omega = 1, as here, reports one value: it is grr under another name."
 
     def _useless(self) -> Iterator[str]:
         """Yield that this collection is for nothing, and what would not be."""
@@ -276,8 +313,8 @@ class Recommendation(Result):
         following: dict[str, list[str]] = {}
         for each in self.ties:
             following.setdefault(each.protocol, []).append(each.follower)
-        named = "; ".join(f"{protocol} + {', '.join(names)}" for protocol, names in following.items())
-        return f"{these} {len(self.ties)} tie ({named}): they {several}"
+        named = "; ".join(f"{protocol} + {_either(names)}" for protocol, names in following.items())
+        return f"{these} {len(self.ties)} are tied ({named}): they {several}"
 
     def _compared(self, other: Option) -> str:
         """Return how another option compares with the best."""
@@ -296,6 +333,15 @@ class Recommendation(Result):
         return f"{text}, {percent_text(abs(theirs / mine - 1))} {'more' if by_epsilon else 'worse'}"
 
 
+def _either(names: list[str]) -> str:
+    """Return the names if they are few, else the first and how many others."""
+    return ", ".join(names) if len(names) <= _FEW else f"{names[0]} or {len(names) - 1} others"
+
+
+def _follower(estimator: str, method: str) -> str:
+    return method if method != NO_METHOD or estimator == "mi" else estimator
+
+
 def _is_plain(option: Option) -> bool:
     return option.estimator == "mi" and option.method == NO_METHOD
 
@@ -307,5 +353,7 @@ def option_name(protocol: str, estimator: str, method: str) -> str:
     --------
     >>> option_name("oue", "mi", "norm_sub"), option_name("oue", "ibu_limit", "none")
     ('oue + norm_sub', 'oue + ibu_limit')
+    >>> option_name("oue", "mi", "none")
+    'oue + none'
     """
-    return f"{protocol} + {estimator if method == NO_METHOD else method}"
+    return f"{protocol} + {_follower(estimator, method)}"

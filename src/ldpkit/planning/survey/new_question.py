@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ldpkit.assurance.adversary import epsilon_warnings
+from ldpkit.assurance.adversary.exposure import LARGE_FOR_PEOPLE, epsilon_warnings
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.text import number_text
 from ldpkit.planning.survey.question import Choice, PlannedQuestion, least_epsilon, ranked
@@ -81,7 +81,8 @@ that is as frequent as the others.
     if best.ratio > 1 and question.within is not None:
         wanted = number_text(question.within, 3)
         why += f" Wanted was {wanted}: ask about {best.ratio**2:.1f} times as many people."
-    return Chosen(best, (first, why), tuple(epsilon_warnings(epsilon, subject=best.mechanism.name)))
+    warnings = epsilon_warnings(epsilon, subject=best.mechanism.name, above=LARGE_FOR_PEOPLE)
+    return Chosen(best, (first, why), tuple(warnings))
 
 
 def _rounded_up(epsilon: float) -> float:
