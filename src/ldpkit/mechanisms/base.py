@@ -110,6 +110,10 @@ class Mechanism(Frozen, abc.ABC):
         """Return what was derived from the parameters and is worth a look, such as g of OLH."""
         return {}
 
+    def why_first(self) -> str:
+        """Return the rule by which this mechanism suits its domain and epsilon; empty where there is none."""
+        return ""
+
     def spec(self) -> dict[str, Any]:
         """Return a JSON-ready description from which `from_spec` makes an equal mechanism."""
         return {"mechanism": self.name, "parameters": self.parameters(), "domain": self.domain.to_json()}

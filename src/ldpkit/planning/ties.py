@@ -22,7 +22,7 @@ from ldpkit.core.typing import Floats
 __all__ = [
     "EQUAL",
     "LEVEL",
-    "Noise",
+    "DifferenceNoise",
     "difference_noise",
     "independent_noise",
     "is_equal",
@@ -75,31 +75,31 @@ def is_tie(first: float, second: float, stderr: float, freedom: float, *, among:
     return freedom > 0 and abs(first - second) <= _student(freedom, among * (among - 1) // 2) * stderr
 
 
-class Noise(NamedTuple):
+class DifferenceNoise(NamedTuple):
     """The noise of the difference of two means: its standard error and the degrees of freedom of that."""
 
     stderr: float
     freedom: float
 
 
-def difference_noise(first: Floats, second: Floats, *, paired: bool) -> Noise:
+def difference_noise(first: Floats, second: Floats, *, paired: bool) -> DifferenceNoise:
     """Return the noise of the difference of two means over runs; nan of a single run.
 
     Examples
     --------
     >>> one, other = np.array([1.0, 2.0, 3.0]), np.array([1.5, 2.5, 3.5])
     >>> difference_noise(one, other, paired=True)
-    Noise(stderr=0.0, freedom=2)
+    DifferenceNoise(stderr=0.0, freedom=2)
     >>> noise = difference_noise(one, 10 * other, paired=False)   # nearly all of it from one of them
     >>> round(noise.stderr, 2), round(noise.freedom, 2)
     (5.8, 2.04)
     """
     if paired and min(len(first), len(second)) > 1:
-        return Noise(float(np.std(first - second, ddof=1)) / math.sqrt(len(first)), len(first) - 1)
+        return DifferenceNoise(float(np.std(first - second, ddof=1)) / math.sqrt(len(first)), len(first) - 1)
     return independent_noise(mean_stderr(first), len(first), mean_stderr(second), len(second))
 
 
-def independent_noise(first: float, runs: int, second: float, others: int) -> Noise:
+def independent_noise(first: float, runs: int, second: float, others: int) -> DifferenceNoise:
     """Return the noise of the difference of two means with known standard errors (Welch, Satterthwaite).
 
     Examples
@@ -108,10 +108,10 @@ def independent_noise(first: float, runs: int, second: float, others: int) -> No
     5.0
     """
     if min(runs, others) < 2:
-        return Noise(math.nan, 0)
+        return DifferenceNoise(math.nan, 0)
     parts = first**2, second**2
     below = parts[0] ** 2 / (runs - 1) + parts[1] ** 2 / (others - 1)
-    return Noise(math.sqrt(sum(parts)), sum(parts) ** 2 / below if below > 0 else runs + others - 2)
+    return DifferenceNoise(math.sqrt(sum(parts)), sum(parts) ** 2 / below if below > 0 else runs + others - 2)
 
 
 def mean_stderr(values: Floats) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -67,6 +68,15 @@ class GRR(FrequencyOracle):
 
     def exact_epsilon(self) -> float:
         return self.response.epsilon()
+
+    def why_first(self) -> str:
+        limit = 3 * math.exp(self.epsilon) + 2  # where the variances of GRR and OUE are equal
+        return (
+            f"With {self.size} values, fewer than 3e^epsilon + 2 = {limit:.1f}, grr has a smaller variance "
+            "than oue and olh."
+            if self.size < limit
+            else ""
+        )
 
     def _form(self) -> dict[str, Any]:
         return {"form": "response", "size": self.size, **response_words(self.response)}

@@ -64,6 +64,9 @@ class SS(FrequencyOracle):
     def details(self) -> dict[str, float]:
         return {"omega": self.omega}
 
+    def why_first(self) -> str:
+        return "ss with omega = 1, as here, is grr under another name." if self.omega == 1 else ""
+
     @cached_property
     def threshold(self) -> int:
         """The integer over 2**64 for 'the set holds the true value', rounded down."""

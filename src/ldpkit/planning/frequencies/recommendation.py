@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -268,25 +267,11 @@ class Recommendation(Result):
             yield f"{each} does not reach the wanted accuracy at any epsilon up to {BUDGETS[-1]:g}."
 
     def _rule(self) -> Iterator[str]:
-        """Yield what the number of values says of grr, where that explains the order."""
-        epsilon, leading = self.best.epsilon, {each.protocol for each in self.ties}
-        limit = 3 * math.exp(epsilon) + 2
-        least = f"3e^epsilon + 2 = {limit:.1f}"
-        if "grr" in {each.protocol for each in self.options}:
-            if "grr" in leading and self.values < limit:
-                yield (
-                    f"With {self.values} values, fewer than {least}, grr has a smaller variance than oue "
-                    "and olh."
-                )
-            elif "grr" not in leading and self.values >= limit:
-                yield (
-                    f"With {self.values} values, not fewer than {least}, oue, olh and ss have a smaller "
-                    "variance than grr."
-                )
-        if "ss" in leading:
-            made = frequency_class("ss").make(self.values, epsilon=epsilon)
-            if made.details()["omega"] == 1:
-                yield "ss with omega = 1, as here, reports one value: it is grr under another name."
+        """Yield the rules that the leading mechanisms know of themselves, where they explain the order."""
+        for name in dict.fromkeys(each.protocol for each in self.ties):
+            made = frequency_class(name).make(self.values, epsilon=self.best.epsilon)
+            if made.why_first():
+                yield made.why_first()
 
     def _useless(self) -> Iterator[str]:
         """Yield that this collection is for nothing, and what would not be."""
