@@ -331,7 +331,7 @@ def test_an_attack_is_computed_only_where_it_is_told():
 
 
 def test_what_is_almost_certain_is_not_said_to_be_certain():
-    assert "at most 99.99999954%" in suspicion_in_words(19.2)
+    assert "at most 99.99999955%" in suspicion_in_words(19.2)
 
 
 def test_pairs_are_attacked_by_whoever_knows_the_partner():

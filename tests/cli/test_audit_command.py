@@ -136,7 +136,7 @@ def test_a_file_says_what_was_tested_and_what_was_not(run, collected, tmp_path):
 def test_a_seeded_file_fails_without_a_promise(run, collected, tmp_path):
     file, page = collected("seeded.ldp", "--seed", "1"), tmp_path / "seeded.html"
     shown = run("audit", file, "--reports", "2000", "--report", page, code=1).out
-    headline = "FAILED: its reports were made with a seed, which can undo them"
+    headline = "FAILED: its reports were made with a seed: whoever knows it can undo them"
     assert f"GRR(4, epsilon=2): {headline}" in shown
     for text in (shown, page.read_text()):
         assert "a suspicion of 50%" not in text

@@ -135,9 +135,9 @@ def test_the_number_of_values_explains_grr(run):
     few = run(*SMALL, "-d", "zipf:k=3,n=20000", "-e", 2)
     assert "With 3 values, fewer than 3e^epsilon + 2 = 24.2, grr has a smaller variance" in few.err
     many = run(*SMALL, "-d", "zipf:k=64,n=20000", "-e", 1)
-    assert "With 64 values, not fewer than 3e^epsilon + 2 = 10.2, oue, olh and ss" in many.err
+    assert "With 64 values" not in many.err
     same = run("recommend", "-r", 20, "-d", "zipf:k=3,n=20000", "-e", 2, "-p", "ss")
-    assert "ss with omega = 1, as here, reports one value" in same.err
+    assert "ss with omega = 1, as here, is grr under another name" in same.err
 
 
 def test_an_own_mechanism_may_be_named_behind_the_command(run, tmp_path):

@@ -323,7 +323,7 @@ def test_a_seed_is_told_for_ever(tmp_path):
     assert estimate.about()["provenance"]["randomness"] == "seeded"
     audited = ldpkit.audit(tally, reports=1000)
     assert not audited.passed
-    assert "randomness" in audited.caption
+    assert "seed" in audited.caption
 
 
 # --- what a notebook asks as a terminal does ---------------------------------------------

@@ -214,7 +214,7 @@ def test_a_library_that_is_not_there_is_named(estimate, monkeypatch):
     for library in ("polars", "pandas", "pyarrow"):
         monkeypatch.setitem(sys.modules, library, None)
     for backend in ("auto", "pandas"):
-        with pytest.raises(MissingDependencyError, match=r"ldpkit\[frames\]"):
+        with pytest.raises(MissingDependencyError, match=r"\[frames\]"):
             estimate.to_frame(backend)
 
 

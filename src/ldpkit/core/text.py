@@ -62,7 +62,7 @@ def percent_text(share: float, *, up: bool = False) -> str:
     >>> percent_text(1.0), percent_text(461.0)
     ('100%', '46100%')
     >>> [percent_text(share, up=True) for share in (0.73106, 0.02672, 0.5, 0.99939, 1 - 2.5e-9)]
-    ['73.2%', '2.68%', '50%', '99.939%', '99.99999975%']
+    ['73.2%', '2.68%', '50%', '99.94%', '99.99999976%']
     """
     if up and 0 < share < 1:
         return _percent_up(share)

@@ -38,6 +38,8 @@ def can_be_judged(tally: Tally) -> bool:
     mechanism = tally.mechanism
     if tally.n == 0 or not is_frequency(mechanism) or mechanism.can("joint") or is_memoized(mechanism):
         return False
+    if not mechanism.can("pure"):  # a sum of noise with many outcomes takes longer than a check may
+        return False
     try:
         _ = mechanism.joint_law
     except LdpkitError:  # of a matrix, whose law for all values is the widest of theirs
@@ -94,7 +96,7 @@ def _of_values(tally: Tally, oracle: FrequencyOracle) -> Iterator[tuple[str, flo
 
 def _of_sum(tally: Tally, oracle: FrequencyOracle) -> Iterator[tuple[str, float]]:
     """Yield what is odd about the sum of all counts, where it says something."""
-    if not oracle.can("pure") or oracle.support_size is not None:
+    if oracle.support_size is not None:
         return
     total, size, n = exact_sum(tally.counts), oracle.size, tally.n
     mean = oracle.p + (size - 1) * oracle.q

@@ -52,8 +52,8 @@ def _question(collection: Collection, question: Question, trials: SurveyTrials) 
     head = f"<h2>{html.escape(question.text)}</h2>"
     if estimate.n < collection.least_reports:
         return (
-            f"{head}<p>{estimate.n:,} answers so far. Nothing is shown of fewer than "
-            f"{collection.least_reports:,}.</p>"
+            f"{head}<p>{estimate.n:,} answers so far. Results appear from "
+            f"{collection.least_reports:,} answers on.</p>"
         )
     rows = "".join(_row(*each) for each in _bars(question, estimate))
     made = html.escape(question.mechanism)

@@ -35,9 +35,7 @@ def check_reports(collected: ReportFile | Tally) -> list[Check]:
         return [Check("reports", "not checked", "reports of this mechanism may depend on each other")]
     found = impossible_counts(tally)
     if found is None:
-        finding = (
-            f"some people could have made the counts of these {tally.n:,} reports: no proof that they did"
-        )
+        finding = f"the counts of these {tally.n:,} reports are possible; this does not prove them genuine"
         return [Check("reports", "pass", finding)]
     headline = "no people could have made its counts with this mechanism"
     return [Check("reports", "fail", found, headline=headline)]
@@ -57,7 +55,7 @@ def check_provenance(provenance: Provenance | None) -> list[Check]:
         "unknown": "not recorded",
     }
     short = {
-        "seeded": "its reports were made with a seed, which can undo them",
+        "seeded": "its reports were made with a seed: whoever knows it can undo them",
         "unknown": "what randomness made its reports is not recorded",
     }
     domain = {
