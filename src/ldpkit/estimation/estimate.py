@@ -183,8 +183,15 @@ class Estimate(FromReports):
         if self.simultaneous if simultaneous is None else simultaneous:
             error /= len(self.values)
         about = self.population if population is None else population
-        low, high = self.region.ends(error, population=about)
+        if (error, about) not in self._known_ends:
+            self._known_ends[error, about] = self.region.ends(error, population=about)
+        low, high = self._known_ends[error, about]
         return np.minimum(low, self.values), np.maximum(high, self.values)
+
+    @cached_property
+    def _known_ends(self) -> dict[tuple[float, bool], tuple[Floats, Floats]]:
+        """The ends that were asked for: table, page, figure and JSON of an estimate ask for the same ones."""
+        return {}
 
     def share_of(self, labels: Iterable[Label]) -> ShareOf:
         """Return the share of people who hold one of several values, with its own error and interval.
