@@ -253,7 +253,8 @@ def test_only_the_reports_of_a_file_are_counted_under_its_name(tmp_path):
     file = ReportFile.open(tmp_path / "a.ldp")
     seen = []
 
-    def watch(passing):
+    def watch(passing, total, label):
+        assert (total, label) == (1, "counting a.ldp")
         for length in passing:
             seen.append(length)
             yield from (np.ones(length, oracle.report_dtype), 3)  # whatever it says
@@ -261,4 +262,4 @@ def test_only_the_reports_of_a_file_are_counted_under_its_name(tmp_path):
     assert file.tally(watch) == file.tally()
     assert seen == [10]
     with pytest.raises(InvalidInputError, match="stopped after 0 of the 10"):
-        file.tally(lambda passing: (length for length in passing if length > 10))
+        file.tally(lambda passing, *_: (length for length in passing if length > 10))

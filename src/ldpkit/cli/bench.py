@@ -244,11 +244,11 @@ def _check_output(output: Path | None, *, resume: bool) -> None:
 def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Asked:
     """Run the cells that are missing; if that is stopped, keep the rows that are finished."""
     output = None if is_standard_output(output) else output
-    from contextlib import ExitStack, closing, suppress
+    from contextlib import ExitStack, suppress
 
     from ldpkit.bench.results import save
     from ldpkit.bench.runlog import RunLog
-    from ldpkit.cli.printing import track
+    from ldpkit.cli.printing import progress_bar
     from ldpkit.core.errors import LdpkitError
     from ldpkit.core.stopping import tidied
 
@@ -270,8 +270,8 @@ def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Ask
                 note(f"wrote {len(found.rows())} rows to {output}{hint}")
 
         try:
-            with closing(track(experiment.run(done), len(wanted) - len(done), "simulating")) as results:
-                for result in results:
+            with progress_bar() as watch:
+                for result in watch(experiment.run(done), len(wanted) - len(done), "simulating"):
                     if log is None:
                         cells[result.cell] = list(result.rows)
                     else:

@@ -11,7 +11,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.collection_check import CollectionArgument
 from ldpkit.cli.outputs import check_page, write_text
-from ldpkit.cli.printing import note, present, watched
+from ldpkit.cli.printing import note, present, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -48,7 +48,8 @@ def simulate(
     count = people or expected_people(file)
     if count is None:
         raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")
-    trials = rehearse(collection, count, repeats=repeats, rng=seeded(seed), watch=watched)
+    with progress_bar() as watch:
+        trials = rehearse(collection, count, repeats=repeats, rng=seeded(seed), watch=watch)
     present(trials, output)
     if report is not None:
         from ldpkit.figures.collection_page import collection_page

@@ -9,7 +9,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, parse_circle, parse_interval, split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import present, watched
+from ldpkit.cli.printing import present, progress_bar
 
 __all__ = ["add_to"]
 
@@ -57,14 +57,15 @@ def error(
     interval = None if circle is not None else parse_interval(low, high)
     from ldpkit.planning.optimal.errors import compare_errors
 
-    found = compare_errors(
-        split(mechanism or []) or "all",
-        parse_budgets(epsilon or []) or [1.0],
-        interval or (0.0, 1.0),
-        circle=circle,
-        power=power,
-        points=points,
-        watch=watched,
-    )
+    with progress_bar() as watch:
+        found = compare_errors(
+            split(mechanism or []) or "all",
+            parse_budgets(epsilon or []) or [1.0],
+            interval or (0.0, 1.0),
+            circle=circle,
+            power=power,
+            points=points,
+            watch=watch,
+        )
     present(found, output, top=None)
     pictures.save(found)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldpkit.cli.options import Format, FormatOption
-from ldpkit.cli.printing import show, track
+from ldpkit.cli.printing import progress_bar, show
 from ldpkit.cli.tallies import open_collected
 
 if TYPE_CHECKING:
@@ -92,6 +91,6 @@ def _promise(mechanism: Mechanism) -> dict[str, Any]:
 
 def _verify(file: ReportFile) -> None:
     """Read every block; a damaged one is refused."""
-    with contextlib.closing(track(file.reports(), file.blocks, f"verifying {file.path.name}")) as watched:
-        for _ in watched:
+    with progress_bar() as watch:
+        for _ in watch(file.reports(), file.blocks, f"verifying {file.path.name}"):
             pass

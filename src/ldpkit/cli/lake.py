@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.printing import watched
+from ldpkit.cli.printing import progress_bar
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -99,13 +99,14 @@ class Lake:
 
                 return spark.tally(self.files, by=self.by, session=session, **self.options)
         if self.engine is Engine.dask:
-            with _dask(self.master) as client:
+            with _dask(self.master) as client, progress_bar() as watch:
                 from ldpkit.engines import dask
 
-                return dask.tally(self.files, by=self.by, client=client, watch=watched, **self.options)
+                return dask.tally(self.files, by=self.by, client=client, watch=watch, **self.options)
         from ldpkit.engines.local import tally
 
-        return tally(self.files, by=self.by, watch=watched, **self.options)
+        with progress_bar() as watch:
+            return tally(self.files, by=self.by, watch=watch, **self.options)
 
     def likelihood(self, consistency: str | None, *, population: bool) -> Estimate:
         """Return the most likely frequencies."""
@@ -118,12 +119,14 @@ class Lake:
         if self.engine is Engine.local:
             from ldpkit.engines.local import likelihood
 
-            evidence = likelihood(self.files, watch=watched, **self.options)
+            with progress_bar() as watch:
+                evidence = likelihood(self.files, watch=watch, **self.options)
             return evidence.estimate("mle", consistency=consistency, population=population)
         with _dask(self.master) as client:
             from ldpkit.engines import dask
 
-            evidence = dask.likelihood(self.files, client=client, watch=watched, **self.options)
+            with progress_bar() as watch:
+                evidence = dask.likelihood(self.files, client=client, watch=watch, **self.options)
             return evidence.estimate("mle", consistency=consistency, population=population)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.printing import track
+from ldpkit.cli.printing import progress_bar
 from ldpkit.cli.tallies import open_all
 from ldpkit.core.errors import InvalidInputError
 
@@ -44,4 +44,5 @@ def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:
         raise InvalidInputError(
             f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --estimator out"
         )
-    return Evidence.from_file(part, lambda passing: track(passing, part.blocks, f"reading {path.name}"))
+    with progress_bar() as watch:
+        return Evidence.from_file(part, watch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -138,14 +137,14 @@ def _whole_numbers(text: str) -> list[int]:
 
 def _attack(exposure: Exposure, devices: int, seed: int) -> AttackCurve:
     """AttackCurve in batches, so that there is progress to show."""
-    from ldpkit.cli.printing import track
+    from ldpkit.cli.printing import progress_bar
     from ldpkit.core.parameters import check_whole
 
     check_whole(devices, "devices")
     batches = min(_BATCHES, devices)
     steps = exposure.attack(-(-devices // batches), seed, range(batches))
-    with contextlib.closing(track(steps, batches, "attacking")) as results:
-        for result in results:
+    with progress_bar() as watch:
+        for result in watch(steps, batches, "attacking"):
             last = result
     return last
 

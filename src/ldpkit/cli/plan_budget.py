@@ -13,7 +13,7 @@ from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import parse_numbers, refuse_options, split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.plan_mean import plan_mean
-from ldpkit.cli.printing import watched
+from ldpkit.cli.printing import progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["EXAMPLES", "budget"]
@@ -129,22 +129,23 @@ def budget(
     if at_most is None and at_least is None:
         raise _no_bound(metric or "mae")
     people_asked = load_people(data or DEFAULT_DATA, column, missing)
-    found = plan(
-        people_asked,
-        split(mechanism or ["oue"]),
-        metric=metric or "mae",
-        at_most=at_most,
-        at_least=at_least,
-        probability=0.9 if probability is None else probability,
-        search=searches,
-        parameters=parse_numbers(parameter) | ({} if tolerance is None else {"tolerance": tolerance}),
-        consistency=consistency,
-        epsilon_min=eps_min,
-        epsilon_max=eps_max,
-        verified=verify,
-        rng=seeded(seed),
-        watch=watched,
-    )
+    with progress_bar() as watch:
+        found = plan(
+            people_asked,
+            split(mechanism or ["oue"]),
+            metric=metric or "mae",
+            at_most=at_most,
+            at_least=at_least,
+            probability=0.9 if probability is None else probability,
+            search=searches,
+            parameters=parse_numbers(parameter) | ({} if tolerance is None else {"tolerance": tolerance}),
+            consistency=consistency,
+            epsilon_min=eps_min,
+            epsilon_max=eps_max,
+            verified=verify,
+            rng=seeded(seed),
+            watch=watch,
+        )
     plan_opt.conclude(found, output, pictures)
 
 

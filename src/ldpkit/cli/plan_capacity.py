@@ -13,7 +13,7 @@ from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption, conclude
-from ldpkit.cli.printing import watched
+from ldpkit.cli.printing import progress_bar
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 __all__ = ["EXAMPLES", "capacity"]
@@ -109,23 +109,24 @@ def capacity(
             raise InvalidInputError(
                 f"{data!r}: the value {label!r} is no amount: name the column of numbers with --column"
             )
-    found = plan(
-        people,
-        limit,
-        constraint.value,
-        split(mechanism or ["grr"]),
-        at_most=at_most,
-        at_least=at_least,
-        search=search.value,
-        runs=runs,
-        epsilon_min=eps_min,
-        epsilon_max=eps_max,
-        precision=precision,
-        delta=delta,
-        outliers=outliers,
-        compensate=compensate,
-        verified=verify,
-        rng=seeded(seed),
-        watch=watched,
-    )
+    with progress_bar() as watch:
+        found = plan(
+            people,
+            limit,
+            constraint.value,
+            split(mechanism or ["grr"]),
+            at_most=at_most,
+            at_least=at_least,
+            search=search.value,
+            runs=runs,
+            epsilon_min=eps_min,
+            epsilon_max=eps_max,
+            precision=precision,
+            delta=delta,
+            outliers=outliers,
+            compensate=compensate,
+            verified=verify,
+            rng=seeded(seed),
+            watch=watch,
+        )
     conclude(found, output, pictures)

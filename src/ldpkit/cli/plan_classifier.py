@@ -26,7 +26,7 @@ from ldpkit.cli.options import (
 from ldpkit.cli.outputs import check_ending, check_extra
 from ldpkit.cli.parsing import split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import ENDINGS, deliver, note, watched
+from ldpkit.cli.printing import ENDINGS, deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -131,20 +131,21 @@ def classifier(
     truth = None if target is None else read_target(loaded, table, target)
     for column, count in moved.items():
         note(f"{count} values of {column!r} were outside its range and moved to its ends")
-    found = plan_classifier(
-        loaded,
-        rows,
-        ranges,
-        keep,
-        criterion=criterion.value,
-        mechanisms=chosen,
-        columns=names,
-        epsilon_min=eps_min,
-        epsilon_max=eps_max,
-        target=truth,
-        rng=seeded(seed),
-        watch=watched,
-    )
+    with progress_bar() as watch:
+        found = plan_classifier(
+            loaded,
+            rows,
+            ranges,
+            keep,
+            criterion=criterion.value,
+            mechanisms=chosen,
+            columns=names,
+            epsilon_min=eps_min,
+            epsilon_max=eps_max,
+            target=truth,
+            rng=seeded(seed),
+            watch=watch,
+        )
     deliver(found, style, output)
     pictures.save(found)
     if not found.feasible:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ldpkit.cli.inputs import read_numbers
 from ldpkit.cli.options import Missing
 from ldpkit.cli.parsing import parse_interval
-from ldpkit.cli.printing import note, watched
+from ldpkit.cli.printing import note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -43,12 +43,14 @@ def plan_mean(
     if data is not None:
         values = _values(data, column, interval, clip=clip, missing=missing)
         n = people or len(values)
-        return mean(interval, within, mechanisms, n=n, values=values, watch=watched, **settings)
+        with progress_bar() as watch:
+            return mean(interval, within, mechanisms, n=n, values=values, watch=watch, **settings)
     if people is None:
         raise InvalidParameterError("say how many will be asked: give --n, or numbers with -d FILE")
     if column is not None or clip:
         raise InvalidParameterError("--column and --clip are for a file of numbers: give one with -d FILE")
-    return mean(interval, within, mechanisms, n=people, watch=watched, **settings)
+    with progress_bar() as watch:
+        return mean(interval, within, mechanisms, n=people, watch=watch, **settings)
 
 
 def _values(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sys
-import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ldpkit import __version__
 from ldpkit.cli.options import Format
@@ -15,6 +15,7 @@ from ldpkit.core.results import ENVELOPE, in_columns
 from ldpkit.core.stopping import tidied
 from ldpkit.core.tables import Table
 from ldpkit.core.text import text_table, visible, wrapped
+from ldpkit.core.watching import Progress
 from ldpkit.files.writing import write_csv, write_json
 
 if TYPE_CHECKING:
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
 
     from ldpkit.core.results import Result
 
-__all__ = ["ENDINGS", "deliver", "note", "present", "say", "show", "show_table", "track", "watched"]
-
-Item = TypeVar("Item")
+__all__ = ["ENDINGS", "deliver", "note", "present", "progress_bar", "say", "show", "show_table"]
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 PROSE = 80  # longer lines are hard to read, however wide the window is
+_LOOKS = 0.1  # seconds between two looks at how far the work is
 
 
 def show(
@@ -162,48 +162,50 @@ def note(message: str) -> None:
             print(visible(message), file=sys.stderr)
 
 
-def track(
-    items: Iterable[Item], total: int | None, label: str, *, patience: float = 2.0
-) -> Generator[Item, None, None]:
-    """Yield the items, and show on a terminal how far they are.
+@contextlib.contextmanager
+def progress_bar(*, patience: float = 2.0) -> Iterator[Progress]:
+    """Give the work of a block a record of its progress, and show that on a terminal while the block runs.
 
-    Nothing is shown while the work is young, nor where standard error is no terminal.
-    Close the generator (`contextlib.closing`) so that the bar goes away with an exception.
+    Nothing is shown while the work is young, nor where standard error is no terminal. The work
+    only counts: a thread reads how far it is.
 
     Parameters
     ----------
-    items : iterable
-        What is worked on.
-    total : int or None
-        How many items there will be, if that is known.
-    label : str
-        What is being done.
     patience : float
         After how many seconds the bar appears.
     """
+    progress, ended = Progress(), threading.Event()
     if not sys.stderr.isatty():
-        yield from items
+        yield progress
         return
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    bar = Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task(label, total=total)
-    shown_from = time.monotonic() + patience
+    bar = threading.Thread(target=_draw, args=(progress, ended, patience))
     with tidied():  # the bar hides the cursor
         try:
-            for item in items:
-                if not bar.live.is_started and time.monotonic() >= shown_from:
-                    bar.start()
-                yield item
-                bar.advance(task)
+            bar.start()
+            yield progress
         finally:
-            if bar.live.is_started:
-                bar.stop()
+            ended.set()
+            bar.join()
 
 
-def watched(items: Iterable[Item], total: int | None, label: str) -> Generator[Item, None, None]:
-    """Yield the items as `track` does, and take the bar away however that ends."""
-    with contextlib.closing(track(items, total, label)) as tracked:
-        yield from tracked
+def _draw(progress: Progress, ended: threading.Event, patience: float) -> None:
+    """Draw how far the work is until it has ended, if it takes that long."""
+    if ended.wait(patience):
+        return
+
+    from rich import progress as rich
+    from rich.console import Console
+
+    with contextlib.suppress(OSError):  # the work goes on, whether or not it can be seen
+        while not ended.wait(_LOOKS):
+            if (stage := progress.stage) is None:
+                continue
+            with rich.Progress(
+                console=Console(stderr=True),
+                auto_refresh=False,
+                transient=True,
+                redirect_stdout=sys.stdout.isatty(),  # what goes to a pipe or a file stays there
+            ) as bar:
+                task = bar.add_task(stage.label, total=stage.total, completed=stage.done)
+                while progress.stage is stage and not ended.wait(_LOOKS):
+                    bar.update(task, completed=stage.done, refresh=True)

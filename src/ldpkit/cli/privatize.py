@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
-from ldpkit.cli.printing import note, track
+from ldpkit.cli.printing import note, progress_bar
 from ldpkit.cli.randomise import (
     Request,
     randomise_angles,
@@ -160,9 +159,9 @@ def privatize(
     with (
         whole_path(output) as path,
         ReportWriter(path, work.mechanism, provenance=work.provenance(rng)) as writer,
-        contextlib.closing(track(work.chunks, None, "privatizing")) as watched,
+        progress_bar() as watch,
     ):
-        for reports in watched:
+        for reports in watch(work.chunks, None, "privatizing"):
             writer.write(reports)
     for message in work.notes:
         note(message)

@@ -11,7 +11,7 @@ from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
 from ldpkit.cli.parsing import ManyValuesCommand, parse_domain, refuse_options, split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, watched
+from ldpkit.cli.printing import note, present, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -90,18 +90,19 @@ def recommend(
     bounded = at_most is not None or at_least is not None
     if (epsilon is None) == (not bounded):
         raise InvalidParameterError("give either --epsilon, or the accuracy with --at-most or --at-least")
-    found = rank(
-        _people(data, column, missing, people, domain),
-        metric or "mae",
-        epsilon=epsilon,
-        at_most=at_most,
-        at_least=at_least,
-        probability=0.9 if probability is None else probability,
-        protocols=split(mechanism or ["all"]),
-        repeats=repeats,
-        rng=random.seeded(seed),
-        watch=watched,
-    )
+    with progress_bar() as watch:
+        found = rank(
+            _people(data, column, missing, people, domain),
+            metric or "mae",
+            epsilon=epsilon,
+            at_most=at_most,
+            at_least=at_least,
+            probability=0.9 if probability is None else probability,
+            protocols=split(mechanism or ["all"]),
+            repeats=repeats,
+            rng=random.seeded(seed),
+            watch=watch,
+        )
     present(found, output, top=top if output is opt.Format.table else None)
     pictures.save(found)
 

@@ -9,7 +9,7 @@ import typer
 
 from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption
 from ldpkit.cli.outputs import check_extra, check_output, is_standard_output
-from ldpkit.cli.printing import note, show, watched
+from ldpkit.cli.printing import note, progress_bar, show
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -55,7 +55,8 @@ def reproduce(
     if output is not None:
         _check_folder(output, force=force)
     run = reproduction.run(Settings(quick=quick, seed=seed, folder=output))
-    claims = list(watched(run, None, f"claims of {name}"))
+    with progress_bar() as watch:
+        claims = list(watch(run, None, f"claims of {name}"))
     show([claim.row() for claim in claims], style, kind="claims", title=reproduction.title)
     if output is not None:
         save(claims, output)

@@ -22,7 +22,7 @@ from ldpkit.cli.parsing import (
     split,
 )
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, watched
+from ldpkit.cli.printing import note, present, progress_bar
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -147,17 +147,18 @@ def risk(
     if not texts and first != "all":
         for name in names or []:
             check_named(name, 1.0, {})
-    found = attack(
-        names if not texts else _made(names or [], budgets, texts, about),
-        epsilon=budgets or None,
-        prior=prior if prior in (None, _UNIFORM) else _counts(prior),
-        eta=eta,
-        reports=reports,
-        devices=devices,
-        rng=seeded(seed),
-        watch=watched,
-        **about,
-    )
+    with progress_bar() as watch:
+        found = attack(
+            names if not texts else _made(names or [], budgets, texts, about),
+            epsilon=budgets or None,
+            prior=prior if prior in (None, _UNIFORM) else _counts(prior),
+            eta=eta,
+            reports=reports,
+            devices=devices,
+            rng=seeded(seed),
+            watch=watch,
+            **about,
+        )
     present(found, output)
     pictures.save(found)
 

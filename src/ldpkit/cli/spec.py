@@ -14,7 +14,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.app import Group
 from ldpkit.cli.outputs import is_standard_output, write_text
-from ldpkit.cli.printing import note, show, watched
+from ldpkit.cli.printing import note, progress_bar, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -148,8 +148,9 @@ def vectors(
             "ever; mend the sampler, or give --force if it was wrong"
         )
     output.mkdir(parents=True, exist_ok=True)
-    for name, content in watched(new.items(), len(new), "writing vectors"):
-        write_text(output / f"{name}.json", text_of(content))
+    with progress_bar() as watch:
+        for name, content in watch(new.items(), len(new), "writing vectors"):
+            write_text(output / f"{name}.json", text_of(content))
     note(f"{len(new)} files in {output}, {len(changes)} vectors changed")
 
 

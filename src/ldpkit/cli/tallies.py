@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ldpkit.cli.printing import track
+from ldpkit.cli.printing import progress_bar
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, MismatchError
 from ldpkit.core.limits import check_memory
 
@@ -104,7 +104,8 @@ def count_files(files: list[Path], *, pooled_by: str = "", for_a_value: int = 0)
 
 
 def _count_reports(file: ReportFile) -> Tally:
-    return file.tally(lambda passing: track(passing, file.blocks, f"counting {file.path.name}"))
+    with progress_bar() as watch:
+        return file.tally(watch)
 
 
 def count_numbers(files: list[Path], **options: object) -> NumericTally | CircularTally:

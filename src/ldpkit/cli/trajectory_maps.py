@@ -13,7 +13,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli import walk
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, watched
+from ldpkit.cli.printing import note, present, progress_bar
 from ldpkit.cli.spaces import SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 
@@ -182,7 +182,8 @@ def _collected_map(files: list[Path], columns: int, rows: int, level: float) -> 
 
     refuse_twins(files)
     tally = count_files(files)
-    found: HeatMap = estimate_map(tally, columns=columns, rows=rows, level=level, watch=watched)
+    with progress_bar() as watch:
+        found: HeatMap = estimate_map(tally, columns=columns, rows=rows, level=level, watch=watch)
     return tally.provenance.sign(found)
 
 
@@ -208,7 +209,8 @@ def _simulated_map(
         return HeatMap.from_estimate(grid, tally.estimate("mi"), level)
     mechanism = spatial_class(name).make(plane, epsilon=epsilon)
     reports = mechanism.privatize(locations, rng=source)
-    found: HeatMap = estimate_map(
-        mechanism.tally(reports), columns=shape[0], rows=shape[1], level=level, watch=watched
-    )
+    with progress_bar() as watch:
+        found: HeatMap = estimate_map(
+            mechanism.tally(reports), columns=shape[0], rows=shape[1], level=level, watch=watch
+        )
     return found

@@ -1,6 +1,7 @@
 """Watching long work: how a function that takes a while lets its caller show how far it is, or says so.
 
-Nothing is printed here: a program that shows progress hands in a bar, one that shows notices listens.
+Nothing is printed here: a program that shows progress hands in a record and reads it, one that shows
+notices listens.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-__all__ = ["Onlooker", "Watch", "collect", "listen", "notify", "unwatched", "watching"]
+__all__ = ["Onlooker", "Progress", "Stage", "Watch", "collect", "listen", "notify", "unwatched", "watching"]
 
 Item = TypeVar("Item")
 _listener: Callable[[str], None] | None = None
 
 
 class Watch(Protocol):
-    """Passes items on, given how many there will be and what is being done: a progress bar."""
+    """Passes items on, given how many there will be and what is being done: a `Progress`, or your own."""
 
     def __call__(self, items: Iterable[Item], total: int | None, label: str, /) -> Iterator[Item]:
         """Return the same items."""
@@ -26,6 +27,46 @@ class Watch(Protocol):
 def unwatched(items: Iterable[Item], total: int | None, label: str, /) -> Iterator[Item]:
     """Return the items; nobody looks."""
     return iter(items)
+
+
+@dataclass
+class Stage:
+    """A part of long work: what is being done, with how many items if known, and how many are done."""
+
+    label: str
+    total: int | None
+    done: int = 0
+
+
+class Progress:
+    """A watch that only records how far the work is; whoever shows it looks when they like.
+
+    Examples
+    --------
+    >>> progress = Progress()
+    >>> for letter in progress("ab", 2, "reading"):
+    ...     print(letter, progress.stage)
+    a Stage(label='reading', total=2, done=0)
+    b Stage(label='reading', total=2, done=1)
+    >>> progress.stage is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self.stage: Stage | None = None
+
+    def __call__(
+        self, items: Iterable[Item], total: int | None, label: str, /
+    ) -> Generator[Item, None, None]:
+        """Return the same items, and count those that are done."""
+        around, stage = self.stage, Stage(label, total)
+        self.stage = stage
+        try:
+            for item in items:
+                yield item
+                stage.done += 1
+        finally:
+            self.stage = around
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ldpkit.core.hooks import call_up
 from ldpkit.core.limits import check_memory
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Bytes, Counts, Reports
+from ldpkit.core.watching import Watch, unwatched
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_frequency
@@ -30,7 +31,7 @@ from ldpkit.mechanisms.tally import FrequencyTally, Tally
 
 if TYPE_CHECKING:
     from ldpkit.estimation.estimate import Estimate
-    from ldpkit.files.reportfile import ReportFile, Watch
+    from ldpkit.files.reportfile import ReportFile
 
 __all__ = ["Evidence", "Part"]
 
@@ -151,14 +152,14 @@ class Evidence:
         return cls((Part.of(_likely(oracle), reports),), provenance)
 
     @classmethod
-    def from_file(cls, file: ReportFile, watch: Watch | None = None) -> Evidence:
+    def from_file(cls, file: ReportFile, watch: Watch = unwatched) -> Evidence:
         """Return the evidence in a report file, which knows how its reports were made.
 
         Parameters
         ----------
         file : ReportFile
             Reports of a frequency oracle.
-        watch : callable, optional
+        watch : Watch
             As of `ReportFile.tally`.
         """
         oracle = _likely(file.mechanism)
@@ -166,7 +167,7 @@ class Evidence:
             return cls.from_tally(file.tally(watch))
         needed = file.n * ((oracle.size + 7) // 8)
         check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
-        parts = [Part.of(oracle, reports) for reports in file.watched(watch)]
+        parts = [Part.of(oracle, reports) for reports in file.watched(watch, "reading")]
         if not parts:
             raise InvalidInputError(f"{str(file.path)!r} has no reports to estimate from")
         return replace(cls.merge([cls((part,)) for part in parts]), provenance=file.provenance)

@@ -45,27 +45,26 @@ import contextlib
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from ldpkit.core.errors import FileFormatError, InvalidInputError, WriteError
 from ldpkit.core.limits import check_memory
 from ldpkit.core.provenance import UNKNOWN, Provenance, Span, new_batch
+from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.core.wholefile import whole_file
 from ldpkit.files.reportparts import MAGIC, Reader, block, end, header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from types import TracebackType
 
     from ldpkit.core.typing import Reports
     from ldpkit.mechanisms.base import Mechanism
     from ldpkit.mechanisms.tally import Tally
 
-Watch: TypeAlias = "Callable[[Iterator[int]], Generator[int, None, None]]"
-
-__all__ = ["MAGIC", "ReportFile", "ReportWriter", "Watch", "tally_file"]
+__all__ = ["MAGIC", "ReportFile", "ReportWriter", "tally_file"]
 
 _USUAL_BLOCK = 1 << 20
 _MOST_GATHERED = 1 << 14  # blocks that are counted at once, however small they are
@@ -259,29 +258,27 @@ class ReportFile:
                     raise reader.refuse(what, behind + (error.offset or 0)) from error
                 yield reports[max(0, start - first + count) : stop - first + count]
 
-    def watched(self, watch: Watch | None, start: int = 0, stop: int | None = None) -> Iterator[Reports]:
+    def watched(self, watch: Watch, label: str, start: int = 0, stop: int | None = None) -> Iterator[Reports]:
         """Yield the reports block by block, and let somebody watch how many pass, for a progress bar.
 
         What the watcher yields only says to go on: it is the file's own reports that are
         counted under the file's name.
         """
-        own = self.reports(start, stop)
-        if watch is None:
-            yield from own
-            return
         passing: list[Reports] = []
 
         def lengths() -> Iterator[int]:
-            for reports in own:
+            for reports in self.reports(start, stop):
                 passing.append(reports)
                 yield len(reports)
 
-        with contextlib.closing(watch(lengths())) as steps:
+        start, stop = self._range(start, stop)
+        total = self.blocks if stop - start == self.n else None  # how many a part takes is not known before
+        with watching(lengths(), total, f"{label} {self.path.name}", watch) as steps:
             for _ in steps:
                 yield from passing
                 passing.clear()
 
-    def tally(self, watch: Watch | None = None, *, start: int = 0, stop: int | None = None) -> Tally:
+    def tally(self, watch: Watch = unwatched, *, start: int = 0, stop: int | None = None) -> Tally:
         """Return the tally of all reports or of some of them, reading one block at a time.
 
         The tally knows which reports it holds, so that tallies of different parts of a
@@ -289,9 +286,8 @@ class ReportFile:
 
         Parameters
         ----------
-        watch : callable, optional
-            From an iterator over the number of reports in each block to a generator of the
-            same, if somebody wants to watch them pass.
+        watch : Watch
+            Sees the number of reports in each block pass.
         start, stop : int
             The first report, and the one behind the last.
 
@@ -314,7 +310,7 @@ class ReportFile:
         check_memory(_ARRAYS * 8 * size, self.size, f"counting {str(self.path)!r}")
         counts = np.zeros(size, np.int64)
         n = 0
-        for reports in _gathered(self.watched(watch, start, stop)):
+        for reports in _gathered(self.watched(watch, "counting", start, stop)):
             counts += self.mechanism.tally(reports).counts
             n += len(reports)
         if n != stop - start:

@@ -102,8 +102,8 @@ def test_more_runs_make_it_steadier():
 def test_a_watcher_sees_every_trial():
     seen = []
 
-    def watch(trials, total):
-        assert total == 11
+    def watch(trials, total, label):
+        assert (total, label) == (11, "simulating grr")
         for trial in trials:
             seen.append(trial)
             yield trial

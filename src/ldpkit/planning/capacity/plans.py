@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -24,7 +24,7 @@ from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
 from ldpkit.planning.capacity.search import RUNS, bayesian, capri, capri_r
 from ldpkit.planning.capacity.verify import verify
 from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at, mechanism_at
-from ldpkit.planning.plan import Plan, Plans, Trial
+from ldpkit.planning.plan import Plan, Plans
 from ldpkit.planning.verification import Verification
 from ldpkit.simulation.datasets import Dataset, load_amounts
 
@@ -227,7 +227,7 @@ def capacity(
     every, plans, left_out = listed(protocols) == [ALL], [], list(reasons)
     for name in names:
         if search != "exact":
-            options |= {"rng": source.derive(f"plan {name}"), "watch": _watching(watch, name)}
+            options |= {"rng": source.derive(f"plan {name}"), "watch": watch}
         try:
             plans.append(SEARCHES[search](asked, name, **options))
         except LdpkitError as refusal:
@@ -255,11 +255,6 @@ def _amounts(people: Dataset) -> Floats:
                 f"{people.name!r}: the value {label!r} is no amount: name the column of numbers"
             )
     return np.array(labels, float)
-
-
-def _watching(watch: Watch, protocol: str) -> Callable[[Iterator[Trial], int], Iterable[Trial]]:
-    # Not collected: a search stops as soon as the largest epsilon fails.
-    return lambda trials, total: watch(trials, total, f"simulating {protocol}")
 
 
 def _verified(

@@ -13,25 +13,23 @@ import importlib
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from statistics import NormalDist
 from typing import Any
 
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, check_range
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.capacity.totals import Sampler, from_collections, from_law
 from ldpkit.planning.plan import Plan, Trial, binomial_interval
 
-__all__ = ["RUNS", "Watch", "bayesian", "capri", "capri_r"]
+__all__ = ["RUNS", "bayesian", "capri", "capri_r"]
 
 RUNS = 50_000
 """How many collections are simulated at every epsilon: enough for a stable answer (figure 5.8)."""
-
-Watch = Callable[[Iterator[Trial], int], Iterable[Trial]]
-"""A function that passes trials on, given about how many there will be: for a progress bar."""
 
 _FLATTEST = 0.01  # a normal quantile; below it nothing is told from one half
 _FEW_HALVINGS = 4  # about how many a Bayesian search ends with
@@ -52,7 +50,7 @@ def capri(
     precision: float = 0.01,
     engine: str = "collections",
     rng: RandomSource | None = None,
-    watch: Watch | None = None,
+    watch: Watch = unwatched,
 ) -> Plan:
     """Halve the range of epsilon until it is narrower than the precision (algorithm 7).
 
@@ -71,7 +69,7 @@ def capri(
         with the exact probability: the same law, at no cost.
     rng : RandomSource, optional
         Secure by default.
-    watch : callable, optional
+    watch : Watch
         Sees the trials as they come.
 
     Examples
@@ -108,7 +106,7 @@ def capri_r(
     precision: float = 0.01,
     engine: str = "collections",
     rng: RandomSource | None = None,
-    watch: Watch | None = None,
+    watch: Watch = unwatched,
 ) -> Plan:
     """Halve the range less boldly: go back by `delta` each time, so that a wrong turn can be mended.
 
@@ -156,7 +154,7 @@ def bayesian(
     epsilon_max: float = EPSILON_MAX,
     engine: str = "collections",
     rng: RandomSource | None = None,
-    watch: Watch | None = None,
+    watch: Watch = unwatched,
 ) -> Plan:
     """Let a Gaussian process say where the probability of a right decision is the wanted one.
 
@@ -244,15 +242,14 @@ class _Search:
         share = self._draw(epsilon, self.runs) / self.runs
         return Trial(epsilon, share, self.runs, self.question.satisfied(share))
 
-    def conclude(
-        self, steps: Callable[[], Iterator[Trial]], total: int, watch: Watch | None, *, last: bool
-    ) -> Plan:
+    def conclude(self, steps: Callable[[], Iterator[Trial]], total: int, watch: Watch, *, last: bool) -> Plan:
         """Run the steps unless the first of them, the largest epsilon, fails; return the plan."""
         trials: list[Trial] = []
-        for trial in steps() if watch is None else watch(steps(), total):
-            trials.append(trial)
-            if not trials[0].passed:
-                break
+        with watching(steps(), total, f"simulating {self.protocol}", watch) as watched:
+            for trial in watched:
+                trials.append(trial)
+                if not trials[0].passed:
+                    break
         passed = [trial for trial in trials if trial.passed]
         chosen = trials[0]
         if passed:
