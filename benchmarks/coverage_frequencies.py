@@ -18,8 +18,8 @@ from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.estimate import Noise
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.from_reports import Noise
 from ldpkit.estimation.intervals import count_law, exact_coverage, share_intervals, weighted_counts, worth
 from ldpkit.estimation.tails import CountLaw
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.from_reports import Noise
+from ldpkit.estimation.estimate import Noise
 
 __all__ = ["NOISE", "apply", "batches", "sixteenths"]
 

@@ -9,7 +9,8 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.estimation.from_reports import ESTIMATORS, Noise
+from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.from_reports import ESTIMATORS
 from ldpkit.estimation.inversion import matrix_inversion
 
 SIX = [ldpkit.GRR, ldpkit.SUE, ldpkit.OUE, ldpkit.BLH, ldpkit.OLH, ldpkit.SS]

@@ -17,9 +17,9 @@ from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import ESTIMATORS, reported
+from ldpkit.estimation.from_reports import estimator
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
-from ldpkit.mechanisms.tally import CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally
 
 __all__ = ["CircularDensity", "circular_density", "circular_transition"]
 
@@ -82,13 +82,13 @@ class CircularDensity(BinnedDensity):
         )
 
 
-@ESTIMATORS.register("circular_density")
-def circular_density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> CircularDensity:
+@estimator("circular_density", CircularTally)
+def circular_density(tally: CircularTally, *, bins: int = 128, algorithm: str = "ems") -> CircularDensity:
     """Return the distribution of values on a circle.
 
     Parameters
     ----------
-    tally : Tally
+    tally : CircularTally
         Reports of a circular mechanism.
     bins : int
         How many bins of equal width the distribution has.
@@ -104,7 +104,7 @@ def circular_density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -
     >>> bool(found.masses[[10, 11, 0, 1]].sum() > 0.8)
     True
     """
-    mechanism = reported(tally, CircularTally).mechanism
+    mechanism = tally.mechanism
     matrix = partial(circular_transition, mechanism)
     return CircularDensity(*deconvolved(tally, matrix, bins, algorithm, around=True))
 

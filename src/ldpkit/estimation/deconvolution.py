@@ -12,7 +12,7 @@ import numpy as np
 
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.from_reports import Noise
+from ldpkit.estimation.estimate import Noise
 
 __all__ = ["averages", "invert_counts", "maximise", "scatter"]
 

@@ -26,12 +26,12 @@ from ldpkit.core.text import interval_text, percent_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages
-from ldpkit.estimation.from_reports import ESTIMATORS, reported
+from ldpkit.estimation.from_reports import estimator
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.response import masses, places
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
-from ldpkit.mechanisms.tally import NumericTally, Tally
+from ldpkit.mechanisms.tally import NumericTally
 
 __all__ = [
     "Density",
@@ -228,13 +228,13 @@ class Density(BinnedDensity):
         return told
 
 
-@ESTIMATORS.register("density")
-def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density:
+@estimator("density", NumericTally)
+def density(tally: NumericTally, *, bins: int = 128, algorithm: str = "ems") -> Density:
     """Return the distribution of values.
 
     Parameters
     ----------
-    tally : Tally
+    tally : NumericTally
         Reports of a numeric mechanism.
     bins : int
         How many bins of equal width the distribution has.
@@ -250,7 +250,7 @@ def density(tally: Tally, *, bins: int = 128, algorithm: str = "ems") -> Density
     >>> bool(found.masses[[1, 2, 17, 18]].sum() > found.masses[5:15].sum())
     True
     """
-    mechanism = reported(tally, NumericTally).mechanism
+    mechanism = tally.mechanism
     warn_unidentified(mechanism, "sw")
     return Density(*deconvolved(tally, partial(transition, mechanism), bins, algorithm))
 

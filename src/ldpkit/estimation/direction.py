@@ -15,9 +15,9 @@ from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.arc import Arc, DirectionMargin
 from ldpkit.estimation.circular_density import CircularDensity, circular_density
-from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, reported
+from ldpkit.estimation.from_reports import FromReports, estimator
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.tally import CircularTally, Tally
+from ldpkit.mechanisms.tally import CircularTally
 
 __all__ = ["DirectionEstimate", "direction"]
 
@@ -160,19 +160,19 @@ class DirectionEstimate(FromReports):
         )
 
 
-@ESTIMATORS.register("direction")
-def direction(tally: Tally, *, population: bool = False) -> DirectionEstimate:
+@estimator("direction", CircularTally)
+def direction(tally: CircularTally, *, population: bool = False) -> DirectionEstimate:
     """Return the mean direction and the resultant length, with standard errors and an interval.
 
     Parameters
     ----------
-    tally : Tally
+    tally : CircularTally
         Reports of a circular mechanism.
     population : bool
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    mechanism = reported(tally, CircularTally).mechanism
+    mechanism = tally.mechanism
     margin = DirectionMargin(tally, population)
     vector, left = margin.vectors[0], margin.response.first
     across, along = margin.variances(float(np.angle(vector)), sure=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import check_fraction
@@ -15,9 +16,11 @@ from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import AnyEstimate, Tally
 
-__all__ = ["ESTIMATORS", "FromReports", "Noise", "check_reported", "estimate", "reported"]
+__all__ = ["ESTIMATORS", "FromReports", "check_reported", "estimate", "estimator", "reported"]
 
 AnyTally = TypeVar("AnyTally", bound=Tally)
+Options = ParamSpec("Options")
+Found = TypeVar("Found")
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
 """Estimators by name: functions from a tally to an estimate."""
@@ -57,6 +60,25 @@ def estimate(
     return made
 
 
+def estimator(
+    name: str, kind: type[AnyTally]
+) -> Callable[
+    [Callable[Concatenate[AnyTally, Options], Found]], Callable[Concatenate[Tally, Options], Found]
+]:
+    """Return a decorator that registers an estimator and refuses tallies of another kind, or empty ones."""
+
+    def register(
+        function: Callable[Concatenate[AnyTally, Options], Found],
+    ) -> Callable[Concatenate[Tally, Options], Found]:
+        @wraps(function)
+        def checked(tally: Tally, *args: Options.args, **options: Options.kwargs) -> Found:
+            return function(reported(tally, kind), *args, **options)
+
+        return ESTIMATORS.register(name)(checked)
+
+    return register
+
+
 def check_reported(tally: Tally) -> None:
     """Refuse a tally without reports."""
     if tally.n == 0:
@@ -73,28 +95,6 @@ def reported(tally: Tally, kind: type[AnyTally]) -> AnyTally:
         )
     check_reported(tally)
     return tally
-
-
-@dataclass(frozen=True)
-class Noise:
-    """The noise of an unbiased frequency estimate, as post-processing needs it.
-
-    Parameters
-    ----------
-    n : int
-        The number of reports.
-    stderr : float
-        The standard error of the frequency of a value that nobody holds:
-        sqrt(q(1-q)/n) / (p-q) in a pure protocol.
-    """
-
-    n: int
-    stderr: float
-
-    @classmethod
-    def of(cls, oracle: FrequencyOracle, n: int) -> Noise:
-        """Return the noise of n reports of an oracle."""
-        return cls(n, oracle.variance(0.0, n) ** 0.5)
 
 
 class FromReports(Result):

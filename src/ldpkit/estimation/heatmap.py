@@ -29,7 +29,7 @@ from ldpkit.estimation.cell_bounds import share_bounds
 from ldpkit.estimation.cell_law import cell_law, detectors
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import ESTIMATORS, FromReports, reported
+from ldpkit.estimation.from_reports import FromReports, estimator
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency
 from ldpkit.mechanisms.tally import SpatialTally, Tally
@@ -233,9 +233,9 @@ class HeatMap(FromReports):
         )
 
 
-@ESTIMATORS.register("heatmap")
+@estimator("heatmap", SpatialTally)
 def heatmap(
-    tally: Tally,
+    tally: SpatialTally,
     *,
     columns: int = 16,
     rows: int = 16,
@@ -246,7 +246,7 @@ def heatmap(
 
     Parameters
     ----------
-    tally : Tally
+    tally : SpatialTally
         Reports of a spatial mechanism.
     columns, rows : int
         How many cells there are along the edges of the region.
@@ -255,7 +255,7 @@ def heatmap(
     watch : Watch
         Sees how far it is.
     """
-    mechanism = reported(tally, SpatialTally).mechanism
+    mechanism = tally.mechanism
     grid = CellGrid.of(mechanism.domain, columns, rows)
     check_fraction(level, "level")
     law = cell_law(mechanism, grid)

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import ESTIMATORS, Noise, reported
+from ldpkit.estimation.estimate import Estimate, Noise
+from ldpkit.estimation.from_reports import estimator
 from ldpkit.estimation.intervals import CountRegion
-from ldpkit.mechanisms.tally import FrequencyTally, Tally
+from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["matrix_inversion"]
 
 
-@ESTIMATORS.register("mi")
-def matrix_inversion(tally: Tally, *, population: bool = False) -> Estimate:
+@estimator("mi", FrequencyTally)
+def matrix_inversion(tally: FrequencyTally, *, population: bool = False) -> Estimate:
     """Return unbiased frequencies with their standard errors.
 
     Parameters
     ----------
-    tally : Tally
+    tally : FrequencyTally
         Support counts of a frequency oracle.
     population : bool
         False: the error is about the people who reported. True: about the population
         they were drawn from.
     """
-    oracle = reported(tally, FrequencyTally).mechanism
+    oracle = tally.mechanism
     values = oracle.unbiased(tally.counts, tally.n)
     variance = oracle.variance(np.clip(values, 0, 1), tally.n, population=population)
     return Estimate(

@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.from_reports import ESTIMATORS, reported
+from ldpkit.estimation.from_reports import estimator
 from ldpkit.estimation.identified import warn_unidentified
 from ldpkit.estimation.margins import (
     LARGEST_RATIO,
@@ -89,13 +89,13 @@ class MeanAsked:
         return f"all {self.people} people" if self.drawn else f"the {self.reported} people who reported"
 
 
-@ESTIMATORS.register("mean")
-def mean(tally: Tally, *, population: bool = False, people: int | None = None) -> NumericEstimate:
+@estimator("mean", NumericTally)
+def mean(tally: NumericTally, *, population: bool = False, people: int | None = None) -> NumericEstimate:
     """Return the mean with its standard error and an interval.
 
     Parameters
     ----------
-    tally : Tally
+    tally : NumericTally
         Reports of a numeric mechanism.
     population : bool
         False: the error is about the people who reported. True: about the population
@@ -103,7 +103,7 @@ def mean(tally: Tally, *, population: bool = False, people: int | None = None) -
     people : int, optional
         Of how many people those who reported are a random sample: the error is then about all of them.
     """
-    mechanism = reported(tally, NumericTally).mechanism
+    mechanism = tally.mechanism
     asked = MeanAsked(tally.n, people, population)
     if mechanism.line is not None:
         return on_line(mechanism, tally, asked, _quadratic_noise(mechanism, tally), "mean")

@@ -20,10 +20,10 @@ from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
 from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_delta
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.loglikelihood import Surrogate
-from ldpkit.estimation.estimate import Estimate
-from ldpkit.estimation.from_reports import ESTIMATORS, Noise, reported
+from ldpkit.estimation.estimate import Estimate, Noise
+from ldpkit.estimation.from_reports import estimator
 from ldpkit.estimation.intervals import CountRegion
-from ldpkit.mechanisms.tally import FrequencyTally, Tally
+from ldpkit.mechanisms.tally import FrequencyTally
 
 __all__ = ["ibu", "ibu_limit", "update"]
 
@@ -76,9 +76,9 @@ def update(
     ]
 
 
-@ESTIMATORS.register("ibu")
+@estimator("ibu", FrequencyTally)
 def ibu(
-    tally: Tally,
+    tally: FrequencyTally,
     *,
     max_iterations: int = 10_000,
     tolerance: float = 1e-12,
@@ -90,7 +90,7 @@ def ibu(
 
     Parameters
     ----------
-    tally : Tally
+    tally : FrequencyTally
         Support counts of a frequency oracle.
     max_iterations : int
         The largest number of iterations. For large domains 10,000 are far from
@@ -107,7 +107,7 @@ def ibu(
         the truth, and estimates each in the same way.
     """
     rules = Rules(max_iterations, accelerate, largest_change=tolerance)
-    oracle = reported(tally, FrequencyTally).mechanism
+    oracle = tally.mechanism
 
     def run(counts: Counts) -> list[Climb]:
         return update(counts, oracle.p, oracle.q, rules=rules, start=start)
@@ -115,13 +115,13 @@ def ibu(
     return _estimate(tally, "ibu", run, tolerance, ErrorRules(**error_options))
 
 
-@ESTIMATORS.register("ibu_limit")
-def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
+@estimator("ibu_limit", FrequencyTally)
+def ibu_limit(tally: FrequencyTally, **error_options: Unpack[ErrorOptions]) -> Estimate:
     """Return the frequencies that the iterative Bayesian update converges to, without iterating.
 
     Parameters
     ----------
-    tally : Tally
+    tally : FrequencyTally
         Support counts of a frequency oracle.
     **error_options
         As for `ibu`.
@@ -133,7 +133,7 @@ def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
     >>> tally.estimate("ibu_limit").values.round(4).tolist()
     [0.8328, 0.1672, 0.0]
     """
-    oracle = reported(tally, FrequencyTally).mechanism
+    oracle = tally.mechanism
 
     def run(counts: Counts) -> list[Climb]:
         tops = limit(counts, oracle.p, oracle.q)
@@ -146,9 +146,13 @@ def ibu_limit(tally: Tally, **error_options: Unpack[ErrorOptions]) -> Estimate:
 
 
 def _estimate(
-    tally: Tally, method: str, run: Callable[[Counts], list[Climb]], tolerance: float, rules: ErrorRules
+    tally: FrequencyTally,
+    method: str,
+    run: Callable[[Counts], list[Climb]],
+    tolerance: float,
+    rules: ErrorRules,
 ) -> Estimate:
-    oracle = reported(tally, FrequencyTally).mechanism
+    oracle = tally.mechanism
     [made] = run(tally.counts[None, :])
     errors = by_delta(oracle, tally.counts, tally.n, population=rules.population)
     if rules.errors == "bootstrap":

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ldpkit.core.typing import Counts, Floats
-    from ldpkit.estimation.from_reports import Noise
+    from ldpkit.estimation.estimate import Noise
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
 __all__ = ["CONSISTENCY", "NO_METHOD", "batch_estimates", "consistency", "processed"]
@@ -71,7 +71,7 @@ def batch_estimates(oracle: FrequencyOracle, supports: Counts, n: int, method: s
 
 def processed(oracle: FrequencyOracle, estimates: Floats, n: int, method: str | None) -> Floats:
     """Return unbiased estimates after a method; as they are for None or "none"."""
-    from ldpkit.estimation.from_reports import Noise
+    from ldpkit.estimation.estimate import Noise
 
     if method is None or method == NO_METHOD:
         return estimates
