@@ -18,7 +18,6 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.exact import WORD
 from ldpkit.core.parameters import check_counts, check_epsilon, check_whole, exact_sum
 from ldpkit.core.random import RandomSource, resolve, streams
 from ldpkit.core.typing import Bytes, Counts, DomainLike, Floats, Indices, Reports, Values
@@ -26,7 +25,7 @@ from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.report_law import JointLaw, ReportLaw
 from ldpkit.mechanisms.tally import FrequencyTally
 
-__all__ = ["FrequencyOracle", "as_fraction", "index_dtype", "pack_indices"]
+__all__ = ["FrequencyOracle", "index_dtype", "pack_indices"]
 
 # Randomness for one chunk: little enough for the cache of a core, and so much that threads
 # seldom wait for the interpreter.
@@ -380,8 +379,3 @@ def pack_indices(indices: Reports, size: int) -> Bytes:
     for column in indices.T:
         packed[rows, column >> 3] |= np.uint8(1) << (column & 7).astype(np.uint8)
     return packed
-
-
-def as_fraction(threshold: int) -> Fraction:
-    """Return the probability that a random word is below a threshold."""
-    return Fraction(threshold, WORD)

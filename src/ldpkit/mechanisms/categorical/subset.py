@@ -15,7 +15,7 @@ from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Bytes, Counts, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, as_fraction, index_dtype, pack_indices
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype, pack_indices
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 
 __all__ = ["SS"]
@@ -76,7 +76,7 @@ class SS(FrequencyOracle):
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
-        p = as_fraction(self.threshold)
+        p = Fraction(self.threshold, WORD)
         return p, (self.omega - p) / (self.size - 1)
 
     @property
@@ -104,7 +104,7 @@ class SS(FrequencyOracle):
     def channel(self, rng: RandomSource | None = None) -> Channel:
         check_enumerable(comb(self.size, self.omega), repr(self))
         sets = list(combinations(range(self.size), self.omega))
-        held = as_fraction(self.threshold)
+        held = Fraction(self.threshold, WORD)
         with_value = held / comb(self.size - 1, self.omega - 1)
         without = (1 - held) / comb(self.size - 1, self.omega)
         rows = [[with_value if value in chosen else without for chosen in sets] for value in range(self.size)]

@@ -17,7 +17,7 @@ from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Bytes, Counts, Indices, Reports
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, as_fraction
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.channel import Channel, check_enumerable
 
 __all__ = ["OUE", "SUE", "UnaryEncoding"]
@@ -36,7 +36,7 @@ class UnaryEncoding(FrequencyOracle):
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         own, other = self.thresholds
-        return as_fraction(own), as_fraction(other)
+        return Fraction(own, WORD), Fraction(other, WORD)
 
     @property
     def support_ratio(self) -> Fraction:
