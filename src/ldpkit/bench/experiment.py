@@ -17,7 +17,7 @@ from ldpkit.core.parameters import check_counts, check_epsilon, check_whole
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, processed
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_class, frequency_oracle
 from ldpkit.simulation.engines import engine
 from ldpkit.simulation.metrics import metric_for
 
@@ -114,9 +114,7 @@ class Experiment(Grid):
 
     def oracle(self, cell: Cell) -> FrequencyOracle:
         """Return the mechanism of a cell."""
-        return frequency_class(cell.protocol, single_epsilon=True).make(
-            len(self.counts), epsilon=cell.epsilon
-        )
+        return frequency_oracle(cell.protocol, len(self.counts), epsilon=cell.epsilon)
 
     @property
     def truth(self) -> Floats:

@@ -200,11 +200,11 @@ def _simulated_map(
     from ldpkit.estimation.heatmap import HeatMap
     from ldpkit.estimation.heatmap import heatmap as estimate_map
     from ldpkit.mechanisms.base import MECHANISMS
-    from ldpkit.mechanisms.kinds import frequency_class, is_frequency, spatial_class
+    from ldpkit.mechanisms.kinds import frequency_oracle, is_frequency, spatial_class
 
     if is_frequency(MECHANISMS.get(name)):
         grid = CellGrid.of(plane, *shape)
-        oracle = frequency_class(name).make(len(grid), epsilon=epsilon)
+        oracle = frequency_oracle(name, len(grid), epsilon=epsilon)
         tally = oracle.tally(oracle.privatize(grid.cells_of(locations), rng=source))
         return HeatMap.from_estimate(grid, tally.estimate("mi"), level)
     mechanism = spatial_class(name).make(plane, epsilon=epsilon)

@@ -13,6 +13,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.mechanisms.base import CAPABILITIES, MECHANISMS, Mechanism
 
 if TYPE_CHECKING:
+    from ldpkit.core.typing import DomainLike
     from ldpkit.mechanisms.adaptive.mechanism import AAA
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
     from ldpkit.mechanisms.circular.mechanism import CircularMechanism
@@ -35,6 +36,7 @@ __all__ = [
     "Selection",
     "circular_class",
     "frequency_class",
+    "frequency_oracle",
     "is_circular",
     "is_fitted",
     "is_frequency",
@@ -141,8 +143,8 @@ def frequency_class(name: str, *, single_epsilon: bool = False) -> type[Frequenc
 
     Examples
     --------
-    >>> frequency_class("grr").make(4, epsilon=1)
-    GRR(4, epsilon=1)
+    >>> frequency_class("rappor").name
+    'sue'
     >>> frequency_class("pm")
     Traceback (most recent call last):
     ...
@@ -151,6 +153,17 @@ def frequency_class(name: str, *, single_epsilon: bool = False) -> type[Frequenc
     kind: Any = _class(name, FREQUENCY, single_epsilon=single_epsilon)
     found: type[FrequencyOracle] = kind
     return found
+
+
+def frequency_oracle(name: str, domain: DomainLike, **parameters: Any) -> FrequencyOracle:
+    """Make the frequency oracle of that name, or refuse another mechanism.
+
+    Examples
+    --------
+    >>> frequency_oracle("grr", 4, epsilon=1)
+    GRR(4, epsilon=1)
+    """
+    return frequency_class(name).make(domain, **parameters)
 
 
 def numeric_class(name: str, *, single_epsilon: bool = False) -> type[NumericMechanism]:

@@ -11,8 +11,12 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_fraction
 from ldpkit.simulation.metrics import Metric, metric_for
+from ldpkit.simulation.metrics.concordance import TrueOrder
+from ldpkit.simulation.metrics.ranking import kendall_tau
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ldpkit.core.typing import Floats
 
 __all__ = ["Constraint", "Direction"]
@@ -98,6 +102,13 @@ bound it from below, kendall_tau at least 0.5
     def measure(self) -> Metric:
         """The metric itself."""
         return metric_for(self.metric)
+
+    def meter(self, truth: Floats) -> Callable[[Floats], Floats]:
+        """Return what measures many estimates against one truth."""
+        metric = self.measure
+        if metric == kendall_tau:  # sort the truth once
+            return TrueOrder(truth).tau_b
+        return lambda estimates: metric(truth, estimates)
 
     def holds(self, values: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each value of the metric whether it is on the good side of omega."""

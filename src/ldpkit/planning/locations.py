@@ -25,7 +25,7 @@ from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
-from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, TRAJECTORY, frequency_class, select, spatial_class
+from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, TRAJECTORY, frequency_oracle, select, spatial_class
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.planning.ties import is_tie
 
@@ -370,7 +370,7 @@ def _map_options(
     for name in select(FREQUENCY, "pure", single_epsilon=True, without=("memoized", "joint")).names:
 
         def over_cells(name: str = name) -> LocationOption:
-            oracle = frequency_class(name).make(len(grid), epsilon=epsilon)
+            oracle = frequency_oracle(name, len(grid), epsilon=epsilon)
             counts = source.generator().multinomial(people, truth, size=_DRAWS)
             tallies = (Tally(oracle, people, oracle.simulate(each, rng=source)[0]) for each in counts)
             maps = (np.asarray(each.estimate("mi", consistency="norm_sub").values) for each in tallies)

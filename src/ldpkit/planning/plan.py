@@ -7,14 +7,23 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_fraction, check_whole
+from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 
 if TYPE_CHECKING:
     from ldpkit.planning.verification import Verification
 
-__all__ = ["EPSILON_MAX", "EPSILON_MIN", "Plan", "Plans", "Trial", "binomial_interval", "left_out_note"]
+__all__ = [
+    "EPSILON_MAX",
+    "EPSILON_MIN",
+    "Plan",
+    "Plans",
+    "Trial",
+    "binomial_interval",
+    "check_range",
+    "left_out_note",
+]
 
 EPSILON_MIN, EPSILON_MAX = 0.001, 20.0
 """The budgets that are allowed unless somebody says otherwise: those of the thesis on Optimus."""
@@ -322,4 +331,12 @@ def binomial_interval(successes: int, runs: int, level: float = 0.95) -> tuple[f
     tail = (1 - level) / 2
     low = float(betaincinv(successes, runs - successes + 1, tail)) if successes > 0 else 0.0
     high = float(betaincinv(successes + 1, runs - successes, 1 - tail)) if successes < runs else 1.0
+    return low, high
+
+
+def check_range(epsilon_min: float, epsilon_max: float) -> tuple[float, float]:
+    """Return the ends of a range of epsilons, or refuse it."""
+    low, high = check_epsilon(epsilon_min, "epsilon_min"), check_epsilon(epsilon_max, "epsilon_max")
+    if low >= high:
+        raise InvalidParameterError(f"epsilon_min must be below epsilon_max, got {low:g} and {high:g}")
     return low, high

@@ -27,7 +27,7 @@ from ldpkit.estimation.numeric import NumericEstimate, interval_caption
 from ldpkit.mechanisms.adaptive.compare import FITTED, choose, grid_variances
 from ldpkit.mechanisms.adaptive.rounding import round_at_random
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class, is_fitted, is_frequency, numeric_class
+from ldpkit.mechanisms.kinds import frequency_oracle, is_fitted, is_frequency, numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.mechanisms.tally import NumericTally, Tally
 from ldpkit.protocols.describers import MOST, describing_share
@@ -202,7 +202,7 @@ class AdaptiveMean:
         CONSISTENCY.get(consistency)
         self.consistency, self.smoothing, self.choice = consistency, float(smoothing), choice
         self.noise_range = noise_range
-        self.oracle: FrequencyOracle = frequency_class(oracle).make(self.bins + 1, epsilon=self.epsilon)
+        self.oracle = frequency_oracle(oracle, self.bins + 1, epsilon=self.epsilon)
 
     @cached_property
     def least_people(self) -> int:

@@ -13,7 +13,8 @@ from ldpkit.mechanisms.kinds import Selection
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies import recommend as recommend_module
 from ldpkit.planning.frequencies.nothing import learn_nothing
-from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
+from ldpkit.planning.frequencies.plans import plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion
 from ldpkit.planning.frequencies.recommend import recommend
 from ldpkit.planning.frequencies.study import BUDGETS, OracleStudy, _first_good
 from ldpkit.planning.mean.mechanisms import mean_options, smallest_epsilon

@@ -13,7 +13,8 @@ from scipy.stats import chi2
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
+from ldpkit.planning.frequencies.plans import plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion
 from ldpkit.planning.laws.errors import absolutes_score, largest_error_score, squares_score
 from ldpkit.planning.laws.noise import NoiseLaw
 from ldpkit.planning.laws.order import TauLaw, discordant_mean, discordant_moments

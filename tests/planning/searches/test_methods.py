@@ -11,7 +11,8 @@ import pytest
 import ldpkit
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import FrequencyQuestion, make_search, plan_budget, verify
+from ldpkit.planning.frequencies.plans import make_search, plan_budget, verify
+from ldpkit.planning.frequencies.question import FrequencyQuestion
 from ldpkit.planning.plan import Trial
 from ldpkit.planning.searches import SEARCHES, TrialRunner
 from ldpkit.planning.searches.isotonic import smallest_passing

@@ -9,7 +9,7 @@ from itertools import pairwise
 from ldpkit.assurance.adversary import Risk, risk
 from ldpkit.assurance.adversary.compare import Risks
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.papers.capri.water import LARGEST, water
 
@@ -68,7 +68,7 @@ def _risks(eta: float) -> dict[str, list[Risk]]:
 
 
 def _oracle(name: str, epsilon: float) -> FrequencyOracle:
-    return frequency_class(name).make(LARGEST + 1, epsilon=epsilon)
+    return frequency_oracle(name, LARGEST + 1, epsilon=epsilon)
 
 
 def _informed() -> Claim:

@@ -16,7 +16,7 @@ from functools import cache
 from ldpkit.core.typing import DomainLike
 from ldpkit.mechanisms.categorical.hashing import LocalHashing
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.mechanisms.lookup import get
 from ldpkit.papers.ibu.paper import LONGITUDINAL
 
@@ -86,9 +86,9 @@ def right(name: str, k: int, epsilon: float) -> Subject:
     LGRR(16, epsilon_inf=2, epsilon_1=1)
     """
     if name in LONGITUDINAL:
-        oracle = frequency_class(name).make(k, epsilon_inf=2 * epsilon, epsilon_1=epsilon)
+        oracle = frequency_oracle(name, k, epsilon_inf=2 * epsilon, epsilon_1=epsilon)
     else:
-        oracle = frequency_class(name).make(k, epsilon=epsilon)
+        oracle = frequency_oracle(name, k, epsilon=epsilon)
     return Subject(oracle, oracle.p, oracle.q)
 
 

@@ -17,7 +17,7 @@ from ldpkit.bench.experiment import NO_METHOD, Experiment, Row
 from ldpkit.bench.summary import Mean, Summary
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.typing import Counts
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.papers import Claim, Settings, Verdict, compare, reproduction
 from ldpkit.papers.ldp3.times import time_claims
 from ldpkit.simulation.datasets import load
@@ -145,7 +145,7 @@ def _best_claim(table: Ldp3Table, summary: Summary) -> Claim:
 def _without_data(table: Ldp3Table, error: LdpkitError) -> Iterator[Claim]:
     """Without the data only the first column has an answer: its error depends on n and k alone."""
     for protocol, published in zip(PROTOCOLS, table.cells, strict=True):
-        oracle = frequency_class(protocol).make(table.values, epsilon=EPSILON)
+        oracle = frequency_oracle(protocol, table.values, epsilon=EPSILON)
         spread = math.sqrt(oracle.variance(1 / table.values, table.people))
         expected = math.sqrt(2 / math.pi) * spread / UNIT
         sampling = math.sqrt(1 - 2 / math.pi) * spread / UNIT / math.sqrt(PAPER_RUNS * table.values)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ldpkit.core import random
 from ldpkit.core.typing import Counts
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.papers import Claim, Settings, Verdict
 from ldpkit.simulation.engines import users
 
@@ -68,7 +68,7 @@ def time_claims(
 
 def _seconds(protocol: str, people: Counts, epsilon: float, repeats: int) -> dict[int, float]:
     """Return how long it takes by threads, every report being made; the better of two rounds."""
-    oracle, source = frequency_class(protocol).make(len(people), epsilon=epsilon), random.seeded(1)
+    oracle, source = frequency_oracle(protocol, len(people), epsilon=epsilon), random.seeded(1)
     users(oracle, people // 100, source, 1, max(THREADS))  # loads what is compiled
     best = dict.fromkeys(THREADS, math.inf)
     for _ in range(2):

@@ -13,7 +13,8 @@ import numpy as np
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Counts
 from ldpkit.planning.constraint import Constraint
-from ldpkit.planning.frequencies.question import FrequencyQuestion, plan_budget
+from ldpkit.planning.frequencies.plans import plan_budget
+from ldpkit.planning.frequencies.question import FrequencyQuestion
 from ldpkit.planning.plan import Plan
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.populations import Population

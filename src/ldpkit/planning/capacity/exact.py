@@ -7,14 +7,12 @@ import time
 from collections.abc import Callable
 from statistics import NormalDist
 
-from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.laws.totals import EstimatedTotal, TotalLaw, law_at
-from ldpkit.planning.plan import Plan, Trial
+from ldpkit.planning.plan import Plan, Trial, check_range
 from ldpkit.planning.searches.roots import find_root
 
-__all__ = ["EPSILON_MAX", "EPSILON_MIN", "check_range", "exact"]
+__all__ = ["EPSILON_MAX", "EPSILON_MIN", "exact"]
 
 EPSILON_MIN, EPSILON_MAX = 0.001, 10.0
 """The range of the thesis."""
@@ -147,11 +145,3 @@ def _how(law: Callable[[float], EstimatedTotal], epsilon: float) -> str:
     made = law(epsilon)
     how = made.how if isinstance(made, TotalLaw) else "normal"
     return "" if how == "lattice" else f"probabilities by the {how} approximation"
-
-
-def check_range(epsilon_min: float, epsilon_max: float) -> tuple[float, float]:
-    """Return the ends of a range of epsilons, or refuse it."""
-    low, high = check_epsilon(epsilon_min, "epsilon_min"), check_epsilon(epsilon_max, "epsilon_max")
-    if low >= high:
-        raise InvalidParameterError(f"epsilon_min must be below epsilon_max, got {low:g} and {high:g}")
-    return low, high

@@ -17,7 +17,7 @@ import numpy as np
 from ldpkit.core.parameters import check_counts
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.mechanisms.tally import FrequencyTally, Tally
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, exact
 from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
@@ -139,7 +139,7 @@ def run_periods(
         )
         epsilon = plan.epsilon or epsilon_max
         spent += epsilon
-        oracle = frequency_class(protocol).make(len(amounts), epsilon=epsilon)
+        oracle = frequency_oracle(protocol, len(amounts), epsilon=epsilon)
         tally = FrequencyTally(oracle, truth.n, oracle.simulate(truth.counts, rng=source)[0])
         estimate = float(tally.estimate().counts @ truth.amounts)
         right = truth.right(total_law(oracle, truth).at_most(capacity))

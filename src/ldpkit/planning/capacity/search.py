@@ -21,10 +21,10 @@ from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.watching import Watch, unwatched, watching
-from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN, check_range
+from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.capacity.totals import Sampler, from_collections, from_law
-from ldpkit.planning.plan import Plan, Trial, binomial_interval
+from ldpkit.planning.plan import Plan, Trial, binomial_interval, check_range
 
 __all__ = ["RUNS", "bayesian", "capri", "capri_r"]
 

@@ -132,9 +132,9 @@ def _limit(oracle: FrequencyOracle, question: CapacityQuestion) -> tuple[float, 
     """Return what the sum of the supported points must not exceed, in integers; else the capacity."""
     if question.lattice is None or not oracle.can("pure"):
         return question.capacity, False
-    p, q = oracle.support_probabilities
-    capacity = as_exact(question.capacity) / question.lattice.step
-    return math.floor(capacity * (p - q) + question.n * q * int(question.lattice.points.sum())), True
+    law = oracle.joint_law
+    capacity, whole = as_exact(question.capacity) / question.lattice.step, int(question.lattice.points.sum())
+    return math.floor(capacity * (law.own - law.other) + question.n * law.other * whole), True
 
 
 def _is_quick(oracle: FrequencyOracle, question: CapacityQuestion) -> bool:
@@ -142,7 +142,8 @@ def _is_quick(oracle: FrequencyOracle, question: CapacityQuestion) -> bool:
     if not _limit(oracle, question)[1]:
         return False
     evenly_spaced = len(np.unique(np.diff(question.lattice.points))) == 1 if question.lattice else False
-    return oracle.support_size is None or (oracle.support_size == 1 and evenly_spaced)
+    size = oracle.joint_law.size
+    return size is None or (size == 1 and evenly_spaced)
 
 
 def _sums(
@@ -150,10 +151,11 @@ def _sums(
 ) -> Counts:
     """Return the sums of supported points of some collections."""
     assert question.lattice is not None
-    points, counts = question.lattice.points, question.counts
-    if oracle.support_size is None:
-        return _independent_sums(points, counts, oracle.p, oracle.q, runs, generator)
-    kept, people = _kept(points, counts, oracle.p - oracle.q, runs, generator)
+    points, counts, law = question.lattice.points, question.counts, oracle.joint_law
+    own, other = float(law.own), float(law.other)
+    if law.size is None:
+        return _independent_sums(points, counts, own, other, runs, generator)
+    kept, people = _kept(points, counts, own - other, runs, generator)
     rest = question.n - people
     spread = _uniform_sums(rest, len(points), generator)
     return np.asarray(kept + points[0] * rest + (points[1] - points[0]) * spread)

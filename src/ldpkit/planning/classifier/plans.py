@@ -16,7 +16,7 @@ from ldpkit.assurance.classifier.utility import KeptRegions, drawn_utility
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.domains.interval import IntervalLike
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_fraction
+from ldpkit.core.parameters import check_fraction
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, collect, unwatched
@@ -28,6 +28,7 @@ from ldpkit.planning.classifier.drawn import (
     worth_of_reports,
 )
 from ldpkit.planning.classifier.results import LABEL, ClassifierPlan, ClassifierPlans
+from ldpkit.planning.plan import check_range
 
 __all__ = ["classifier"]
 
@@ -98,9 +99,7 @@ def classifier(
     check_fraction(keep, "keep")
     if criterion not in ("average", "worst"):
         raise InvalidParameterError(f"criterion is 'average' or 'worst', got {criterion!r}")
-    low, high = check_epsilon(epsilon_min, "epsilon_min"), check_epsilon(epsilon_max, "epsilon_max")
-    if not low < high:
-        raise InvalidParameterError(f"epsilon_min must be below epsilon_max, got {low:g} and {high:g}")
+    low, high = check_range(epsilon_min, epsilon_max)
     table = record_table(model, records, columns)
     ranges = sensitive if isinstance(sensitive, Mapping) else dict.fromkeys(sensitive, (0.0, 1.0))
     domains = {name: as_range(given) for name, given in ranges.items()}

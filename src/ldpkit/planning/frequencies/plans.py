@@ -1,9 +1,10 @@
-"""Budgets for frequencies: one accuracy, several protocols and searches, the smallest epsilon of each."""
+"""Budgets for frequencies: the plan that answers a question, and those of several protocols and searches."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,14 +15,17 @@ from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.nothing import nothing_warnings
-from ldpkit.planning.frequencies.question import FrequencyQuestion, answer, make_search, verify
-from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans
-from ldpkit.planning.searches import SEARCHES, Search
-from ldpkit.planning.verification import Verification
+from ldpkit.planning.frequencies.question import FrequencyQuestion
+from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans, binomial_interval
+from ldpkit.planning.searches import SEARCHES, ChosenEpsilon, Search, TrialRunner
+from ldpkit.planning.verification import RUNS, Verification, verify_around
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
 from ldpkit.simulation.metrics import metric_for
 
-__all__ = ["BudgetPlans", "budget"]
+__all__ = ["BudgetPlans", "answer", "budget", "make_search", "plan_budget", "verify"]
+
+CONFIRMATION = 1000
+"""Runs that judge the answer of a method that does not judge it itself."""
 
 Asked = tuple[FrequencyQuestion, str, Search]
 
@@ -190,3 +194,130 @@ def _warnings(asked: list[Asked], plans: list[Plan]) -> list[str]:
             attack = partial(attack_on, question.oracle(plan.epsilon), question.counts)
             told += epsilon_warnings(plan.epsilon, subject=plan.protocol, attack=attack)
     return list(dict.fromkeys(told))
+
+
+def make_search(method: str, **parameters: float) -> Search:
+    """Return the search method of that name with its parameters.
+
+    Examples
+    --------
+    >>> make_search("rbs", g=6)
+    RelaxedBinarySearch(runs=200, average=False, tolerance=0.01, g=6)
+    >>> make_search("analytic", g=6)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: the search method analytic has no parameter 'g': \
+it has tolerance
+    """
+    kind: Any = SEARCHES.get(method)
+    names = [field.name for field in fields(kind)]
+    for unknown in parameters.keys() - set(names):
+        raise InvalidParameterError(
+            f"the search method {method} has no parameter {unknown!r}: it has {', '.join(names)}"
+        )
+    made: Search = kind(**parameters)
+    return made
+
+
+def plan_budget(
+    question: FrequencyQuestion,
+    method: str = "sequential",
+    *,
+    rng: RandomSource | None = None,
+    **parameters: float,
+) -> Plan:
+    """Return the smallest epsilon that satisfies a question's constraint, as a plan.
+
+    Parameters
+    ----------
+    question : FrequencyQuestion
+        Whose values, which protocol, what accuracy.
+    method : str
+        A search method; see `ldpkit.planning.searches`.
+    rng : RandomSource, optional
+        Seeded for a repeatable answer.
+    **parameters
+        The parameters of the method.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> from ldpkit.planning.constraint import Constraint
+    >>> wanted = Constraint("mae", "at most", 0.02, probability=0.9)
+    >>> plan = plan_budget(FrequencyQuestion([6000, 3000, 1000], "oue", wanted), "analytic")
+    >>> round(plan.epsilon, 2), plan.holds, plan.simulations
+    (1.27, 'yes', 0)
+    """
+    chosen = make_search(method, **parameters)
+    chosen.check(question)
+    return answer(question, chosen, rng=rng)
+
+
+def answer(question: FrequencyQuestion, chosen: Search, *, rng: RandomSource | None = None) -> Plan:
+    """Return the plan that a search finds, which has checked the question."""
+    runner = TrialRunner(question, rng)
+    start = time.perf_counter()
+    selection = chosen.select(runner)
+    judged = selection if selection.probability is not None else _judge(runner, selection)
+    return Plan(
+        method=_name(chosen),
+        protocol=question.protocol,
+        goal=str(question.constraint),
+        wanted=question.constraint.probability,
+        epsilon=judged.epsilon,
+        probability=judged.probability or 0.0,
+        interval=judged.interval,
+        confidence=judged.confidence,
+        trace=tuple(runner.trace),
+        simulations=runner.simulations,
+        seconds=time.perf_counter() - start,
+        consistency=question.consistency,
+        note=judged.note,
+        rough=judged.rough,
+    )
+
+
+def _name(chosen: Search) -> str:
+    return next(name for name, kind in SEARCHES.items() if kind is type(chosen))
+
+
+def _judge(runner: TrialRunner, selection: ChosenEpsilon) -> ChosenEpsilon:
+    """Judge an answer by new simulations: those that chose it are biased in its favour."""
+    from scipy.stats import binom
+
+    constraint = runner.question.constraint
+    epsilon = runner.question.epsilon_max if selection.epsilon is None else selection.epsilon
+    good = int(constraint.holds(runner.draw(epsilon, CONFIRMATION)).sum())
+    return ChosenEpsilon(
+        selection.epsilon,
+        good / CONFIRMATION,
+        binomial_interval(good, CONFIRMATION),
+        float(binom.cdf(good - 1, CONFIRMATION, constraint.probability)),
+        selection.note,
+    )
+
+
+def verify(
+    question: FrequencyQuestion, plan: Plan, *, rng: RandomSource | None = None, runs: int = RUNS
+) -> Iterator[Verification]:
+    """Simulate anew at the selected epsilon and at 0.9 times it, where the constraint should fail.
+
+    Parameters
+    ----------
+    question, plan
+        What was asked and answered; nothing is verified of an infeasible plan.
+    rng : RandomSource, optional
+        Must not be the one that found the plan.
+    runs : int
+        How many collections for each of the two.
+    """
+    if plan.epsilon is None:
+        return
+    runner = TrialRunner(question, rng)
+
+    def good_at(epsilon: float, _: str) -> int:
+        return int(question.constraint.holds(runner.draw(epsilon, runs)).sum())
+
+    yield from verify_around(
+        plan.protocol, plan.epsilon, plan.wanted, good_at, runs=runs, least=question.epsilon_min
+    )

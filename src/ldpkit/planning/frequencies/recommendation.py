@@ -11,7 +11,7 @@ import numpy as np
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
 from ldpkit.core.text import number_text, percent_text
-from ldpkit.mechanisms.kinds import frequency_class
+from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import Enough
 from ldpkit.planning.frequencies.study import BUDGETS, NO_METHOD
@@ -269,7 +269,7 @@ class Recommendation(Result):
     def _rule(self) -> Iterator[str]:
         """Yield the rules that the leading mechanisms know of themselves, where they explain the order."""
         for name in dict.fromkeys(each.protocol for each in self.ties):
-            made = frequency_class(name).make(self.values, epsilon=self.best.epsilon)
+            made = frequency_oracle(name, self.values, epsilon=self.best.epsilon)
             if made.why_first():
                 yield made.why_first()
 
