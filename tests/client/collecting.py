@@ -12,6 +12,7 @@ from ldpkit.client.collection import Collection
 from ldpkit.client.upload import HEADER_BYTES, ID_BYTES, UploadHeader
 from ldpkit.protocols.collection.building import compile_toml
 from ldpkit.protocols.collection.files import seal
+from questions import age, commute
 
 __all__ = ["SmallCollector", "collection_file", "running", "survey"]
 
@@ -21,20 +22,7 @@ version = {version}
 purpose = "How people travel."
 rounds = {{every = "{every}", start = {start}, count = {count}}}
 spend = {{ask = {ask}}}
-[[questions]]
-id = "commute"
-text = "How do you travel to work?"
-domain = ["walk", "bike", "bus", "car"]
-mechanism = "olh"
-epsilon = 1
-[[questions]]
-id = "age"
-text = "How old are you?"
-low = 0
-high = 120
-mechanism = "pm"
-epsilon = 0.5
-[[questions]]
+{commute}{age}[[questions]]
 id = "app"
 text = "Which page do you read?"
 domain = 50
@@ -55,7 +43,8 @@ def collection_file(
     start: str = "2026-11-01",
 ) -> bytes:
     """Return the envelope of a collection with three questions."""
-    text = _TOML.format(version=version, every=every, count=count, ask=ask, value=value, start=start)
+    told = {"version": version, "every": every, "count": count, "ask": ask, "value": value, "start": start}
+    text = _TOML.format(commute=commute("olh", 1), age=age("pm", 0.5), **told)
     return seal(compile_toml(text.encode()))
 
 

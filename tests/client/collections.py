@@ -9,10 +9,11 @@ from typing import Any
 from ldpkit.client.signing import SigningKey
 from ldpkit.protocols.collection.building import compile_toml
 from ldpkit.protocols.collection.files import seal
+from questions import age, commute
 
 __all__ = ["KEY", "TOWN", "envelope", "town", "with_question"]
 
-TOWN = b"""
+TOWN = f"""
 id = "town-2026"
 version = 2
 purpose = "How people in town live."
@@ -26,21 +27,8 @@ count = 4
 [spend]
 ask = 2
 
-[[questions]]
-id = "commute"
-text = "How do you travel to work?"
-domain = ["walk", "bike", "bus", "car"]
-mechanism = "grr"
-epsilon = 0.5
-
-[[questions]]
-id = "age"
-text = "How old are you?"
-low = 0
-high = 120
-mechanism = "hm"
-epsilon = 1
-
+{commute("grr", 0.5)}
+{age("hm", 1)}
 [[questions]]
 id = "bedtime"
 text = "When do you go to bed?"
@@ -63,7 +51,7 @@ text = "How do you travel, and how old are you?"
 product = [["walk", "car"], ["young", "old", "very old"]]
 mechanism = "oue"
 epsilon = 0.7
-"""
+""".encode()
 """Categories, numbers, angles, a question that is asked again and a cross-tabulation."""
 
 KEY = SigningKey.new()

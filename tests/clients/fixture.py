@@ -1,7 +1,7 @@
 """What the TypeScript tests start from: a signed collection, and what Python makes of the same secret.
 
-`python tests/clients/fixture.py` writes it anew to clients/typescript/test/fixture.json; a test says
-when that is out of date.
+`PYTHONPATH=tests python -m clients.fixture` writes it anew to clients/typescript/test/fixture.json; a test
+says when that is out of date.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from ldpkit.client.labels import drawn_questions, upload_id
 from ldpkit.client.places import place_of
 from ldpkit.protocols.collection.building import compile_toml
 from ldpkit.protocols.permanent import PermanentReports
+from questions import commute
 
 __all__ = ["PATH", "TOWN", "make"]
 
@@ -24,18 +25,12 @@ PATH = Path(__file__).parents[2] / "clients" / "typescript" / "test" / "fixture.
 SECRET = bytes(range(32))
 
 # Rounds begin long ago and end in centuries, so that one is open whenever a test runs.
-TOWN = b"""
+TOWN = f"""
 id = "town"
 version = 3
 purpose = "How people in town live."
-rounds = {every = "daily", start = 2020-01-01, count = 100000}
-[[questions]]
-id = "commute"
-text = "How do you travel to work?"
-domain = ["walk", "bike", "bus", "car"]
-mechanism = "grr"
-epsilon = 0.5
-[[questions]]
+rounds = {{every = "daily", start = 2020-01-01, count = 100000}}
+{commute("grr", 0.5)}[[questions]]
 id = "colour"
 text = "Which colour do you like best?"
 domain = 11
@@ -96,14 +91,14 @@ product = [["old", "new"], 4]
 mechanism = "dbitflip"
 value = "fixed"
 epsilon = 1
-parameters = {d = 3}
+parameters = {{d = 3}}
 [[questions]]
 id = "home"
 text = "Where do you live?"
 corners = [[0, 0], [10, 5]]
 mechanism = "grid_response"
 epsilon = 2
-"""
+""".encode()
 
 _VALUES = {
     "hours": [0, 24, 7.5, 12, 1 / 3, 24 * (0.5 / 2**20), 24 * (1.5 / 2**20)],

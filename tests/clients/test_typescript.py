@@ -33,7 +33,7 @@ def _node() -> None:
 
 def test_the_fixture_of_the_client_is_what_python_makes_today() -> None:
     assert json.loads(fixture.PATH.read_text()) == json.loads(json.dumps(fixture.make())), (
-        "run python tests/clients/fixture.py"
+        "run PYTHONPATH=tests python -m clients.fixture"
     )
 
 

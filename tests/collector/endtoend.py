@@ -28,6 +28,7 @@ from ldpkit.collector.verify import verify
 from ldpkit.core.errors import LdpkitError
 from ldpkit.protocols.collection.building import compile_toml
 from ldpkit.protocols.collection.files import seal
+from questions import age, commute
 
 __all__ = ["CLIENTS", "Outcome", "run_end_to_end"]
 
@@ -41,13 +42,7 @@ version = 1
 purpose = "How people in town travel, read, live and sleep."
 least_reports = {least}
 rounds = {{every = "once", start = 2026-11-01}}
-[[questions]]
-id = "commute"
-text = "How do you travel to work?"
-domain = ["walk", "bike", "bus", "car"]
-mechanism = "grr"
-epsilon = 1
-[[questions]]
+{commute}[[questions]]
 id = "paper"
 text = "Which paper do you read?"
 domain = ["none", "Courier", "Gazette", "Herald", "Mirror", "Post", "Times", "Neighbourhood Weekly News"]
@@ -59,14 +54,7 @@ text = "In which district do you live?"
 domain = 16
 mechanism = "olh"
 epsilon = 1
-[[questions]]
-id = "age"
-text = "How old are you?"
-low = 0
-high = 120
-mechanism = "pm"
-epsilon = 1
-[[questions]]
+{age}[[questions]]
 id = "hours"
 text = "How many hours do you sleep?"
 low = 0
@@ -113,7 +101,8 @@ def run_end_to_end(devices: dict[str, int], seed: int, shots: Path | None = None
         A folder for pictures of the results page, if Chromium is among the clients.
     """
     people = sum(devices.values())
-    envelope = seal(compile_toml(_TOML.format(least=min(100, people)).encode()))
+    text = _TOML.format(least=min(100, people), commute=commute("grr", 1), age=age("pm", 1))
+    envelope = seal(compile_toml(text.encode()))
     values = _values(Collection.read(envelope), people, np.random.default_rng(seed))
     outcome = Outcome()
     with tempfile.TemporaryDirectory() as name:

@@ -27,30 +27,18 @@ from ldpkit.core.errors import LdpkitError
 from ldpkit.core.random import seeded
 from ldpkit.protocols.collection.building import compile_toml
 from ldpkit.protocols.collection.files import seal
+from questions import age, commute
 
 __all__ = ["REQUESTS"]
 
-_TEXT = b"""\
+_TEXT = f"""\
 id = "survey"
 version = 1
 purpose = "What the collector is asked."
-rounds = {every = "weekly", start = 2026-01-01, count = 50}
+rounds = {{every = "weekly", start = 2026-01-01, count = 50}}
 
-[[questions]]
-id = "commute"
-text = "How do you travel to work?"
-domain = ["walk", "bike", "bus", "car"]
-mechanism = "grr"
-epsilon = 1.0
-
-[[questions]]
-id = "age"
-text = "How old are you?"
-low = 0
-high = 120
-mechanism = "pm"
-epsilon = 1.0
-"""
+{commute("grr", 1.0)}
+{age("pm", 1.0)}""".encode()
 _ROOT = "/v1/collections"
 _HEADER = struct.Struct("<4sBBHHIQ")
 _PLAN = {
