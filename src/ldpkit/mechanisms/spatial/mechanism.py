@@ -18,25 +18,20 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import GRID
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import ParameterValue, check_epsilon, check_whole, exact_sum
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import ParameterValue, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve, streams
 from ldpkit.core.typing import Counts, Floats, Indices, Reports
-from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.channel import Channel, check_enumerable
+from ldpkit.mechanisms.spatial.bins import JointBins
 from ldpkit.mechanisms.spatial.integrals import check_power
-from ldpkit.mechanisms.tally import SpatialTally
 
-__all__ = ["MOST_BINS", "Bends", "SpatialMechanism", "list_cells"]
-
-MOST_BINS = 4096
-"""A tally counts reports in at most so many joint bins."""
+__all__ = ["Bends", "SpatialMechanism", "list_cells"]
 
 Bends: TypeAlias = "tuple[Counts, Counts] | Counts | None"
 """Places whose laws bound those of others: along both coordinates, in a list, or not known."""
 
 _CHUNK_BYTES = 1 << 20  # randomness for one chunk, as on a line
-_TALLY_CHUNK = 1 << 16
 _MEAN_ORDER = 12
 
 
@@ -51,7 +46,7 @@ def list_cells(shape: tuple[int, ...]) -> Counts:
     return np.moveaxis(np.indices(shape, np.int64), 0, -1).reshape(-1, len(shape))
 
 
-class SpatialMechanism(Mechanism):
+class SpatialMechanism(JointBins):
     """A mechanism that reports a noisy location.
 
     A new one is a file with a subclass that says how many places and cells there are, gives
@@ -122,11 +117,6 @@ class SpatialMechanism(Mechanism):
         return made
 
     # --- what a subclass gives ---------------------------------------------------------
-
-    @property
-    @abc.abstractmethod
-    def shape(self) -> tuple[int, ...]:
-        """How many cells there are along each coordinate of a report."""
 
     @property
     @abc.abstractmethod
@@ -359,48 +349,6 @@ class SpatialMechanism(Mechanism):
     def _mean_error(self, power: int) -> float:
         points, weights = self.domain.region.nodes(_MEAN_ORDER)
         return float(weights @ self._errors(points, power))
-
-    # --- the tally ---------------------------------------------------------------------
-
-    @cached_property
-    def bin_shifts(self) -> tuple[int, ...]:
-        """Along each coordinate, the k for which a joint bin of the tally is 2**k cells wide."""
-        most = MOST_BINS if len(self.shape) == 1 else math.isqrt(MOST_BINS)
-        return tuple(max(0, (cells - 1).bit_length() - (most - 1).bit_length()) for cells in self.shape)
-
-    @property
-    def bin_shape(self) -> tuple[int, ...]:
-        """How many joint bins a tally has along each coordinate."""
-        return tuple(-(-cells >> shift) for cells, shift in zip(self.shape, self.bin_shifts, strict=True))
-
-    @cached_property
-    def bin_edges(self) -> tuple[Counts, ...]:
-        """The edges of the bins along each coordinate, in cells."""
-        return tuple(
-            np.minimum(np.arange(bins + 1, dtype=np.int64) << shift, cells)
-            for bins, shift, cells in zip(self.bin_shape, self.bin_shifts, self.shape, strict=True)
-        )
-
-    @property
-    def tally_size(self) -> int:
-        return math.prod(self.bin_shape)
-
-    def check_counts(self, n: int, counts: Counts) -> None:
-        if n < 0 or (counts < 0).any() or exact_sum(counts) != n:
-            raise InvalidInputError(f"the bins of {n} reports must not be negative and sum to {n}")
-
-    def tally(self, reports: Reports) -> SpatialTally:
-        """Return the joint counts of some reports."""
-        counts, n = np.zeros(self.tally_size, np.int64), 0
-        for some in self.report_chunks(reports, _TALLY_CHUNK):
-            bins = np.zeros(len(some), np.int64)
-            columns = some[:, None] if some.ndim == 1 else some
-            for column, shift, size in zip(columns.T, self.bin_shifts, self.bin_shape, strict=True):
-                bins *= size
-                bins += column >> shift
-            counts += np.bincount(bins, minlength=self.tally_size)
-            n += len(some)
-        return SpatialTally(self, n, counts)
 
     def bin_masses(self, locations: Locations) -> Floats:
         """Return the chance of each joint bin of a tally for each location, one row a location."""

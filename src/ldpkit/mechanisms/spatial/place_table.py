@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import Locations, PlaneLike
+from ldpkit.core.domains.plane import PlaneLike
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter
 from ldpkit.core.typing import Floats, Indices
 from ldpkit.mechanisms.base import register
-from ldpkit.mechanisms.spatial.distances import between
-from ldpkit.mechanisms.spatial.places import AmongPlaces, check_places, few_places
+from ldpkit.mechanisms.spatial.places import AmongPlaces, FewPlaces
 from ldpkit.mechanisms.spatial.scaled_table import SiteTable
 
 __all__ = ["SRR", "PlaceExponential", "PlaceTable"]
 
-_MOST_PLACES = 1024
-_FEW_PLACES = 128  # groups of public places
 _NEAR = Parameter(
     "near", float, "how far the likeliest places are, over the longest edge", default=0.3, above=0, most=2
 )
@@ -29,24 +26,16 @@ _MIDDLE = Parameter(
 )
 
 
-class PlaceTable(AmongPlaces, SiteTable):
+class PlaceTable(FewPlaces, AmongPlaces, SiteTable):
     """A table on public places."""
 
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
+    most_places: ClassVar[int] = 1024
+    few_places: ClassVar[int] = 128
 
     def __init__(self, domain: PlaneLike, epsilon: float) -> None:
         self._settle(domain, epsilon)
-        check_places(self.domain, self.name, _MOST_PLACES)
-
-    @classmethod
-    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
-        """Return the mechanism among at most some hundred middles of groups of public places."""
-        made: Self = cls.make(few_places(domain, places, _FEW_PLACES), epsilon=epsilon)
-        return made
-
-    @cached_property
-    def _distances(self) -> Floats:
-        return between(self.sites, self.sites)
+        self._check_places()
 
 
 @register

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,18 +13,10 @@ from ldpkit.core.parameters import ParameterValue
 from ldpkit.core.typing import Counts, Floats, Indices
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.spatial.clusters import medoids, nearest, surely_nearest
+from ldpkit.mechanisms.spatial.distances import between
 from ldpkit.mechanisms.spatial.mechanism import Bends, SpatialMechanism
 
-__all__ = ["AmongPlaces", "check_places", "few_places"]
-
-
-def check_places(domain: PlaneDomain, name: str, most: int) -> Floats:
-    """Return the public places of a region, or refuse one that has none or too many for a table."""
-    if domain.places is None or len(domain.places) > most:
-        raise InvalidParameterError(
-            f"{name} needs public places, at most {most}: see PlaneDomain.with_places"
-        )
-    return domain.places
+__all__ = ["AmongPlaces", "FewPlaces", "PublicPlaces", "few_places"]
 
 
 def few_places(domain: PlaneLike, places: Locations | None, most: int) -> PlaneDomain:
@@ -38,11 +30,10 @@ def few_places(domain: PlaneLike, places: Locations | None, most: int) -> PlaneD
     return PlaneDomain(plane.region, plane.projection, points)
 
 
-class AmongPlaces(SpatialMechanism):
-    """A mechanism whose sites are the public places of its region."""
+class PublicPlaces(Mechanism):
+    """A mechanism for a region with public places."""
 
-    def parameters(self) -> dict[str, ParameterValue]:
-        return Mechanism.parameters(self)
+    domain: PlaneDomain
 
     def sibling(self, size: int) -> Self:
         if size > len(self.sites):
@@ -52,22 +43,64 @@ class AmongPlaces(SpatialMechanism):
         return made
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.sites),)
-
-    @property
     def sites(self) -> Floats:
+        """The places, on the map."""
         assert self.domain.places is not None
         return self.domain.places
+
+    @cached_property
+    def _find(self) -> Any:
+        return nearest(self.sites)
+
+    @cached_property
+    def _distances(self) -> Floats:
+        return between(self.sites, self.sites)
+
+
+class FewPlaces(PublicPlaces):
+    """A mechanism with a table of all pairs of places, so that there cannot be many."""
+
+    most_places: ClassVar[int]
+    few_places: ClassVar[int]
+
+    def _check_places(self) -> None:
+        """Refuse a region that has no places, or too many for a table."""
+        if self.domain.places is None or len(self.domain.places) > self.most_places:
+            raise InvalidParameterError(
+                f"{self.name} needs public places, at most {self.most_places}: see PlaneDomain.with_places"
+            )
+
+    @classmethod
+    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
+        """Return the mechanism among the middles of a few groups of public places.
+
+        Parameters
+        ----------
+        domain : PlaneDomain, PlaneRegion or pair of corners
+            The region of locations.
+        epsilon : float
+            The privacy budget of one location.
+        places : optional
+            Public locations, where people are likely to be; by default the places of the region.
+        """
+        made: Self = cls.make(few_places(domain, places, cls.few_places), epsilon=epsilon)
+        return made
+
+
+class AmongPlaces(PublicPlaces, SpatialMechanism):
+    """A mechanism whose sites are the public places of its region."""
+
+    def parameters(self) -> dict[str, ParameterValue]:
+        return Mechanism.parameters(self)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.sites),)
 
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         ends = np.array([low, (low[0], high[1]), high, (high[0], low[1])])
         found: Counts = surely_nearest(self.sites, self.domain.region.from_shares(ends))
         return found
-
-    @cached_property
-    def _find(self) -> Any:
-        return nearest(self.sites)
 
     def _site(self, points: Floats) -> Indices:
         found: Indices = self._find(points).astype(np.uint32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from ldpkit.mechanisms.forms import check_table
 from ldpkit.mechanisms.spatial.integrals import mean_over_boxes, over_rectangle, panels
 from ldpkit.mechanisms.spatial.mechanism import Bends, SpatialMechanism
 from ldpkit.mechanisms.spatial.parts import window_bends
+from ldpkit.mechanisms.spatial.side_choice import chosen_side
 
 __all__ = ["PlanarWindow"]
 
@@ -35,7 +35,7 @@ _SIDE = Parameter(
 )
 _SHAPE = Parameter("window", str, "what the window is", default="square", choices=("square", "disc"))
 _WASTED = Fraction(1, 1 << 22)  # of epsilon, by the distance between two solutions for the weights
-_ORDER, _ROUGH = 12, 6
+_ORDER = 12
 _COMMON = 1 << 12
 _TOGETHER = 1 << 19  # pairs of a column of a disc and a bin that are in memory together
 
@@ -99,7 +99,7 @@ class PlanarWindow(SpatialMechanism):
         edges = self._edge_lengths
         if side is None:
             short = float(min(edges))
-            best = _chosen_side(self.epsilon, float(max(edges)) / short, self._is_disc)
+            best = chosen_side(self.epsilon, float(max(edges)) / short, self._is_disc)
             self._freeze(side=best * short)
         else:
             self._freeze(side=_SIDE.check(side))
@@ -370,32 +370,3 @@ def _overlaps(edges: Floats, start: Any, stop: Any) -> Floats:
     """Return how many cells each bin shares with each run of cells."""
     within = np.minimum(edges[1:], stop[:, None]) - np.maximum(edges[:-1], start[:, None])
     return np.asarray(np.maximum(within, 0.0))
-
-
-@lru_cache(maxsize=256)
-def _chosen_side(epsilon: float, ratio: float, is_disc: bool) -> float:
-    """Return the best side for a rectangle of width 1 and a height of `ratio`, at least 1."""
-    from scipy.optimize import minimize_scalar
-
-    edges, gain = np.array([1.0, ratio]), math.expm1(epsilon)
-
-    def error(logarithm: float) -> float:
-        widths = np.minimum(math.exp(logarithm), edges)
-        cuts = [
-            np.unique([0.0, width / 2, edge - width / 2, edge])
-            for width, edge in zip(widths, edges, strict=True)
-        ]
-        (x, by_x), (y, by_y) = (panels(each, _ROUGH) for each in cuts)
-        points = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1)
-        start = np.clip(points - widths / 2, 0, edges - widths)
-        whole = over_rectangle(np.zeros(2), edges, points) + gain * over_rectangle(
-            start, start + widths, points
-        )
-        return float(by_x @ whole @ by_y / (ratio + gain * widths.prod()))
-
-    longest = math.log(ratio * (1 - 2**-6))
-    found = minimize_scalar(
-        error, bounds=(-epsilon / 2 - 3, longest), method="bounded", options={"xatol": 1e-4}
-    )
-    side = math.exp(found.x) * (2 / math.sqrt(math.pi) if is_disc else 1)  # a disc of the same area
-    return float(f"{min(side, math.exp(longest)):.4g}")

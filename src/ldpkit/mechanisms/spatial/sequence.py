@@ -10,21 +10,18 @@ from __future__ import annotations
 import abc
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from ldpkit.core.cached import cached_property
-from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
+from ldpkit.core.domains.plane import PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, check_epsilon
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, Floats, Reports, Values, Words
-from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.spatial.clusters import nearest
-from ldpkit.mechanisms.spatial.distances import between
-from ldpkit.mechanisms.spatial.places import check_places, few_places
+from ldpkit.mechanisms.spatial.places import FewPlaces
 from ldpkit.mechanisms.spatial.scaled_table import least_words, table_ratio
 from ldpkit.mechanisms.tally import Tally
 
@@ -68,7 +65,7 @@ class StepTable:
         return np.asarray(self.sites[columns])
 
 
-class TrajectoryMechanism(Mechanism):
+class TrajectoryMechanism(FewPlaces):
     """A mechanism that reports the locations of a trajectory as public places, each from other reports.
 
     A subclass says how many places it can have, how a trajectory is reported (`_along`), what the
@@ -91,57 +88,17 @@ class TrajectoryMechanism(Mechanism):
     not_for_devices = "a location is reported from other reports of its trajectory"
     kind = "trajectory"
     domain_type = PlaneDomain
-    domain: PlaneDomain
     capabilities: ClassVar[frozenset[str]] = frozenset()  # not "tallied": reports do not add up
     declared: ClassVar[tuple[Parameter, ...]] = (EPSILON,)
-    most_places: ClassVar[int]
-    few_places: ClassVar[int]
     depends: ClassVar[str]
     """What a report was made from besides its location, as a sentence for whoever reads the reports."""
 
     def _settle(self, domain: PlaneLike, epsilon: float) -> None:
         """Store the region and the budget, or refuse them."""
         self._freeze(domain=as_plane(domain), epsilon=check_epsilon(epsilon))
-        check_places(self.domain, self.name, self.most_places)
+        self._check_places()
         if self.domain.region.wraps:
             raise InvalidParameterError(f"{self.name} is for a flat region, not for {self.domain}")
-
-    @classmethod
-    def suited(cls, domain: PlaneLike, epsilon: float, places: Locations | None = None) -> Self:
-        """Return the mechanism among the middles of a few groups of public places.
-
-        Parameters
-        ----------
-        domain : PlaneDomain, PlaneRegion or pair of corners
-            The region of locations.
-        epsilon : float
-            The privacy budget of one location.
-        places : optional
-            Public locations, where people are likely to be; by default the places of the region.
-        """
-        made: Self = cls.make(few_places(domain, places, cls.few_places), epsilon=epsilon)
-        return made
-
-    def sibling(self, size: int) -> Self:
-        if size > len(self.sites):
-            raise InvalidParameterError(f"{self!r} has no {size} places")
-        fewer = PlaneDomain(self.domain.region, self.domain.projection, self.sites[:size])
-        made: Self = type(self).make(fewer, **self.parameters())
-        return made
-
-    @property
-    def sites(self) -> Floats:
-        """The places, on the map."""
-        assert self.domain.places is not None
-        return self.domain.places
-
-    @cached_property
-    def _distances(self) -> Floats:
-        return between(self.sites, self.sites)
-
-    @cached_property
-    def _find(self) -> Any:
-        return nearest(self.sites)
 
     # --- what a subclass gives ---------------------------------------------------------
 
