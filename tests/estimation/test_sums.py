@@ -22,7 +22,7 @@ def test_the_law_of_a_set_is_that_of_the_listed_reports(name, size):
     channel = oracle.channel()
     chosen = list(range(size))
     bits = np.unpackbits(oracle.packed_supports(channel.reports), axis=1, count=4, bitorder="little")
-    added = bits[:, chosen].sum(axis=1)
+    added = bits[:, chosen].sum(axis=1, dtype=np.int64)  # NumPy 2.0 counts no unsigned numbers
     law = set_law(oracle.joint_law, 4, size)
     for value, chances in ((0, law.own), (3, law.other)):
         row = np.array([float(each) for each in channel.probabilities[value]])

@@ -130,6 +130,22 @@ def test_a_certified_box_is_below_the_truth_and_touches_the_boundary() -> None:
         ldpkit.certified_box(lambda x: x[:, 0] > 0, rows[:1], chosen)
 
 
+def test_the_solver_gets_indices_of_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import optimize
+
+    solve, kinds = optimize.milp, list[Any]()
+
+    def watched(*args: Any, constraints: Any, **options: Any) -> Any:
+        kinds.extend([constraints.A.indices.dtype, constraints.A.indptr.dtype])
+        return solve(*args, constraints=constraints, **options)
+
+    monkeypatch.setattr(optimize, "milp", watched)
+    weights = np.array([[1.0, -1.0]]), np.array([[1.0], [1.0]])
+    network = Network(weights, (np.zeros(2), np.zeros(1) - 0.5), np.array([0, 1]))
+    ldpkit.certified_box(StoredNetwork(network), [[0.1]], {0: ldpkit.OGPM((-1, 1), epsilon=2)})
+    assert set(kinds) == {np.dtype(np.int32)}  # the SciPy of before 1.15 refuses others
+
+
 def onnx_file(path: Path, *, op: str = "Relu") -> Network:
     """Write a network with a scaler in front, and return what it should be."""
     onnx = pytest.importorskip("onnx")

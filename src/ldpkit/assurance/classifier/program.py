@@ -130,7 +130,9 @@ class _Program:
                 rows.append(({column: 1.0, self._distance: width}, middle, math.inf))
         places = [(index, variable) for index, (row, *_) in enumerate(rows) for variable in row]
         values = [value for row, *_ in rows for value in row.values()]
-        matrix = csr_array((values, tuple(zip(*places, strict=True))), shape=(len(rows), len(self._low)))
+        # HiGHS counts in 32 bits, and SciPy before 1.15 hands it the indices as they are.
+        where = np.array(places, np.int32).T
+        matrix = csr_array((values, tuple(where)), shape=(len(rows), len(self._low)))
         aim = np.zeros(len(self._low))
         aim[self._distance] = 1.0
         solved = milp(
