@@ -22,7 +22,7 @@ from ldpkit.mechanisms.channel import Channel
 from ldpkit.testing.circular import check_arcs, check_full_circle, check_one_point, check_turning
 from ldpkit.testing.epsilon import check_channel, check_epsilon
 from ldpkit.testing.moments import check_estimates, check_simulated_estimates, check_simulation_law
-from ldpkit.testing.sampler import check_neighbours, check_sampler
+from ldpkit.testing.sampler import check_neighbours, check_sampler, check_supported
 from ldpkit.testing.spatial import (
     check_far_and_near,
     check_map_errors,
@@ -49,6 +49,18 @@ def test_reports_that_repeat_their_neighbours_noise_are_caught():
     check_neighbours(ldpkit.GRR(4, 1.0))
     with caught("neighbouring reports depend on each other"):
         check_neighbours(Echo(4, 1.0))
+
+
+@every_kind
+def test_values_that_are_looked_up_elsewhere_than_they_are_listed_are_caught(kind):
+    class Shifted(kind):
+        def _supported(self, reports, values):
+            return super()._supported(reports, (values + 1) % self.size)
+
+    reports = kind(65, 1.0).privatize(np.arange(65), rng=ldpkit.random.seeded(1))
+    check_supported(kind(65, 1.0), reports)
+    with caught("supported differs from packed_supports"):
+        check_supported(Shifted(65, 1.0), reports)
 
 
 # --- the circle ------------------------------------------------------------------------

@@ -11,12 +11,24 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
 
-__all__ = ["Bytes", "Counts", "DomainLike", "Floats", "Indices", "Label", "Reports", "Values", "Words"]
+__all__ = [
+    "Bytes",
+    "Counts",
+    "DomainLike",
+    "Flags",
+    "Floats",
+    "Indices",
+    "Label",
+    "Reports",
+    "Values",
+    "Words",
+]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Words: TypeAlias = NDArray[np.uint64]
 Indices: TypeAlias = NDArray[np.uint32]
 Counts: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float64]
 Reports: TypeAlias = NDArray[Any]
 Label: TypeAlias = str | int | float | bool

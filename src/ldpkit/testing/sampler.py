@@ -103,6 +103,22 @@ def check_sizes(mechanism: Any) -> None:
                 shown == value,
                 f"{each!r}: expected value {value} to show, found {shown} (false-alarm rate 1e-9)",
             )
+            if each.can("pure") and each.can("likelihood"):
+                check_supported(each, reports)
+
+
+def check_supported(oracle: Any, reports: Any) -> None:
+    """Looking up values one by one finds what is listed for all of them."""
+    listed = np.unpackbits(oracle.packed_supports(reports), axis=1, count=oracle.size, bitorder="little")
+    some = np.arange(len(reports))[:, None] * [1, 3] % oracle.size
+    asked = ((np.arange(oracle.size), listed), (some, np.take_along_axis(listed, some, axis=1)))
+    for values, expected in asked:
+        wrong = np.argwhere(oracle.supported(reports, values) != expected)
+        require(
+            not len(wrong),
+            f"{oracle!r}: supported differs from packed_supports for {len(wrong)} of {expected.size} values "
+            f"and reports: expected {expected[tuple(wrong[0])] if len(wrong) else 0} in the first of them",
+        )
 
 
 def check_neighbours(mechanism: Any) -> None:

@@ -218,10 +218,9 @@ def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
     for start in range(0, oracle.size, step):
         values = np.repeat(np.arange(start, min(start + step, oracle.size)), times)
         try:
-            packed = oracle.packed_supports(_draw(oracle, source, values))
+            supports = oracle.supported(_draw(oracle, source, values), values[:, None])[:, 0]
         except InvalidInputError:  # a mechanism without _pack
             return []
-        supports = packed[np.arange(len(values)), values >> 3] >> (values & 7).astype(np.uint8) & 1
         own += np.bincount(values, supports, oracle.size)
     return [int(value) for value in np.argsort(np.abs(own - np.median(own)))[-_ODD:]]
 
@@ -279,9 +278,8 @@ def _partner_views(mechanism: PairedOracle, reports: Reports, pair: tuple[Any, A
     """Return which of the two values either report supports, as one number: all four depend on each other."""
     code = np.zeros(len(reports))
     for person in (0, 1):
-        packed = mechanism.packed_supports(np.ascontiguousarray(reports[:, person]))
-        for value in pair:
-            code = 2 * code + (packed[:, value >> 3] >> (value & 7) & 1)
+        for supports in mechanism.supported(np.ascontiguousarray(reports[:, person]), pair).T:
+            code = 2 * code + supports
     return [code[:, None]]
 
 
@@ -295,9 +293,7 @@ def _views(mechanism: Mechanism, reports: Reports, pair: tuple[Any, Any]) -> lis
     views = []
     if is_frequency(mechanism) and mechanism.can("pure"):
         with contextlib.suppress(InvalidInputError):  # a mechanism without _pack
-            packed = mechanism.packed_supports(reports)
-            bits = [packed[:, value >> 3] >> (value & 7) & 1 for value in pair]
-            views.append(np.stack(bits, axis=1).astype(float))
+            views.append(mechanism.supported(reports, pair).astype(float))
     elif is_memoized(mechanism):
         so_far = mechanism.log_likelihood(reports, memoized=False)[:, list(pair)]
         each = np.diff(so_far, axis=0, prepend=np.zeros((1, 2)))

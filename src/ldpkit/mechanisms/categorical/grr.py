@@ -11,7 +11,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Bytes, Counts, Indices, Reports
+from ldpkit.core.typing import Bytes, Counts, Flags, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype, pack_indices
 from ldpkit.mechanisms.channel import Channel, check_enumerable
@@ -119,6 +119,9 @@ class GRR(FrequencyOracle):
 
     def _pack(self, reports: Reports) -> Bytes:
         return pack_indices(reports[:, None], self.size)
+
+    def _supported(self, reports: Reports, values: Counts) -> Flags:
+        return np.asarray(reports[:, None] == values)
 
     def _sample_supports(self, counts: Counts, repeats: int, generator: np.random.Generator) -> Counts:
         # A report is the value itself with probability p - q, and else uniform over all

@@ -24,7 +24,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.exact import RandomisedResponse, exp_bounds
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.typing import Bytes, Counts, DomainLike, Indices, Reports
+from ldpkit.core.typing import Bytes, Counts, DomainLike, Flags, Indices, Reports
 from ldpkit.mechanisms.base import register
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle, index_dtype
 from ldpkit.mechanisms.channel import Channel, check_enumerable
@@ -172,6 +172,11 @@ class LocalHashing(FrequencyOracle):
 
         packed: Bytes = pack_supports(*self._membership(reports))
         return packed
+
+    def _supported(self, reports: Reports, values: Counts) -> Flags:
+        indices = values.astype(np.uint32)
+        buckets = self.hash(reports["a"][:, None], reports["b"][:, None], indices)
+        return np.asarray(buckets == reports["y"][:, None])
 
     def _membership(self, reports: Reports) -> tuple[np.ndarray[Any, Any], ...]:
         """Return what tells which values a report supports: a, b, the edges of its bucket, and c."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -152,7 +153,7 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         """Return the question whose mistake, of whichever kind, has at most some probability."""
         numbers = _amounts(amounts)
         people = check_counts(counts, len(numbers))
-        total = _exact_total(map(as_exact, numbers.tolist()), people)
+        total = _exact_total(_over_one_denominator(numbers), people)
         exceeds = total > as_exact(_number(capacity, "capacity"))
         return cls(numbers, people, capacity, Outcome.FN if exceeds else Outcome.FP, at_most=mistake)
 
@@ -167,9 +168,9 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         return _exact_total(self._exact_amounts, self.counts)
 
     @cached_property
-    def _exact_amounts(self) -> list[Fraction]:
-        """The amounts as they were written."""
-        return list(map(as_exact, self.amounts.tolist()))
+    def _exact_amounts(self) -> tuple[list[int], int]:
+        """The amounts as they were written: whole numbers over one denominator."""
+        return _over_one_denominator(self.amounts)
 
     @property
     def total(self) -> float:
@@ -208,9 +209,7 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
     @cached_property
     def lattice(self) -> TotalLattice | None:
         """The amounts as multiples of their greatest common step; None if that is too fine to matter."""
-        exact = self._exact_amounts
-        denominator = math.lcm(*(amount.denominator for amount in exact))
-        whole = [int(amount * denominator) for amount in exact]
+        whole, denominator = self._exact_amounts
         common = math.gcd(*whole) or 1
         points = [number // common for number in whole]
         if max(map(abs, points)) > _LARGEST_POINT:
@@ -224,7 +223,8 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         Multiples of the step if there is one, else the amounts themselves.
         """
         if self.lattice is None:
-            return self.amounts, Fraction(1), sum(self._exact_amounts, Fraction(0))
+            numerators, denominator = self._exact_amounts
+            return self.amounts, Fraction(1), Fraction(sum(numerators), denominator)
         whole = self.lattice.points
         return whole.astype(np.float64), self.lattice.step, Fraction(sum(whole.tolist()))
 
@@ -250,9 +250,18 @@ def as_exact(number: float) -> Fraction:
     return Fraction(repr(value))
 
 
-def _exact_total(amounts: Iterable[Fraction], counts: Counts) -> Fraction:
-    pairs = zip(amounts, counts.tolist(), strict=True)
-    return sum((amount * people for amount, people in pairs), Fraction(0))
+def _over_one_denominator(amounts: Floats) -> tuple[list[int], int]:
+    """Return whole numbers and what to divide them by for the numbers that amounts were written as."""
+    if (np.floor(amounts) == amounts).all() and np.abs(amounts).max() < _EVERY_WHOLE:
+        return amounts.astype(np.int64).tolist(), 1  # most are, and a million fractions take seconds
+    exact = list(map(as_exact, amounts.tolist()))
+    denominator = math.lcm(*(amount.denominator for amount in exact))
+    return [amount.numerator * (denominator // amount.denominator) for amount in exact], denominator
+
+
+def _exact_total(amounts: tuple[list[int], int], counts: Counts) -> Fraction:
+    numerators, denominator = amounts
+    return Fraction(sum(map(operator.mul, numerators, counts.tolist())), denominator)
 
 
 def _amounts(amounts: Sequence[float] | Floats) -> Floats:

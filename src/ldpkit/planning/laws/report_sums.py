@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from ldpkit.core.cached import cached_property
 from ldpkit.core.typing import Counts, Floats
 
-__all__ = ["Bits", "Complex", "NoiseSum", "ReportSum", "log1p_complex", "parts"]
+__all__ = ["Bits", "Complex", "NoiseSum", "ReportSum", "log1p_complex", "parts", "turns_in_cells"]
 
 Complex = NDArray[np.complex128]
 
 _CHUNK = 1 << 15  # numbers of a table that is kept at a time: small enough to stay in the cache
 _LOG_OF_ZERO = -700.0  # infinity times an imaginary part would be no number
+_MANY = 64  # values for which a transform is quicker than a sum for each cell
 _CELLS_PER_TURN = 8  # wide cells for each turn of the largest point
 
 
@@ -66,6 +67,10 @@ class ReportSum(abc.ABC):
         """Return a bound of log |E[exp(i angle sum)]| from above: what is known without computing it."""
         return np.zeros(len(angles))
 
+    def decay_in_cells(self, cells: int) -> Floats:
+        """Return `decay` in the middles of so many cells of a half turn, for whole points."""
+        return self.decay(_middles(cells))
+
     @property
     def steepness(self) -> float:
         """The largest slope of `decay`."""
@@ -88,8 +93,8 @@ class ReportSum(abc.ABC):
         """
         cells = self._cells
         if cells < period // 4:
-            middles = np.asarray((np.arange(cells) + 0.5) * (np.pi / cells), np.float64)
-            loud = self.decay(middles) + self.steepness * np.pi / (2 * cells) > least
+            decay = self.decay_in_cells(cells) if len(self.points) > _MANY else self.decay(_middles(cells))
+            loud = decay + self.steepness * np.pi / (2 * cells) > least
             firsts = -(-np.arange(cells + 1) * period // (2 * cells))
             firsts[-1] = period // 2 + 1
             j = np.concatenate([np.arange(firsts[cell], firsts[cell + 1]) for cell in np.flatnonzero(loud)])
@@ -159,6 +164,11 @@ class Bits(ReportSum):
             total += weight[part] @ (np.cos(np.outer(self.points[part], angles)) - 1)
         return total
 
+    def decay_in_cells(self, cells: int) -> Floats:
+        """Return the same, where the cosines of all cells are one transform."""
+        weight = self._spread
+        return np.asarray(turns_in_cells(self.points, weight, cells).real - weight.sum())
+
     @property
     def steepness(self) -> float:
         """Each cosine is as steep as its point."""
@@ -222,6 +232,30 @@ def parts(rows: int, columns: int, cells: int | None = None) -> Iterator[slice]:
     """Yield the rows of a table in parts of which each has a bounded number of cells."""
     step = max(1, (cells or _CHUNK) // max(1, columns))
     return (slice(start, start + step) for start in range(0, rows, step))
+
+
+def _middles(cells: int) -> Floats:
+    """Return the angles in the middles of cells of a half turn."""
+    return np.asarray((np.arange(cells) + 0.5) * (np.pi / cells), np.float64)
+
+
+def turns_in_cells(points: Floats, weights: Floats, cells: int) -> Complex:
+    """Return the sum of weight times exp(i angle point) for the middle angles of cells of a half turn.
+
+    These angles are evenly spaced, so for whole points it is one Fourier transform instead of a
+    step for each cell and value.
+
+    Examples
+    --------
+    >>> turns_in_cells(np.array([0.0, 3.0]), np.ones(2), 2).round(3).tolist()     # at 45 and 135 degrees
+    [(0.293+0.707j), (1.707+0.707j)]
+    """
+    period = 2 * cells
+    slots = np.asarray(points, np.int64) % period
+    turned = weights * np.exp(1j * np.pi / period * (np.asarray(points, np.int64) % (2 * period)))
+    gathered = np.zeros(period, np.complex128)
+    np.add.at(gathered, slots, turned)
+    return np.asarray(np.fft.ifft(gathered)[:cells] * period)
 
 
 def log1p_complex(w: Complex) -> Complex:

@@ -9,7 +9,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.planning.laws.report_sums import Complex, ReportSum, log1p_complex, parts
+from ldpkit.planning.laws.report_sums import Complex, ReportSum, log1p_complex, parts, turns_in_cells
 
 __all__ = ["Sets"]
 
@@ -130,19 +130,29 @@ class Sets(ReportSum):
     def decay(self, angles: Floats) -> Floats:
         """Return a bound from the uniform part of every report."""
         if self.size == 1:
-            # |(p - q) z_x + q sum z| <= 1 - q (k - |sum z|), whatever the own value x is.
             turned = np.zeros(len(angles), np.complex128)
             for part in parts(self.values, len(angles)):
                 phases = np.outer(self.points[part], angles)
                 turned += np.cos(phases).sum(axis=0) + 1j * np.sin(phases).sum(axis=0)
-            q = (1 - self.p) / (self.values - 1)
-            return np.asarray(-self.n * q * (self.values - np.abs(turned)))
+            return self._single_decay(turned)
         # A coin that turns by half the difference of two points shrinks to its cosine.
         coins, differences = self._swaps
         shrunk = np.ones(len(angles))
         for difference in differences.tolist():
             np.minimum(shrunk, np.abs(np.cos(angles * (difference / 2))), out=shrunk)
         return np.asarray(-coins * (1 - shrunk))
+
+    def decay_in_cells(self, cells: int) -> Floats:
+        """Return the same, where the turns of all cells are one transform."""
+        if self.size > 1:
+            return super().decay_in_cells(cells)
+        return self._single_decay(turns_in_cells(self.points, np.ones(self.values), cells))
+
+    def _single_decay(self, turned: Complex) -> Floats:
+        """Return the bound for sets of one value from the sum of the turns of all values."""
+        # |(p - q) z_x + q sum z| <= 1 - q (k - |sum z|), whatever the own value x is.
+        q = (1 - self.p) / (self.values - 1)
+        return np.asarray(-self.n * q * (self.values - np.abs(turned)))
 
     @property
     def steepness(self) -> float:
