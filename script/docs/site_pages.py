@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: figures, formulas and links to the glossary.
+"""What mkdocs calls while it builds the site: figures, formulas, lines that fit, links to the glossary.
 
 A page asks for a figure with a comment, `<!-- figure: NAME -->`, which GitHub does not show. Nothing that is
 drawn here is committed, so nothing can be out of date.
@@ -19,6 +19,7 @@ from formulas import typeset
 from glossary import Term, link, terms, with_anchors
 from home_picture import panels
 from paper_figures import FIGURES
+from readable import as_shown, fitted
 from tradeoff import html as tradeoff
 from tradeoff import table as tradeoff_table
 
@@ -38,7 +39,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Draw the figures that the page asks for."""
+    """Draw the figures that the page asks for, and show sessions without what only the tests need."""
 
     def draw(found: re.Match[str]) -> str:
         name = found["name"]
@@ -51,12 +52,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return tradeoff_table()
         return FIGURES[name](markdown).inline(name)
 
-    return _FIGURE.sub(draw, markdown)
+    return _FIGURE.sub(draw, as_shown(markdown))
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """Typeset formulas and link terms."""
-    html = typeset(html).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
+    """Typeset formulas, link terms, and let long lines and cells fit."""
+    html = fitted(typeset(html)).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
     where = page.file.src_uri
     if where == _GLOSSARY:
         return with_anchors(html, _known(config))
