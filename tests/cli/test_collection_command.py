@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import stat
 
 import pytest
@@ -213,3 +214,13 @@ def test_plan_survey_completes_a_file(run, tmp_path):
     assert (
         "line 3: what can be answered?" in run("plan", "survey", draft, "--n", 9, "-e", 1, code=2).error_line
     )
+
+
+def test_a_key_is_there_whole_or_not_at_all(run, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # as on a full disk
+    try:
+        assert "make room" in run("collection", "keygen", tmp_path / "town.pem", code=2).error_line
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())

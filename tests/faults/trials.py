@@ -21,6 +21,7 @@ from faults.found import PATIENCE, SIGNALS, Found
 from faults.scenarios import Scenario, make_inputs
 
 LDPKIT = (sys.executable, "-m", "ldpkit")
+SETTINGS = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}  # pages state the same moment in every run
 PACKAGE = str(Path(ldpkit.__file__).parent)
 OLD = b"what stood there before\n"
 RACERS = 3
@@ -35,7 +36,7 @@ class Bench:
         self.folder = folder
         self.random = random.Random(seed)
         for words in make_inputs(self.inputs):
-            subprocess.run([*LDPKIT, *words], cwd=folder, check=True, capture_output=True)
+            subprocess.run([*LDPKIT, *words], cwd=folder, check=True, capture_output=True, env=SETTINGS)
 
     def run(self, scenario: Scenario, kills: int) -> Found:
         """Try all faults on one scenario."""
@@ -67,6 +68,7 @@ class Bench:
     def _start(self, *more: str, **settings: Any) -> tuple[float, subprocess.Popen[bytes]]:
         defaults: dict[str, Any] = {
             "cwd": self.place,
+            "env": SETTINGS,
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.DEVNULL,
             "stderr": subprocess.PIPE,
