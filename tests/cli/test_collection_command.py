@@ -224,3 +224,23 @@ def test_a_key_is_there_whole_or_not_at_all(run, tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_question_whose_labels_are_numbers_is_rehearsed(run, tmp_path):
+    file = tmp_path / "stars.toml"
+    asked = (
+        "--purpose",
+        "How good it was.",
+        "--question",
+        "stars",
+        "--text",
+        "How many?",
+        "-p",
+        "grr",
+        "-e",
+        6,
+    )
+    run("collection", "new", file, *asked, "--domain", "1,2,5")
+    assert "domain = [1, 2, 5]" in file.read_text()
+    told = run("collection", "simulate", file, "--n", 2000, "-r", 2, "--format", "json").out
+    assert json.loads(told)["rows"][0]["rmse"] < 0.05

@@ -26,7 +26,8 @@ within = 0.02
 [[questions]]
 id = "age"
 text = "How old are you?"
-domain = [0, 120]
+low = 0
+high = 120
 within = 2.0
 """
 SMALL_BENCH = ("bench", "-d", "zipf:k=32,n=20000", "-r", "40", "-e", "0.5", "1", "-m", "none", "norm_sub")
