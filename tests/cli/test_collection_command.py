@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import stat
 
 import pytest
@@ -213,3 +214,33 @@ def test_plan_survey_completes_a_file(run, tmp_path):
     assert (
         "line 3: what can be answered?" in run("plan", "survey", draft, "--n", 9, "-e", 1, code=2).error_line
     )
+
+
+def test_a_key_is_there_whole_or_not_at_all(run, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # as on a full disk
+    try:
+        assert "make room" in run("collection", "keygen", tmp_path / "town.pem", code=2).error_line
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_question_whose_labels_are_numbers_is_rehearsed(run, tmp_path):
+    file = tmp_path / "stars.toml"
+    asked = (
+        "--purpose",
+        "How good it was.",
+        "--question",
+        "stars",
+        "--text",
+        "How many?",
+        "-p",
+        "grr",
+        "-e",
+        6,
+    )
+    run("collection", "new", file, *asked, "--domain", "1,2,5")
+    assert "domain = [1, 2, 5]" in file.read_text()
+    told = run("collection", "simulate", file, "--n", 2000, "-r", 2, "--format", "json").out
+    assert json.loads(told)["rows"][0]["rmse"] < 0.05

@@ -7,8 +7,10 @@ draw what another one does are slow tests.
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import html5lib
@@ -21,11 +23,7 @@ from slow import slow
 QUICK = ("estimate", "mean", "density", "risk-bars", "audit", "plan-survey", "recommend-mean")
 
 
-def names():
-    from pathlib import Path
-
-    every = page_cases.cases(Path())
-    return [*QUICK, *slow(*(name for name in every if name not in QUICK), "plan-classifier")]
+REST = (*(name for name in page_cases.cases(Path()) if name not in QUICK), "plan-classifier")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +52,7 @@ def embedded(page, ending):
     return base64.b64decode(found[1]).decode()
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [*QUICK, *slow(*REST)])
 def test_every_command_writes_a_figure_and_a_page(run, words, tmp_path, name):
     page, figure = tmp_path / "page.html", tmp_path / "figure.svg"
     asked = (*words(name), "--report", page, "--figure", figure)
@@ -76,6 +74,39 @@ def test_every_command_writes_a_figure_and_a_page(run, words, tmp_path, name):
     assert "prefers-color-scheme: dark" in figure.read_text()
     line = run(*asked, code=2).error_line  # nothing is written over, and nothing is computed for nothing
     assert "exists: choose another name or add --force" in line
+
+
+@pytest.mark.parametrize("name", ["estimate", *slow(*QUICK[1:], *REST)])
+def test_the_same_command_writes_the_same_bytes(run, words, tmp_path, monkeypatch, name):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    files = [tmp_path / "page.html", tmp_path / "figure.pdf"]
+    asked = (*words(name), "--report", files[0], "--figure", files[1])
+    found = []
+    for _ in range(2):
+        run(*asked, *(["--force"] if name == "trajectory-privatize" else []))
+        found.append([file.read_bytes() for file in files])
+        for file in files:
+            file.unlink()
+    assert found[0] == found[1]
+    assert b"2023-11-14 22:13 UTC" in found[0][0]
+
+
+@pytest.mark.parametrize("ending", ["html", "pdf"])
+def test_a_moment_that_is_none_is_refused_before_the_work(run, words, tmp_path, monkeypatch, ending):
+    option = "--report" if ending == "html" else "--figure"
+    for nonsense in ("yesterday", "-1", "1.5", "1e9", "9" * 12, "9" * 400, "²"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", nonsense)
+        asked = ("estimate", tmp_path / "no-such.ldp", option, tmp_path / f"a.{ending}")
+        assert "SOURCE_DATE_EPOCH is a number of whole seconds" in run(*asked, code=2).error_line
+
+
+def test_without_a_moment_a_page_states_the_present(run, words, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
+    before = datetime.datetime.now(datetime.UTC).replace(second=0, microsecond=0)
+    run(*words("risk-bars"), "--report", tmp_path / "page.html")
+    told = re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", (tmp_path / "page.html").read_text())[0]
+    made = datetime.datetime.strptime(told, "%Y-%m-%d %H:%M UTC").replace(tzinfo=datetime.UTC)
+    assert before <= made <= datetime.datetime.now(datetime.UTC)
 
 
 def test_a_page_needs_the_extra_before_the_work(run, words, tmp_path, monkeypatch):

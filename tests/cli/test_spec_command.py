@@ -170,3 +170,14 @@ def test_a_client_in_c_with_a_wrong_constant_fails(run, tmp_path, file, right, w
     ).out
     assert f"{mechanism}-" in out
     assert "expected" in out
+
+
+def test_lines_overwrite_a_file_only_if_told_to(run, tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("mine\n")
+    words = ("spec", "vectors", "--lines", "--only", "grr", "-o", path)
+    assert "exists: choose another name or add --force" in run(*words, code=2).error_line
+    assert path.read_text() == "mine\n"
+    run(*words, "--force")
+    assert len(path.read_text().splitlines()) == 376
+    assert "JSON goes into a folder" in run("spec", "vectors", "-o", "-", code=2).error_line

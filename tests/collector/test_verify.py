@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,7 @@ from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.tokens import ADMIN, ANALYST, check_token, list_tokens, new_token, revoke_token
 from ldpkit.collector.verify import verify
-from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, WriteError
 
 DAMAGE = {
     "chunks": ("reports", "ids", "n", "round", "version"),
@@ -158,6 +160,52 @@ def test_what_is_no_backup_replaces_nothing(kept, tmp_path):
         with pytest.raises(FileFormatError, match=said):
             put_back(tmp_path / name, str(tmp_path), force=True)
     assert (tmp_path / "collector.db").read_bytes() == before
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(damaged, kept, tmp_path):
+    (tmp_path / "copies").mkdir()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = damaged.path.read_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, hard))
+    try:
+        with pytest.raises(WriteError, match=r"copy\.db': .*: make room"):
+            back_up(str(tmp_path), tmp_path / "copies" / "copy.db")
+        with pytest.raises(WriteError, match="make room"):
+            put_back(kept, str(tmp_path), force=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list((tmp_path / "copies").iterdir())
+    assert not list(tmp_path.glob("*.part*"))
+    assert damaged.path.read_bytes() == before
+
+
+def test_a_backup_removes_what_a_killed_one_left(damaged, tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)  # as if it were killed on the way
+    monkeypatch.setattr(SqliteDatabase, "backup", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        back_up(str(tmp_path), tmp_path / "copy.db")
+    assert list(tmp_path.glob(".*.part"))
+    monkeypatch.undo()
+    back_up(str(tmp_path), tmp_path / "copy.db")
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_restore_that_was_stopped_keeps_what_it_replaced(damaged, kept, tmp_path, monkeypatch):
+    before = damaged.path.read_bytes()
+
+    def stop(self, target):
+        if self.name.endswith(".part"):
+            raise KeyboardInterrupt
+        return replace(self, target)
+
+    replace = Path.replace
+    monkeypatch.setattr(Path, "replace", stop)
+    with pytest.raises(KeyboardInterrupt):
+        put_back(kept, str(tmp_path), force=True)
+    monkeypatch.undo()
+    put_back(kept, str(tmp_path), force=False)
+    assert (tmp_path / "collector.db.replaced").read_bytes() == before
+    assert _problems(damaged) == []
 
 
 def test_tokens_are_kept_as_digests_and_can_be_revoked(damaged):

@@ -15,7 +15,7 @@ import pytest
 from ldpkit.core import wholefile
 from ldpkit.core.errors import InvalidInputError, WriteError
 from ldpkit.core.locks import lock
-from ldpkit.core.wholefile import whole_file, whole_text
+from ldpkit.core.wholefile import create_file, whole_file, whole_text
 
 KILLED = """
 import os, signal, sys
@@ -107,4 +107,29 @@ def test_a_lone_surrogate_is_written_as_an_escape(tmp_path):
 def test_a_foreign_error_inside_the_block_stays_what_it_is(tmp_path):
     with pytest.raises(FileNotFoundError), whole_file(tmp_path / "a"):
         raise OSError(errno.ENOENT, "input is missing")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_made_once_also_where_there_are_no_links(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    for name in ("linked", "moved"):
+        path = tmp_path / name
+        assert create_file(path, b"first")
+        assert not create_file(path, b"second")
+        assert path.read_bytes() == b"first"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        monkeypatch.setattr("os.link", refuse)
+    assert {path.name for path in tmp_path.iterdir()} == {"linked", "moved"}
+
+
+def test_a_file_of_which_the_disk_takes_a_part_is_not_made(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(WriteError, match="make room"):
+            create_file(tmp_path / "a.key", b"longer than ten bytes")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.iterdir())

@@ -21,6 +21,11 @@ from faults.found import PATIENCE, SIGNALS, Found
 from faults.scenarios import Scenario, make_inputs
 
 LDPKIT = (sys.executable, "-m", "ldpkit")
+# Pages state the same moment in every run, and reproductions find no data, which would take minutes.
+SETTINGS = {
+    **{name: value for name, value in os.environ.items() if name != "LDPKIT_DATA"},
+    "SOURCE_DATE_EPOCH": "1700000000",
+}
 PACKAGE = str(Path(ldpkit.__file__).parent)
 OLD = b"what stood there before\n"
 RACERS = 3
@@ -35,7 +40,7 @@ class Bench:
         self.folder = folder
         self.random = random.Random(seed)
         for words in make_inputs(self.inputs):
-            subprocess.run([*LDPKIT, *words], cwd=folder, check=True, capture_output=True)
+            subprocess.run([*LDPKIT, *words], cwd=folder, check=True, capture_output=True, env=SETTINGS)
 
     def run(self, scenario: Scenario, kills: int) -> Found:
         """Try all faults on one scenario."""
@@ -67,6 +72,7 @@ class Bench:
     def _start(self, *more: str, **settings: Any) -> tuple[float, subprocess.Popen[bytes]]:
         defaults: dict[str, Any] = {
             "cwd": self.place,
+            "env": SETTINGS,
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.DEVNULL,
             "stderr": subprocess.PIPE,
@@ -85,11 +91,24 @@ class Bench:
 
     def _clear(self) -> None:
         for path in self.place.iterdir():
-            if path.name != "in":
+            if path.name == "in":
+                continue
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
                 path.unlink()
 
+    def _files(self) -> list[str]:
+        """Return all files that are not inputs, those in folders too."""
+        found = [Path(folder, name) for folder, _, names in os.walk(self.place) for name in names]
+        return [str(path.relative_to(self.place)) for path in found]
+
     def _parts(self) -> list[str]:
-        return [path.name for path in self.place.iterdir() if path.name.endswith(".part")]
+        return [name for name in self._files() if name.endswith(".part")]
+
+    def _put_old(self, name: str) -> None:
+        (self.place / name).parent.mkdir(exist_ok=True)
+        (self.place / name).write_bytes(OLD)
 
     def _check_outputs(self, *, may_be_old: bool = False, must_be: bool = False) -> None:
         for name, whole in self.reference.items():
@@ -111,7 +130,7 @@ class Bench:
         assert [line.startswith("error: ") for line in lines[-1:]] == [True], text
         assert sum(line.startswith("error: ") for line in lines) == 1, text
         assert not self._parts(), f"left {self._parts()}"
-        now = {path.name: _read(path) for path in self.place.iterdir() if path.name != "in"}
+        now = {name: _read(self.place / name) for name in self._files()}
         for name, data in now.items():
             sound = data in (before.get(name), self.reference.get(name)) or name in self.scenario.keeps
             is_begun = name in self.scenario.grows and self.reference[name].startswith(data)
@@ -126,7 +145,7 @@ class Bench:
             for output in scenario.outputs:
                 (self.place / output).unlink(missing_ok=True)
                 if has_old:
-                    (self.place / output).write_bytes(OLD)
+                    self._put_old(output)
         elif all((self.place / output).exists() for output in scenario.outputs):
             finished = [_read(self.place / name) == self.reference[name] for name in scenario.grows]
             if all(finished):
@@ -166,8 +185,8 @@ class Bench:
             assert code == 0, text
             for name in set(self.reference) - set(self.scenario.keeps):
                 assert _read(self.place / name) == self.reference[name], f"{name} differs"
-            here = {path.name for path in self.place.iterdir()}
-            assert here == {"in", *self.scenario.outputs}, f"left {sorted(here)}"
+            here = set(self._files())
+            assert here == set(self.scenario.outputs), f"left {sorted(here)}"
 
     def _full_disk(self, found: Found) -> None:
         largest = max(map(len, self.reference.values()))
@@ -175,8 +194,8 @@ class Bench:
             self._clear()
             is_there = limit > 0 and bool(self.scenario.overwrite)
             before = dict.fromkeys(self.scenario.outputs, OLD) if is_there else {}
-            for name, data in before.items():
-                (self.place / name).write_bytes(data)
+            for name in before:
+                self._put_old(name)
 
             def starve(limit: int = limit) -> None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -225,12 +244,18 @@ class Bench:
                 self._check_refusal(*self._finish(self._start(before=before)[1]), before={})
         finally:
             self.place.chmod(0o755)
+        words = self.scenario.words
+        moved = tuple(f"no/{word}" if word in self.reference else word for word in words)
+        if moved == words:  # it makes a folder for its outputs
+            return
         with found.trial("a folder that is not there"):
             found.count("read-only")
-            words = self.scenario.words
-            moved = tuple(f"no/{word}" if word in self.reference else word for word in words)
             process = subprocess.Popen(
-                [*LDPKIT, *moved], cwd=self.place, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+                [*LDPKIT, *moved],
+                cwd=self.place,
+                env=SETTINGS,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
             )
             self._check_refusal(*self._finish(process), before={})
 

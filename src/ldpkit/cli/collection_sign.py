@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -45,20 +44,13 @@ def keygen(
     nothing else. A file that exists is never overwritten.
     """
     from ldpkit.client.signing import SigningKey
-    from ldpkit.core.wholefile import check_target
+    from ldpkit.core.wholefile import create_file
 
-    check_target(file)
     key = SigningKey.new()
-    try:
-        place = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
+    if not create_file(file, key.to_pem()):
         raise InvalidInputError(
             f"{str(file)!r} exists: a key that is overwritten is lost, so choose another name"
-        ) from None
-    with os.fdopen(place, "wb") as stream:
-        stream.write(key.to_pem())
-        stream.flush()
-        os.fsync(stream.fileno())
+        )
     print(key.public)
     note(f"wrote {file}: only you may read it; the line above is the public key, for the clients")
 

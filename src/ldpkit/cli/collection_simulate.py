@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from typing import Annotated
 
 import typer
@@ -11,6 +9,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.collection_check import CollectionArgument
 from ldpkit.cli.outputs import check_page, write_text
+from ldpkit.cli.pictures import command_line
 from ldpkit.cli.printing import note, present, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
@@ -54,5 +53,5 @@ def simulate(
     if report is not None:
         from ldpkit.figures.collection_page import collection_page
 
-        write_text(report, collection_page(collection, trials, command=shlex.join(["ldpkit", *sys.argv[1:]])))
+        write_text(report, collection_page(collection, trials, command=command_line()))
         note(f"wrote {report}")

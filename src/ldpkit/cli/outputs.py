@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ldpkit.cli.moment import moment
 from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.stopping import tidied
@@ -81,6 +82,7 @@ def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Pat
         _refuse_dash(figure, "--figure")
         check_ending(figure, "--figure", FIGURES)
         check_extra("matplotlib")
+        moment()  # what draws PDF reads the variable as well
         check_output(figure, force=force, inputs=inputs)
 
 
@@ -89,6 +91,7 @@ def check_page(report: Path | None, *, force: bool, inputs: Sequence[str | Path 
     if report is not None:
         _refuse_dash(report, "--report")
         check_ending(report, "--report", [".html"])
+        moment()  # refuses one that cannot be
         check_output(report, force=force, inputs=inputs)
 
 

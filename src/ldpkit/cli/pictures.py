@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ldpkit.cli.moment import moment
 from ldpkit.cli.outputs import check_extra, check_figure, check_outputs, check_page, write_text
 from ldpkit.cli.printing import note
 
@@ -107,7 +107,7 @@ class Pictures:
                 unit=unit,
                 inputs=[Path(each).name for each in self.inputs if each is not None],
                 seed=self.seed,
-                made=datetime.datetime.now(datetime.UTC),
+                made=moment(),
                 draw=draw,
             )
             write_text(self.report, page)

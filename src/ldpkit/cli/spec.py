@@ -13,7 +13,7 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.app import Group
-from ldpkit.cli.outputs import is_standard_output, write_text
+from ldpkit.cli.outputs import check_output, is_standard_output, write_text
 from ldpkit.cli.printing import note, progress_bar, show
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
@@ -125,16 +125,18 @@ def vectors(
     """Write the golden vectors: as JSON files into a folder, or as lines of text.
 
     Vectors that a folder has already are never changed: new ones are added, and a difference is
-    refused without --force.
+    refused without --force, as is a file of lines that exists.
     """
     if lines:
+        if output is not None:
+            check_output(output, force=force, inputs=[])
         text = "".join(f"{line.text}\n" for line in _lines(folder, only))
         if output is None or is_standard_output(output):
             sys.stdout.write(text)
         else:
             write_text(output, text)
         return
-    if output is None or only is not None:
+    if output is None or is_standard_output(output) or only is not None:
         raise InvalidParameterError("JSON goes into a folder, all of it: give -o DIR, or --lines")
     from ldpkit.testing.vectors.files import changed_files, make_files, read_files, text_of
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 from pathlib import Path
 
 from ldpkit.collector.database import Database, SqliteDatabase, open_database
-from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
-from ldpkit.core.wholefile import sync_folder
+from ldpkit.core.errors import (
+    FileFormatError,
+    InvalidInputError,
+    InvalidParameterError,
+    LdpkitError,
+    WriteError,
+)
+from ldpkit.core.stopping import tidied
+from ldpkit.core.wholefile import sync_folder, whole_copy
 
 __all__ = ["back_up", "put_back"]
 
@@ -26,16 +32,21 @@ def back_up(data: str, target: Path) -> None:
     database = _sqlite(data)
     if not database.path.exists():
         raise InvalidInputError(f"there is no database in {data!r}: check --data")
-    part = target.with_name(f".ldpkit-backup-{os.getpid()}.part")
     try:
-        database.backup(part)
-        with part.open("rb") as stream:
-            os.fsync(stream.fileno())
-        part.chmod(0o600)
-        part.replace(target)
-        sync_folder(target.absolute().parent)
-    finally:
-        part.unlink(missing_ok=True)
+        with whole_copy(target) as part:
+            part.chmod(0o600)
+            database.backup(part)
+    except sqlite3.Error as error:
+        raise _refusal(
+            error, f"the database in {data!r} is damaged ({error}): restore a backup", target
+        ) from None
+
+
+def _refusal(error: sqlite3.Error, damaged: str, target: Path) -> LdpkitError:
+    """Return what a copy failed of: a source that is damaged, or a disk that does not take it."""
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return FileFormatError(damaged)
+    return WriteError(str(target), str(error))
 
 
 def put_back(source: Path, data: str, *, force: bool) -> None:
@@ -48,17 +59,19 @@ def put_back(source: Path, data: str, *, force: bool) -> None:
     if not source.is_file():
         raise InvalidInputError(f"there is no backup {str(source)!r}: check the path")
     database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with database.locked():
-        if database.path.exists() and not force:
+    with database.locked(), tidied():
+        is_there = database.path.exists()
+        if is_there and not force:
             raise InvalidInputError(f"{data!r} has a database: give --force to replace it; it is kept beside")
         part = SqliteDatabase(database.path.with_name(".ldpkit-restore.part"))
         try:
             _copy_checked(source, part)
             for ending in ("", "-wal", "-shm"):
                 old, kept = Path(f"{database.path}{ending}"), Path(f"{database.path}.replaced{ending}")
-                kept.unlink(missing_ok=True)  # the log of one database must not lie beside another
-                with contextlib.suppress(FileNotFoundError):
+                if old.exists():
                     old.replace(kept)
+                elif is_there:  # else what is kept is of a restore that was stopped here: it stays
+                    kept.unlink(missing_ok=True)  # the log of one database must not lie beside another
             part.path.replace(database.path)
             sync_folder(database.path.parent)
         finally:
@@ -71,8 +84,9 @@ def _copy_checked(source: Path, part: SqliteDatabase) -> None:
     part.path.unlink(missing_ok=True)
     try:
         SqliteDatabase(source).backup(part.path)
-    except sqlite3.DatabaseError as error:
-        raise FileFormatError(f"{str(source)!r} is no backup, or damaged ({error}): take another") from None
+    except sqlite3.Error as error:
+        damaged = f"{str(source)!r} is no backup, or damaged ({error}): take another"
+        raise _refusal(error, damaged, part.path.parent) from None
     connection = part.connect()
     try:
         part.check_old(connection)

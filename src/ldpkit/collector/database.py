@@ -20,6 +20,7 @@ from ldpkit.core.locks import lock
 
 __all__ = ["Connection", "Database", "DatabaseError", "open_database"]
 
+_FORMAT_VERSIONS = 18  # where an SQLite header says whether there is a write-ahead log (2, 2) or not (1, 1)
 _APPLICATION = 0x6C647063  # "ldpc", in the header of an SQLite file
 
 
@@ -209,12 +210,17 @@ class SqliteDatabase(Database):
         """Write a copy of the database as it is now, while it is being written to."""
         import sqlite3
 
+        # Nobody else knows the copy: it needs no locks, which could meet those of who made the file.
+        alone = f"{target.absolute().as_uri()}?nolock=1"
         with (
             contextlib.closing(sqlite3.connect(self.path)) as source,
-            contextlib.closing(sqlite3.connect(target)) as copy,
+            contextlib.closing(sqlite3.connect(alone, uri=True)) as copy,
         ):
+            copy.execute("PRAGMA journal_mode=OFF")  # a copy that fails is thrown away
             source.backup(copy, pages=-1)  # in one step: a writer would make it begin anew after each
-            copy.execute("PRAGMA journal_mode=DELETE")  # one file, to be carried away
+        with target.open("r+b") as stream:  # one file, to be carried away: its header names no other journal
+            stream.seek(_FORMAT_VERSIONS)
+            stream.write(b"\1\1")
 
     def __str__(self) -> str:
         return str(self.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -77,6 +78,23 @@ class Table:
         )
         right = tuple(all(_is_number(row[name]) for row in rows) for name in header)
         return cls(title, tuple(header), cells, right, caption)
+
+    def without(self, column: str) -> Table:
+        """Return the table without a column, if it has that.
+
+        Examples
+        --------
+        >>> print(Table.of([{"value": "bus", "seconds": 0.2}]).without("seconds"))
+        value
+        ─────
+        bus
+        """
+        kept = [place for place, name in enumerate(self.header) if name != column]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        header = tuple(self.header[place] for place in kept)
+        return dataclasses.replace(
+            self, header=header, rows=rows, right=tuple(self.right[place] for place in kept)
+        )
 
     def to_html(self) -> str:
         """Return the table alone as HTML; a cell is text, whatever stands in it."""

@@ -28,6 +28,7 @@ __all__ = [
     "create_file",
     "remove_unfinished",
     "sync_folder",
+    "whole_copy",
     "whole_file",
     "whole_text",
     "whole_text_stream",
@@ -36,6 +37,7 @@ __all__ = [
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
 _DAY = 86_400.0
 _unfinished: set[Path] = set()  # neighbours that this process is writing
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # as on a memory stick
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -67,6 +69,29 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
                     part.chmod(stat.S_IMODE(target.stat().st_mode))  # who may read it stays
                 os.fsync(stream.fileno())
                 part.replace(target)  # before the lock goes with the stream
+        sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def whole_copy(path: str | Path) -> Iterator[Path]:
+    """Yield an empty file for a writer that opens files itself, such as SQLite; it takes the name at the end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_copy(folder + "/a.db") as part:
+    ...         _ = part.write_bytes(b"abc")
+    ...     Path(folder, "a.db").read_bytes()
+    b'abc'
+    """
+    target = check_target(path)
+    with tidied(), _neighbour(target, path) as (part, raw):
+        with raw:
+            yield part
+            with _refusing(path):
+                os.fsync(raw.fileno())
+                part.replace(target)
         sync_folder(target.parent)
 
 
@@ -121,17 +146,38 @@ def whole_text(path: str | Path, text: str) -> None:
         stream.write(text)
 
 
-def create_file(path: str | Path, data: bytes) -> None:
-    """Make a file that only its owner may read, whole or not at all; one that is there stays as it is."""
+def create_file(path: str | Path, data: bytes) -> bool:
+    """Make a file that only its owner may read, whole or not at all; one that is there stays as it is.
+
+    Returns
+    -------
+    bool
+        Whether the file was made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     create_file(folder + "/key", b"first"), create_file(folder + "/key", b"second")
+    (True, False)
+    """
     target = check_target(path)
     with tidied(), _refusing(path):
-        with _neighbour(target, path) as (part, raw), raw:
+        with _neighbour(target, path) as (part, raw), io.BufferedWriter(raw) as stream:
             part.chmod(stat.S_IRUSR | stat.S_IWUSR)
-            raw.write(data)
-            os.fsync(raw.fileno())
-            with contextlib.suppress(FileExistsError):
+            stream.write(data)
+            stream.flush()  # writes all of it, where the system takes a part at a time
+            os.fsync(stream.fileno())
+            try:
                 os.link(part, target)  # unlike a rename, it never takes the place of another file
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, *_NO_LINKS):
+                    raise
+                if target.exists():
+                    return False
+                part.replace(target)
         sync_folder(target.parent)
+    return True
 
 
 def check_target(path: str | Path) -> Path:

@@ -6,12 +6,12 @@ import base64
 import datetime
 import html
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.adversary.words import suspicion_in_words
-from ldpkit.core.results import Result
+from ldpkit.core.results import Columns, Result
 from ldpkit.core.tables import Table
 from ldpkit.figures import audit_page, experiment_page, frequency_page
 from ldpkit.figures.canvas import svg_text
@@ -29,6 +29,7 @@ __all__ = ["result_page"]
 
 _MOST_ROWS = 200  # of a table on a page
 _MOST_DOWNLOADED = 50_000  # rows that a page carries
+_SPENT = "seconds"  # a column that is no part of an answer: it differs each time the same is asked
 _MOST_GUESSED = 4096  # values, beyond which the best guess of an adversary takes too long for a page
 _STYLE = """blockquote { margin: 0 0 .6rem; padding: .7rem 1rem; border-left: .35rem solid var(--main);
   background: var(--tint); font-size: 1.15rem; overflow-wrap: anywhere } blockquote p { margin: 0 }
@@ -162,7 +163,8 @@ def _tables(found: Result) -> str:
     tables = _TABLES[found.kind](found) if found.kind in _TABLES else found.tables(_MOST_ROWS)
     several = len(tables) > 1
     return "".join(
-        (f"<h3>{html.escape(table.title)}</h3>" if several and table.title else "") + table_html(table)
+        (f"<h3>{html.escape(table.title)}</h3>" if several and table.title else "")
+        + table_html(table.without(_SPENT))
         for table in tables
     )
 
@@ -243,12 +245,17 @@ def _randomness(found: Any) -> str:
 
 def _downloads(found: Result) -> str:
     """Return links to the rows, which the page carries itself."""
-    rows = sum(len(next(iter(part.values()), ())) for part in found.iter_columns())
+
+    def columns() -> Iterator[Columns]:
+        for part in found.iter_columns():
+            yield {name: column for name, column in part.items() if name != _SPENT}
+
+    rows = sum(len(next(iter(part.values()), ())) for part in columns())
     if rows > _MOST_DOWNLOADED:
         return f"<p>{rows:,} rows are too many for a page: write them with --output or --format.</p>"
     csv, whole = io.StringIO(), io.StringIO()
-    write_csv(found.iter_columns(), csv)
-    write_json(found.envelope(), found.iter_columns(), whole)
+    write_csv(columns(), csv)
+    write_json(found.envelope(), columns(), whole)
     name = found.kind.replace(" ", "-")
     links = [
         (f"{name}.csv", "text/csv", csv.getvalue(), "CSV, for a spreadsheet"),

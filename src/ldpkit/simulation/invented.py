@@ -34,8 +34,10 @@ def invent_values(mechanism: Mechanism, people: int, rng: RandomSource) -> Any:
     generator = rng.generator()
     check_whole(people, "people")
     if is_frequency(mechanism):
-        values = np.repeat(np.arange(mechanism.size), zipf(mechanism.size, people))
-        return generator.permutation(values)
+        labels = mechanism.domain.labels
+        # An index stands for a label of text; labels that are numbers would be taken for themselves.
+        held = np.arange(mechanism.size) if isinstance(labels[0], str) else np.asarray(labels)
+        return generator.permutation(np.repeat(held, zipf(mechanism.size, people)))
     if is_numeric(mechanism):
         return mechanism.domain.low + mechanism.domain.width * generator.beta(2, 3, people)
     if is_circular(mechanism):
