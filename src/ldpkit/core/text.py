@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
 
 __all__ = [
+    "and_text",
     "clock_time",
     "decimal_comma",
     "display_width",
@@ -121,6 +122,17 @@ def interval_text(
     named = f" {unit}" if unit else ""
     told = "" if level is None else f"{100 * level:g}% interval "
     return f"{texts[0]}{named} ({told}{texts[1]} to {texts[2]})"
+
+
+def and_text(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them.
+
+    Examples
+    --------
+    >>> and_text(["pm"]), and_text(["pm", "hm"]), and_text(["0.5", "1", "2"])
+    ('pm', 'pm and hm', '0.5, 1 and 2')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def decimal_comma(text: object) -> str:
