@@ -41,6 +41,7 @@ PEOPLE = (50, 1_000, 100_000)
 SIZES = (2, 16, 1_000)
 CASES = ("held", "rare", "absent")
 MEANS = ("duchi", "pm", "hm", "laplace", "truncated_sw", "truncated_pm", "aaa", "ogpm", "ogpm_unbiased")
+VARIANCES = ("duchi", "pm", "hm", "laplace", "truncated_sw", "aaa")
 SAME_MARGINS = (
     "sw",
     "staircase",
@@ -160,6 +161,8 @@ def cells(*, every: bool = False) -> Iterator[Cell]:
     for name in (*MEANS, *(SAME_MARGINS if every else ())):
         yield from _numeric("mean", name, ("point",))
     yield from _numeric("mean", "pm", ("ends",), about="population")
+    for name in VARIANCES:
+        yield from _numeric("variance", name, ("ends", "rare"), people=PEOPLE[:2])
     yield from _numeric("attributes", "pm", ("ends", "rare"))
     yield from _numeric("adaptive", "aaa", ("ends",))
     yield from _numeric("quantile", "sw", ("point",))

@@ -1,4 +1,4 @@
-"""The coverage of intervals of means and medians, of numbers from 0 to 1."""
+"""The coverage of intervals of means, variances and medians, of numbers from 0 to 1."""
 
 from __future__ import annotations
 
@@ -91,6 +91,15 @@ def _mean(cell: Cell, runs: int, wald: bool) -> list[Row]:
     return [row_of(cell, "mean", truth, [_ends_of(estimate, wald) for estimate in made])]
 
 
+def _variance(cell: Cell, runs: int, wald: bool) -> list[Row]:
+    del wald
+    mechanism = _number_mechanism(cell.mechanism, cell.epsilon)
+    values, counts = _groups(cell.case, cell.n)
+    truth = float(np.repeat(values, counts).var())
+    made = (tally.estimate() for tally in _tallies(mechanism, values, [counts] * runs, cell.rng))
+    return [row_of(cell, "variance", truth, [estimate.variance_interval(LEVEL) for estimate in made])]
+
+
 def _coin(cell: Cell, mechanism: NumericMechanism, value: float, wald: bool) -> Row:
     """Sum over how many of the reports, each of which is one of two, are the upper one."""
     from scipy.stats import binom
@@ -147,6 +156,7 @@ def _quantile(cell: Cell, runs: int, wald: bool) -> list[Row]:
 
 NUMBERS: dict[str, Callable[[Cell, int, bool], list[Row]]] = {
     "mean": _mean,
+    "variance": _variance,
     "attributes": _attributes,
     "adaptive": _adaptive,
     "quantile": _quantile,

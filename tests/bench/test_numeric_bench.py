@@ -12,7 +12,7 @@ import pytest
 
 import ldpkit
 from ldpkit.bench.numeric_data import LAWS, NumericData, draw, load_numbers
-from ldpkit.bench.numeric_experiment import NumericExperiment, mean_variance
+from ldpkit.bench.numeric_experiment import NumericExperiment, NumericRow, mean_variance
 from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
@@ -159,6 +159,48 @@ class TestDensity:
         found, values = experiment.density(cell), experiment.data[0].values
         truth = np.histogram(values, found.edges)[0] / len(values)
         assert row.value == pytest.approx(float(np.abs(np.cumsum(found.masses - truth)).mean()))
+
+
+class TestAnswer:
+    """The headline told of the first data at the first epsilon alone."""
+
+    @staticmethod
+    def answer(best, metrics=("mse",)):
+        people = [draw("gaussian", 100), draw("uniform", 100)]
+        experiment = NumericExperiment(people, [1.0, 2.0], ["pm", "hm"])
+        rows = [
+            NumericRow(data, epsilon, name, metric, run, (0.01 if name in names else 0.09) + run / 1e5)
+            for (data, epsilon), names in best.items()
+            for name in ("pm", "hm")
+            for metric in ("mse", "coverage")
+            for run in range(6)
+        ]
+        return ldpkit.bench.NumericBenchmark(experiment, tuple(rows), metrics).answer()
+
+    def test_one_best_everywhere(self):
+        everywhere = [(data, epsilon) for data in ("gaussian", "uniform") for epsilon in (1.0, 2.0)]
+        said = self.answer(dict.fromkeys(everywhere, ("hm",)))
+        assert said.startswith("hm is best on all data at every epsilon (n times the mean squared error: 1.")
+
+    def test_it_depends(self):
+        said = self.answer(
+            {
+                ("gaussian", 1.0): ["hm"],
+                ("gaussian", 2.0): ["pm"],
+                ("uniform", 1.0): ["pm", "hm"],
+                ("uniform", 2.0): ["pm"],
+            }
+        )
+        assert "hm is best on gaussian at epsilon 1 (" in said
+        assert "pm is best on gaussian and uniform at epsilon 2 (" in said
+        assert "These 2 are tied on uniform at epsilon 1: pm and hm (" in said
+
+    def test_no_mechanism_is_best_at_covering(self):
+        everywhere = {("gaussian", 1.0): ["hm"], ("gaussian", 2.0): ["pm"]}
+        assert "hm is best" in self.answer(everywhere, ("coverage", "mse"))
+        said = self.answer(everywhere, ("coverage",))
+        assert "is best" not in said
+        assert "held the mean in 1% of the collections or more; least often that of hm on gaussian" in said
 
 
 class TestCommand:

@@ -146,7 +146,7 @@ def test_a_seeded_file_fails_without_a_promise(run, collected, tmp_path):
 def test_an_epsilon_above_the_one_that_was_stated_fails(run, collected):
     file = collected("large.ldp")
     shown = run("audit", file, "--reports", "2000", "--at-most", "1.5", code=1).out
-    assert "FAILED: its epsilon, 2, is above the 1.5 that was stated" in shown
+    assert "FAILED: its epsilon, 2, is above the limit of 1.5" in shown
     assert "a suspicion of 50% grows" in shown, "the promise of the file itself is kept"
     assert "write --at-most 1" in run("audit", file, "-e", "1", code=2).error_line
 

@@ -75,10 +75,11 @@ def test_the_caption_says_whose_mean_it_is(run, ages, tmp_path):
     assert everybody["about"]["whose"] == "the population that the people were drawn from"
     assert everybody["rows"][0]["stderr"] > 1.5 * here["rows"][0]["stderr"], "people differ more than noise"
     table = " ".join(run("mean", ages, *options).out.split())
-    assert "95% interval for the mean of the 2000 people who reported" in table
-    assert "mean of all 2000 people" in run("mean", ages, *INTERVAL, "-e", 2, "--bins", 8, "--seed", 1).out
+    assert "95% intervals for the mean and the variance of the 2000 people who reported" in table
+    two_phases = run("mean", ages, *INTERVAL, "-e", 2, "--bins", 8, "--seed", 1).out
+    assert "the variance of all 2000 people" in two_phases
     run("privatize", ages, *options, "-o", tmp_path / "a.ldp")
-    assert "for the mean of the 2000 people who reported" in run("estimate", tmp_path / "a.ldp").out
+    assert "the variance of the 2000 people who reported" in run("estimate", tmp_path / "a.ldp").out
 
 
 def test_bias_that_cannot_be_helped_is_in_the_interval_and_told(run, ages):

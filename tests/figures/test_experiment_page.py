@@ -1,5 +1,6 @@
 """The page of a benchmark and the figures: complete, self-contained, repeatable, ties told as ties."""
 
+import html
 import re
 from xml.etree import ElementTree
 
@@ -50,6 +51,36 @@ def test_one_best_or_those_that_tie(found):
     assert "oue with none has the smallest" in best.answer()
     level = found.with_rows(row._replace(value=1.0 + 0.01 * (row.repeat % 2)) for row in found.measured)
     assert "tie" in level.answer() or "too few to tell" in level.answer()
+
+
+def test_the_headline_speaks_of_every_epsilon(found):
+    """It told of the middle epsilon alone, and somebody took that for all."""
+
+    def winning(best):
+        errors = {epsilon: dict.fromkeys(pairs, 1 + 0.01 * (epsilon == 1)) for epsilon, pairs in best.items()}
+        return found.with_rows(
+            row._replace(
+                value=errors[row.epsilon].get((row.protocol, row.method), 9) + 0.001 * row.repeat,
+                repeat=again,
+            )
+            for row in found.measured
+            for again in (row.repeat, row.repeat + 3)
+        )
+
+    one, other = ("oue", "none"), ("grr", "norm_sub")
+    same = winning({0.5: [one], 1.0: [one]}).answer()
+    assert "oue with none has the smallest mean absolute error at every epsilon: " in same
+    assert " at 0.5, 1.011 ± " in same
+    changing = winning({0.5: [one], 1.0: [other]})
+    assert "oue with none has the smallest mean absolute error at epsilon 0.5: 1.001" in changing.answer()
+    assert "Grr with norm_sub" not in changing.answer()
+    assert "grr with norm_sub has the smallest mean absolute error at epsilon 1: 1.011" in changing.answer()
+    assert html.escape(changing.answer()) in changing.page()
+    tied = winning({0.5: [one, other], 1.0: [one]}).answer()
+    assert (
+        "hese 2 are tied for the smallest mean absolute error at epsilon 0.5: grr with norm_sub; oue" in tied
+    )
+    assert "oue with none has the smallest mean absolute error at epsilon 1: 1.011" in tied
 
 
 @pytest.fixture(scope="module")

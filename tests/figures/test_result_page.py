@@ -10,7 +10,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.random import seeded
-from ldpkit.figures.drawing import DRAWN, SHOWN, WHOLE
+from ldpkit.figures.drawing import DRAWN, SHOWN, WHOLE, alt_text
 from ldpkit.figures.frequency_page import sums_data
 from ldpkit.figures.theme import COLOURS, INK, PAPER, dark_rules
 
@@ -109,3 +109,29 @@ def test_the_table_of_sums_is_on_the_page_rounded_outwards():
         assert max(low, 0) <= exact.low + 1e-9
         assert min(high, 1) >= min(exact.high, 1) - 1e-9
         assert math.isclose(exact.share, sum(data["values"][each] for each in chosen), abs_tol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("at_most", "lines", "passes"),
+    [
+        (None, {"stated by the mechanism: 2": 2.0}, True),
+        (1.0, {"stated by the mechanism: 2": 2.0, "limit: 1": 1.0}, False),
+        (3.0, {"stated by the mechanism: 2": 2.0, "limit: 3": 3.0}, True),
+    ],
+)
+def test_an_audit_draws_and_names_every_bound(at_most, lines, passes):
+    """The line said 'stated' where the limit was what failed."""
+    found = ldpkit.audit(ldpkit.GRR(3, epsilon=2), reports=1000, at_most=at_most, rng=seeded(1))
+    axes = found.figure().axes[0]
+    assert {line.get_label(): float(line.get_xdata()[0]) for line in axes.lines} == lines
+    named = {text.get_text() for text in axes.get_legend().get_texts()}
+    assert named == set(lines)
+    assert axes.get_title(loc="left") == found.verdict
+    assert found.passed == passes
+    hatched = [bar.get_hatch() is not None for bar in axes.patches]
+    assert any(hatched) != passes
+    said = alt_text(found)
+    assert "the mechanism states 2" in said
+    assert ("the limit is" in said) == (at_most is not None)
+    assert at_most is None or f"the limit is {at_most:g}" in said
+    assert found.to_dict()["about"]["limit"] == at_most

@@ -54,6 +54,9 @@ NOT_RUN = {
         "answer(question, value):": "pseudo-code for any language",
         "flush():": "pseudo-code for any language",
     },
+    "docs/guide/web-page.md": {
+        "$ mkdir page": "needs the snippet saved; tests/clients/test_guide_page.py runs it"
+    },
     "docs/index.md": {'pip install ".[plots]"': "installs"},
     "docs/reference/comparison.md": {
         "pip install -e": "installs other packages",

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ldpkit.bench.answers import frequencies_answer
 from ldpkit.bench.experiment import NO_METHOD, Experiment, Row
 from ldpkit.bench.measured import Measured
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
 from ldpkit.core.tables import Table
-from ldpkit.core.text import number_text
 from ldpkit.core.typing import Label
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
@@ -83,17 +83,9 @@ class Benchmark(Measured):
         return int(self.experiment.counts.sum())
 
     def answer(self, unit: str = "") -> str:
-        """Return which combination is best under the first metric, or which tie, as a sentence."""
-        summary = self.summary()
-        mean, pairs = summary.mean(*summary.best_pair()), summary.tied_pairs()
-        what = f"{metric_for(summary.metric).title} at epsilon {summary.epsilon:g}{self.among_epsilons}"
-        told = f"{number_text(mean.value)} ± {number_text(mean.stderr, 2)}"
-        level = "; tied: not significantly different at the 5% level"
-        side = "largest" if summary.larger_is_better else "smallest"
-        best = summary.best_in_words()
-        if len(pairs) == 1:
-            return f"On {self.data}, {best} has the {side} {what}: {told}."
-        return f"On {self.data}, {what}: {best} ({told}){level}."
+        """Return which combination is best under the first metric, or which tie, at every epsilon."""
+        metric = self.experiment.metrics[0]
+        return frequencies_answer(self.data, [each for each in self.summaries() if each.metric == metric])
 
     @property
     def title(self) -> str:

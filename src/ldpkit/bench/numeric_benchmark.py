@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ldpkit.bench.answers import coverage_answer, numbers_answer
 from ldpkit.bench.measured import Measured
 from ldpkit.bench.numeric_data import NumericData, load_numbers
 from ldpkit.bench.numeric_experiment import (
@@ -21,7 +22,6 @@ from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.numeric_table import tabulate_numeric
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.tables import Table, cell_text
-from ldpkit.core.text import number_text
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.binned_density import ALGORITHMS
 from ldpkit.mechanisms.kinds import ALL, NUMERIC, listed, select
@@ -71,16 +71,12 @@ class NumericBenchmark(Measured):
         return NumericSummary(self.measured, metric or self.metrics[0])
 
     def answer(self, unit: str = "") -> str:
-        """Return which mechanism is best on the first data at the first epsilon, or which tie."""
-        summary = self.summary()
-        data, epsilon = summary.lines()[0]
-        names, mean = summary.tied(data, epsilon), summary.mean(data, epsilon, summary.best(data, epsilon))
-        told = f"{summary.metric} {number_text(mean.value)}"
-        where = f"On {cell_text(data)} at epsilon {epsilon:g}"
-        if len(names) > 1:
-            told += "; not significantly different at the 5% level"
-            return f"{where}, these {len(names)} are tied: {', '.join(names)} ({told})."
-        return f"{where}, {names[0]} is best: {told}."
+        """Return which mechanism has the smallest error, or which tie, on all data at every epsilon."""
+        errors = [metric for metric in self.metrics if metric != "coverage"]
+        if not errors:
+            return coverage_answer(self.summary())
+        people = {numbers.name: numbers.n for numbers in self.experiment.data}
+        return numbers_answer(self.summary(errors[0]), people)
 
     @property
     def title(self) -> str:

@@ -10,7 +10,7 @@ from ldpkit.bench.summary import Mean
 from ldpkit.core.tables import Table
 from ldpkit.planning.ties import is_equal
 
-__all__ = ["TITLES", "tabulate_numeric"]
+__all__ = ["SHORT_TITLES", "TITLES", "scale", "tabulate_numeric"]
 
 TITLES = {
     "mse": "n times the mean squared error of the mean, on the scale of [-1, 1]",
@@ -18,11 +18,25 @@ TITLES = {
     "coverage": "how often the 95% interval holds the mean",
     "wasserstein": "1000 times the Wasserstein distance of the density, as a share of the interval",
 }
+SHORT_TITLES = {
+    "mse": "n times the mean squared error",
+    "expected": "n times the expected squared error",
+    "wasserstein": "1000 times the Wasserstein distance",
+}
+"""The errors, as a sentence names them."""
 _BY_PEOPLE = ("mse", "expected")
 _CAPTION = (
     "mean ±standard error of the repeats; * best of its row, "
     "~ tied with it: not significantly different at the 5% level"
 )
+_COVERAGE_CAPTION = "mean ±standard error of the repeats; 0.95 is what was promised, and more is cautious"
+
+
+def scale(metric: str, people: int) -> float:
+    """Return by what the means under a metric are multiplied before they are shown."""
+    if metric in _BY_PEOPLE:
+        return float(people)
+    return 1000.0 if metric == "wasserstein" else 1.0
 
 
 def _text(mean: Mean, factor: float) -> str:
@@ -37,8 +51,7 @@ def _text(mean: Mean, factor: float) -> str:
 def _cells(summary: NumericSummary, people: Mapping[str, int]) -> list[list[str]]:
     lines = []
     for data, epsilon in summary.lines():
-        factor = float(people[data]) if summary.metric in _BY_PEOPLE else 1.0
-        factor = 1000.0 if summary.metric == "wasserstein" else factor
+        factor = scale(summary.metric, people[data])
         best, tied = summary.best(data, epsilon), summary.tied(data, epsilon)
         line, means = [data, f"{epsilon:g}"], summary.at(data, epsilon)
         for name in summary.mechanisms():
@@ -66,5 +79,5 @@ def tabulate_numeric(summary: NumericSummary, people: Mapping[str, int]) -> Tabl
         header=("data", "epsilon", *mechanisms),
         rows=tuple(map(tuple, _cells(summary, people))),
         right=(False, False, *(True for _ in mechanisms)),
-        caption=_CAPTION,
+        caption=_CAPTION if summary.metric != "coverage" else _COVERAGE_CAPTION,
     )

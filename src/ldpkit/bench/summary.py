@@ -127,19 +127,29 @@ class Summary:
         >>> Summary(rows, 1.0, "mae").best_in_words()
         '2 repeats are too few to tell these 4 apart: grr with none, norm; oue with none, norm'
         """
-        pairs = self.tied_pairs()
+        count = len(self.tied_pairs())
+        if count == 1:
+            return self.best_names()
+        if self.has_few_repeats:
+            return f"{self.few_in_words()} these {count} apart: {self.best_names()}"
+        return f"these {count} are tied: {self.best_names()}"
+
+    def best_names(self) -> str:
+        """Return the best pair and those that tie with it, each protocol with its methods."""
         by_protocol: dict[str, list[str]] = defaultdict(list)
-        for protocol, method in pairs:
+        for protocol, method in self.tied_pairs():
             by_protocol[protocol].append(method)
-        named = "; ".join(
-            f"{protocol} with {', '.join(methods)}" for protocol, methods in by_protocol.items()
-        )
-        if len(pairs) == 1:
-            return named
-        if self.repeats < FEW:
-            repeats = "1 repeat is" if self.repeats == 1 else f"{self.repeats} repeats are"
-            return f"{repeats} too few to tell these {len(pairs)} apart: {named}"
-        return f"these {len(pairs)} are tied: {named}"
+        return "; ".join(f"{protocol} with {', '.join(methods)}" for protocol, methods in by_protocol.items())
+
+    @property
+    def has_few_repeats(self) -> bool:
+        """Whether there are so few repeats that a tie says little."""
+        return self.repeats < FEW
+
+    def few_in_words(self) -> str:
+        """Return the beginning of a sentence that says so."""
+        repeats = "1 repeat is" if self.repeats == 1 else f"{self.repeats} repeats are"
+        return f"{repeats} too few to tell"
 
     def mark(self, protocol: str, method: str) -> str:
         """Return what stands behind a number: * at the best of its row and its equals, ~ at what ties."""

@@ -62,7 +62,7 @@ def audit(
         float | None,
         typer.Option(
             "--at-most",
-            help="Fail if the exact epsilon is above this, as somebody stated it.",
+            help="Fail if the exact epsilon is above this limit, such as the one in a privacy notice.",
             show_default=False,
         ),
     ] = None,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
 
 __all__ = [
+    "and_text",
     "clock_time",
     "decimal_comma",
     "display_width",
@@ -134,6 +135,17 @@ def interval_texts(value: float, low: float, high: float, *, share: bool = False
         text.removeprefix("-") if float(text.strip("%-").replace(",", "")) == 0 else text for text in texts
     )
     return shown, least, most
+
+
+def and_text(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them.
+
+    Examples
+    --------
+    >>> and_text(["pm"]), and_text(["pm", "hm"]), and_text(["0.5", "1", "2"])
+    ('pm', 'pm and hm', '0.5, 1 and 2')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def decimal_comma(text: object) -> str:

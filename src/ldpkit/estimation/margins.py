@@ -40,6 +40,7 @@ __all__ = [
     "NormalMargin",
     "deviations",
     "lyapunov_range",
+    "scattered_margin",
     "variance_range",
 ]
 
@@ -352,6 +353,37 @@ class BettingMargin:
             middle = (below + above) / 2
             below, above = (middle, above) if self.above(middle, level) else (below, middle)
         return below
+
+
+def scattered_margin(
+    counts: Counts, weights: Floats, variances: tuple[float, float], bias: float
+) -> tuple[float, Margin]:
+    """Return the standard error of the mean weight of reports, and what knows its interval.
+
+    How much of the scatter of the weights is noise is not known, so the spread of the people is
+    in the error.
+
+    Parameters
+    ----------
+    counts : array of int
+        How many reports have each weight.
+    weights : array
+        The weights.
+    variances : pair of float
+        The least and the largest variance that the noise gives a weight.
+    bias : float
+        The most that the mean weight can differ from the truth.
+    """
+    n, (least, largest) = int(counts.sum()), variances
+    seen, width = counts / n, float(np.ptp(weights))
+    centre = float(seen @ weights)
+    whole = max(float(seen @ weights**2 - centre**2) * n / max(n - 1, 1), least)
+    ratio = STUDENT * width / math.sqrt(n * whole)
+    error = math.sqrt(whole / n)
+    if ratio <= LARGEST_RATIO:
+        return error, NormalMargin(centre, error, ratio, bias=bias, n=n)
+    most = max(width**2 / 4, largest)
+    return error, BettingMargin(counts, weights, weights, centre, (least, most), bias)
 
 
 def _short(bet: Floats) -> Floats:

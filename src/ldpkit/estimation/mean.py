@@ -32,6 +32,7 @@ from ldpkit.estimation.margins import (
     Margin,
     NormalMargin,
     lyapunov_range,
+    scattered_margin,
     variance_range,
 )
 from ldpkit.estimation.numeric import NumericEstimate
@@ -255,18 +256,9 @@ def _weights(mechanism: NumericMechanism, n: int) -> _Weights:
 def _weighted(mechanism: NumericMechanism, tally: Tally, asked: MeanAsked) -> NumericEstimate:
     """Return the estimate from weights of bins."""
     n, weights = tally.n, _weights(mechanism, tally.n)
-    first, (least, largest) = weights.first, weights.variances
+    error, margin = scattered_margin(tally.counts[:-1], weights.first, weights.variances, weights.bias)
     seen = tally.counts[:-1] / n
-    share, square = float(seen @ first), float(seen @ weights.second)
-    whole = max(float(seen @ first**2 - share**2) * n / max(n - 1, 1), least)
-    # How much of what is seen is noise is not known, so the spread of people is in the error either way.
-    error, spread = math.sqrt(whole / n), max(square - share**2 + whole / n, 0.0)
-    ratio = STUDENT * float(np.ptp(first)) / math.sqrt(n * whole)
-    margin: Margin
-    if ratio <= LARGEST_RATIO:
-        margin = NormalMargin(share, error, ratio, bias=weights.bias, n=n)
-    else:
-        most = max(float(np.ptp(first)) ** 2 / 4, largest)
-        margin = BettingMargin(tally.counts[:-1], first, first, share, (least, most), weights.bias)
+    share, square = float(seen @ weights.first), float(seen @ weights.second)
+    spread = max(square - share**2 + error**2, 0.0)
     stderr = math.hypot(error, weights.bias)
     return _made(mechanism, tally, asked, share, stderr, spread, margin, "mean", weights.bias)

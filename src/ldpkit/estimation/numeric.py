@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
-from ldpkit.core.text import interval_text
+from ldpkit.core.text import interval_text, number_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.from_reports import FromReports
 from ldpkit.estimation.margins import Margin
+from ldpkit.estimation.spread import SpreadMargin
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
 
@@ -33,8 +35,8 @@ class NumericEstimate(FromReports):
     stderr : float
         Its standard error.
     variance : float
-        The estimated variance of the values among people; nan where reports tell
-        nothing of it, as with Duchi's mechanism.
+        The estimated variance of the values among people; 0 where the noise hides it, and nan where
+        reports tell nothing of it, as with Duchi's mechanism. `variance_interval` says what is known.
     n : int
         The number of reports.
     domain : IntervalDomain
@@ -95,6 +97,31 @@ class NumericEstimate(FromReports):
         cut = np.clip(self.domain.low + self.domain.width * np.array(ends), self.domain.low, self.domain.high)
         return min(float(cut[0]), self.mean), max(float(cut[1]), self.mean)
 
+    def variance_interval(self, level: float | None = None) -> tuple[float, float]:
+        """Return the ends of a confidence interval for the variance of the values.
+
+        It is about the same people as the mean's, and cautious: see `ldpkit.estimation.spread`. Where the
+        noise hides the variance it starts at 0.
+
+        Examples
+        --------
+        >>> import ldpkit
+        >>> mechanism = ldpkit.get("pm", (0, 10), epsilon=2)
+        >>> reports = mechanism.privatize([2.0, 4.0] * 5000, rng=ldpkit.random.seeded(1))
+        >>> [round(end, 1) for end in mechanism.tally(reports).estimate().variance_interval()]
+        [0.2, 1.8]
+        """
+        chosen = check_fraction(self.level if level is None else level, "level")
+        if chosen not in self._known_spreads:
+            self._known_spreads[chosen] = SpreadMargin(self.tally, self.margin).ends(chosen)
+        low, high = self._known_spreads[chosen]
+        return self.domain.width**2 * low, self.domain.width**2 * high
+
+    @cached_property
+    def _known_spreads(self) -> dict[float, tuple[float, float]]:
+        """The ends that were asked for: table, page and JSON of an estimate ask for the same ones."""
+        return {}
+
     def density(self, bins: int = 128, method: str = "ems") -> Density:
         """Return the distribution of the values, by "ems", "em" or "inversion"."""
         found: Density = density(self.tally, bins=bins, algorithm=method)
@@ -128,15 +155,35 @@ class NumericEstimate(FromReports):
 
     def notes(self) -> list[str]:
         """Return what a reader should know: of the bias, where it matters, and of what is only noise."""
-        return [*bias_notes(self.bias, self.stderr), *noise_notes(self.mean, self.domain)]
+        return [
+            *bias_notes(self.bias, self.stderr),
+            *noise_notes(self.mean, self.domain),
+            *self._variance_notes(),
+        ]
+
+    def _seen_variance(self) -> float | None:
+        """Return the variance where the reports show one; 0, or more than can be, is noise and no result."""
+        low, high = self.variance_interval()
+        return self.variance if self.variance > 0 and low <= self.variance <= high else None
+
+    def _variance_notes(self) -> list[str]:
+        """Return what is known of a variance for which there is no estimate."""
+        if self._seen_variance() is not None:
+            return []
+        high = self.variance_interval()[1]
+        most = f"at most {number_text(high, 3)} (standard deviation {number_text(high**0.5, 3)})"
+        if np.isnan(self.variance):
+            return [f"these reports tell of the variance only what follows from the mean: it is {most}"]
+        return [f"the noise hides the variance: with {100 * self.level:g}% confidence it is {most}"]
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each statistic: statistic, value, stderr, low, high."""
         low, high = self.interval()
-        variance = None if np.isnan(self.variance) else self.variance
+        least, most = self.variance_interval()
+        variance = self._seen_variance()
         rows: list[dict[str, Any]] = [
             {"statistic": "mean", "value": self.mean, "stderr": self.stderr, "low": low, "high": high},
-            {"statistic": "variance", "value": variance, "stderr": None, "low": None, "high": None},
+            {"statistic": "variance", "value": variance, "stderr": None, "low": least, "high": most},
         ]
         return rows[:top]
 
@@ -164,10 +211,10 @@ def interval_caption(whose: str, bias: float, level: float) -> str:
     Examples
     --------
     >>> interval_caption("the 4000 people who reported", 0.0, 0.95)
-    '95% interval for the mean of the 4000 people who reported'
+    '95% intervals for the mean and the variance of the 4000 people who reported'
     """
-    included = f", up to {bias:.3g} of bias included" if bias else ""
-    return f"{100 * level:g}% interval for the mean of {whose}{included}"
+    included = f"; up to {bias:.3g} of bias included in that of the mean" if bias else ""
+    return f"{100 * level:g}% intervals for the mean and the variance of {whose}{included}"
 
 
 def bias_notes(bias: float, stderr: float) -> list[str]:

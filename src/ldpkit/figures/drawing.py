@@ -103,7 +103,7 @@ SHOWN = {
     "plan survey": "Bars for the worst error of each way to ask",
     "cluster plan": "Bars for each cost",
     "risks": "How often an adversary guesses right over epsilon, for each mechanism",
-    "audit": "Bars for the epsilons that were found beside the one that was stated",
+    "audit": "Bars for the epsilons that were found, and a line at each bound that they must not pass",
     "benchmark": "Error of each mechanism with each method, and truth against estimate",
 }
 """What the figure of a kind shows, for who cannot see it."""

@@ -47,7 +47,7 @@ def audit(
     path : Path, optional
         The file that the reports are from, if they do not say it themselves.
     at_most : float, optional
-        The epsilon that somebody else stated: the audit fails if the exact one is above it.
+        A limit, such as the epsilon of a privacy notice: the audit fails if the exact one is above it.
     reports : int
         How many reports of each value the attack counts.
     rng : RandomSource, optional
@@ -117,12 +117,13 @@ def audit(
         provenance=provenance,
         n=None if collected is None else collected.n,
         sha256=None if path is None else file_hash(path),
+        limit=largest,
     )
 
 
 def _check_integers(mechanism: Mechanism, exact: float) -> Check:
     stated = mechanism.epsilon
-    finding = f"the sampler's integers realise epsilon {exact!r}, stated is {stated!r}"
+    finding = f"the sampler's integers realise epsilon {exact!r}, the mechanism states {stated!r}"
     if math.isinf(stated) and math.isinf(exact):
         return Check(
             "integers", "warn", f"there is no bound: {mechanism.promise()}", exact, "it has no bound"
@@ -163,13 +164,13 @@ def _check_size(mechanism: Mechanism, exact: float) -> list[Check]:
 
 
 def _check_at_most(exact: float, largest: float | None) -> list[Check]:
-    """Compare epsilon with what somebody else stated."""
+    """Compare epsilon with the limit that the reviewer gave."""
     if largest is None:
         return []
     if exact <= largest:
-        return [Check(AT_MOST, "pass", f"epsilon {exact!r} is at most {largest!r}")]
-    headline = f"its epsilon, {exact:.6g}, is above the {largest:.6g} that was stated"
-    return [Check(AT_MOST, "fail", f"epsilon {exact!r} is above {largest!r}", headline=headline)]
+        return [Check(AT_MOST, "pass", f"epsilon {exact!r} is within the limit of {largest!r}")]
+    headline = f"its epsilon, {exact:.6g}, is above the limit of {largest:.6g}"
+    return [Check(AT_MOST, "fail", f"epsilon {exact!r} is above the limit of {largest!r}", headline=headline)]
 
 
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:

@@ -24,7 +24,7 @@ NOT_PROMISED = (
 )
 """What no epsilon covers."""
 AT_MOST = "at most"
-"""The check of an epsilon that somebody else stated."""
+"""The check against a limit that the reviewer gives."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Audit(Result):
     mechanism : Mechanism
         What was audited.
     stated : float
-        The epsilon that one report promises.
+        The epsilon that the mechanism states for one report.
     exact : float
         The epsilon that its integers realise.
     checks : tuple of Check
@@ -78,6 +78,8 @@ class Audit(Result):
         How many reports the audited file holds.
     sha256 : str or None
         The hash of the audited file.
+    limit : float or None
+        The limit that the reviewer gave: what epsilon may be at most.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class Audit(Result):
     provenance: Provenance | None = None
     n: int | None = None
     sha256: str | None = None
+    limit: float | None = None
 
     kind: ClassVar[str] = "audit"
 
@@ -144,14 +147,18 @@ class Audit(Result):
     def answer(self, unit: str = "") -> str:
         """Return the verdict and what was tested, as sentences."""
         word = "PASSED" if self.passed else "FAILED"
-        said = f"{self.mechanism!r} {self.verdict.replace(word, f'{word} the audit', 1)}."
-        if self.passed:
-            exact = "infinite" if math.isinf(self.exact) else f"{self.exact:.6g}"
-            said += (
-                f" Its integers realise epsilon {exact}, stated is {self.stated:.6g}, and an attack on fresh "
-                f"reports shows at least {self.attack.epsilon:.4g}."
-            )
-        return f"{said} {self.tested}"
+        verdict = self.verdict.replace(word, f"{word} the audit", 1)
+        exact = "infinite" if math.isinf(self.exact) else f"{self.exact:.6g}"
+        return (
+            f"{self.mechanism!r} {verdict}. Its integers realise epsilon {exact}, {self.bounds}, and an "
+            f"attack on fresh reports shows at least {self.attack.epsilon:.4g}. {self.tested}"
+        )
+
+    @property
+    def bounds(self) -> str:
+        """What epsilon is compared with: what the mechanism states, and the limit if one was given."""
+        stated = f"the mechanism states {self.stated:.6g}"
+        return stated if self.limit is None else f"{stated}, the limit is {self.limit:.6g}"
 
     @property
     def title(self) -> str:
@@ -188,6 +195,7 @@ class Audit(Result):
             "sha256": self.sha256,
             "stated_epsilon": self.stated,
             "exact_epsilon": self.exact,
+            "limit": self.limit,
             "attack": asdict(self.attack),
             **{name: list(sentences) for name, (_, sentences) in self.sections().items()},
             "provenance": None if self.provenance is None else self.provenance.to_json(),
@@ -204,7 +212,7 @@ class Audit(Result):
     def _what_holds(self) -> tuple[str, ...]:
         """Return what epsilon means to a person; of a broken promise, that it means nothing."""
         failed = {check.name: check.headline for check in self.checks if check.outcome == "fail"}
-        failed.pop(AT_MOST, None)  # a promise that is kept, and larger than somebody said
+        failed.pop(AT_MOST, None)  # a promise that is kept, and larger than the reviewer allows
         if not failed:
             return self.words
         what = "file" if self.provenance is not None else "mechanism"

@@ -26,7 +26,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.random import RandomSource
-from ldpkit.core.typing import Indices, Reports
+from ldpkit.core.typing import Floats, Indices, Reports
 from ldpkit.mechanisms.cells.law import Law, Placement
 from ldpkit.mechanisms.forms import check_table, words
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -151,6 +151,20 @@ class NoiseMechanism(NumericMechanism):
 
     def law(self, place: int) -> Law:
         return self.noise.law.clamp(-self.reach, self.grid + self.reach, shift=place)
+
+    def bin_masses(self, x: Floats) -> Floats:
+        """Return the probability of each bin and atom of a tally for each value x, one row a value.
+
+        The noise has the same law for all values: its many pieces are added up once.
+        """
+        law, bins = self.noise.law, self.bins
+        places = self.domain.encode(x, steps=self.grid)
+        masses = np.empty((len(places), self.tally_size - 1))
+        for row, place in zip(masses, places, strict=True):
+            edges = (self.bin_edges - self.reach - int(place)).astype(np.float64)
+            row[:bins] = np.diff(law.below(edges))
+            row[bins:] = law.below(np.array([edges[0], -edges[-1]]))  # the law is symmetric
+        return masses
 
     def exact_epsilon(self) -> float:
         return self.noise.epsilon()
