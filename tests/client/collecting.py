@@ -59,7 +59,7 @@ class SmallCollector:
     def __init__(self, envelope: bytes) -> None:
         self.envelope = envelope
         self.counted: dict[tuple[int, int, int], bytes] = {}
-        self.uploads = 0
+        self.uploads = self.gets = 0
         self.failures: list[tuple[int, bytes, dict[str, str]]] = []
         self.url = ""
 
@@ -82,6 +82,7 @@ def running(collector: SmallCollector) -> Iterator[SmallCollector]:
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            collector.gets += 1
             self._answer(200, collector.envelope)
 
         def do_POST(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import signal
 import subprocess
@@ -16,9 +17,12 @@ import pytest
 import ldpkit
 from client.collecting import SmallCollector, collection_file, running, survey
 from ldpkit.client.client import Client
+from ldpkit.client.http import request
+from ldpkit.client.sending import Delivery
 from ldpkit.client.spending import Charge, Spending
 from ldpkit.client.upload import UploadHeader
 from ldpkit.core.errors import FileFormatError, InvalidInputError, LdpkitError, MismatchError
+from ldpkit.protocols.collection.building import compile_toml
 from slow import slow
 
 DAY = datetime.datetime(2026, 11, 5, 12, tzinfo=datetime.UTC)
@@ -82,6 +86,56 @@ def test_a_changing_value_pays_for_every_report(tmp_path):
     assert costs[1] == costs[2] > costs[0]
     loss = ldpkit.device_loss(mechanism, {1: 3}, fixed=False)
     assert sum(costs) >= 1e6 * loss.epsilon  # what was charged covers what was given away
+
+
+@pytest.mark.parametrize(
+    ("values", "costs"),
+    [
+        (["changing", "fixed", "fixed"], ["first", "ever", 0]),
+        (["fixed", "changing", "fixed"], ["ever", "again", 0]),
+    ],
+)
+def test_what_was_paid_for_a_changing_value_does_not_pay_for_a_fixed_one(tmp_path, values, costs):
+    """All reports about one value cost epsilon_inf; one report about another value has not paid for them."""
+    mechanism = ldpkit.get("lolh", 50, epsilon_inf=2, epsilon_1=1)
+    again = math.ceil(1e6 * mechanism.exact_instant_epsilon())
+    wanted = {"first": 1_000_000, "ever": 2_000_000, "again": again, 0: 0}
+    micros = [
+        Client(survey(version=day + 1, value=value), tmp_path / "d.db")
+        .answer("app", day, at=later(day))
+        .micro
+        for day, value in enumerate(values)
+    ]
+    assert micros == [wanted[each] for each in costs]
+
+
+def test_a_product_with_other_names_has_the_same_permanent_reports_and_is_charged_so(tmp_path, noiseless):
+    """Labels know a product by its size, so both answers are made from one permanent report."""
+
+    def asked(version, first):
+        return compile_toml(
+            f'''
+            id = "town"
+            version = {version}
+            purpose = "How people travel."
+            rounds = {{every = "daily", start = 2026-11-01, count = 9}}
+            [[questions]]
+            id = "way"
+            text = "How, and when?"
+            product = [["{first}", "bike"], ["day", "night"]]
+            mechanism = "lgrr"
+            epsilon_inf = 2
+            epsilon_1 = 1
+            '''.encode()
+        )
+
+    before, after = (
+        Client(asked(version, first), tmp_path / "d.db").answer("way", (first, "day"), at=later(version))
+        for version, first in ((1, "walk"), (2, "on foot"))
+    )
+    assert before.report == after.report
+    mechanism = ldpkit.get("lgrr", 4, epsilon_inf=2, epsilon_1=1)
+    assert after.micro == math.ceil(1e6 * mechanism.exact_instant_epsilon()) > before.micro
 
 
 def test_permanent_reports_are_those_of_the_library(tmp_path, noiseless):
@@ -192,6 +246,39 @@ def test_what_the_collector_will_never_take_is_kept_and_not_sent_again(tmp_path,
         assert [each.outcome for each in client.answers()] == [problem]
         assert client.answer("commute", "bike", at=DAY).report == made.report
         assert client.ledger().total == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>Welcome to the hotel</html>"),
+        (302, b""),
+        (307, b""),
+        (308, b""),
+        (401, b""),
+        (403, b"<html>blocked</html>"),
+        (403, b'{"message": "Forbidden"}'),
+        (404, b'{"type": "https://example.org/gone", "status": 404}'),
+        (405, b"null"),
+    ],
+)
+def test_what_somebody_in_between_says_settles_nothing(tmp_path, status, body):
+    with running(SmallCollector(collection_file())) as collector:
+        client = Client.fetch(collector.url, "survey", tmp_path / "device.db")
+        client.answer("commute", "bike", at=DAY)
+        collector.failures = [(status, body, {"Location": "/portal"})]
+        assert client.flush() == Delivery(accepted=0, waiting=1, refused={})
+        assert client.flush().accepted == 1
+
+
+def test_a_request_goes_nowhere_else():
+    """A redirected upload would lose its body, and a redirected token reach another host."""
+    with running(SmallCollector(b"")) as other, running(SmallCollector(b"")) as collector:
+        collector.failures = [(302, b"", {"Location": other.url})]
+        found = request(f"{collector.url}/v1/plan", b"{}", headers={"Authorization": "Bearer secret"})
+        assert found.status == 302
+        assert f"is now at {other.url}: give that address" in found.reason
+        assert other.gets == 0
 
 
 def test_nobody_listens(tmp_path):

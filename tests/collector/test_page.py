@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import html.parser
+import json
 import re
+import tempfile
 
 import numpy as np
 import pytest
@@ -184,6 +186,31 @@ def test_estimates_of_every_kind_are_json(site):
         assert status == 200, body
     body = call(site, "GET", "/v1/collections/kinds/estimates", headers=token, query="question=pair")[2]
     assert b"car, old" in body
+
+
+@pytest.mark.parametrize("wanted", ["bytes=0-3", "bytes=9999999-", "bytes=a-b", "lines=1-2"])
+def test_no_export_is_left_behind(site, tmp_path, monkeypatch, wanted):
+    """Whatever part of it is asked for: reports on a disk would outlive the collection."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    headers = {"authorization": f"Bearer {site.tokens[ANALYST]}", "range": wanted}
+    path = "/v1/collections/kinds/export.csv"
+    status, told, body = call(site, "GET", path, headers=headers, query="question=word")
+    assert (status, len(body)) == (200, int(told["content-length"]))
+    assert told["content-disposition"] == 'attachment; filename="kinds-word-0.csv"'
+    assert body.count(b"kinds,word,0,") == 60
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_collection_may_be_called_reports(site):
+    text = TOML.replace('id = "kinds"', 'id = "reports"')
+    site.service.add(seal(compile_toml(text.encode())))
+    try:
+        status, _, body = call(site, "GET", "/v1/collections/reports")
+        assert (status, json.loads(body)["collection"]["id"]) == (200, "reports")
+        status, _, body = call(site, "POST", "/v1/collections/reports/reports", b"LDPU")
+        assert (status, json.loads(body)["type"]) == (400, "urn:ldpkit:problem:malformed-upload")
+    finally:
+        site.service.erase("reports")
 
 
 def test_a_plan_is_made_on_request(site):

@@ -110,14 +110,14 @@ export class Collection {
       /^https:|^http:..(localhost|127\.0\.0\.1|\[::1\])[:/]/.test(href),
       "reports",
       href,
-      "an address with https",
+      "an https address",
       "insecure-context",
     );
     take(
       store ? (store as Partial<Store>).swap : globalThis.indexedDB,
       "store",
       store,
-      "a store, such as new FileStore(folder) of ldpkit/node",
+      "a store, such as a FileStore of ldpkit/node",
       "storage",
     );
     take(isWhole(cap ?? 0), "cap", cap, "a whole number of millionths of an epsilon");
@@ -173,7 +173,7 @@ export class Collection {
       const mine = device.answers.filter((each) => each.collection === form.id);
       const kept = mine.find((each) => each.question === question && each.round === round);
       if (kept) return kept;
-      const again = mine.some((each) => each.question === question && each.sampler === asked.samplerDigest);
+      const again = mine.some((each) => each.question === question && each.sampler.startsWith(asked.samplerDigest));
       const micro = asked.charge[again ? "next" : "first"];
       this.#checkSpending(device, mine, round, micro);
       const secret = fromHex(device.secret);
@@ -183,7 +183,7 @@ export class Collection {
         collection: form.id,
         question,
         round,
-        micro: micro === Infinity ? null : micro,
+        micro, // which JSON writes as null if it is infinite
         sampler: asked.samplerDigest,
         url: this.#options.reports!,
         upload: hex(upload),

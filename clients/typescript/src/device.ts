@@ -21,7 +21,7 @@ export interface Answer {
   /** The whole upload, in hexadecimal digits, and where it goes. */
   upload: string;
   url: string;
-  /** The digest of mechanism, domain and sampler: the first answer with a sampler costs more than the next. */
+  /** The digest of mechanism, domain and sampler, and "fixed" if it is: a first answer with it costs another charge. */
   sampler: string;
 }
 

@@ -7,7 +7,7 @@ import { insist, LdpkitError, take } from "./errors.js";
 import { type Form, list, must, object, oneOf, type Reader, record, such, text, whole } from "./fields.js";
 import { readSampler } from "./forms/index.js";
 import type { Sampler } from "./forms/sampler.js";
-import { checkDomain } from "./places.js";
+import { categoryCount, checkDomain } from "./places.js";
 
 const FORMAT = "ldpkit-collection-1";
 
@@ -118,7 +118,7 @@ export async function readFile(text: string, publicKey?: string | Uint8Array, di
   must(new Set(questions.map(({ id }) => id)).size === questions.length, "id");
   must(form.spend.ask <= questions.length, "ask");
   must(form.rounds.every !== "once" || form.rounds.count === 1, "count");
-  checkPromise(form);
+  checkPromise({ ...form, questions }); // as they were read: in the form itself, what has no bound is a word
   return { form, questions, digest: found, isSigned };
 }
 
@@ -162,11 +162,14 @@ async function readQuestion(form: unknown, number: number): Promise<Asked> {
   must(question.report_bytes === reads.size, "report_bytes");
   must(value === "changing" || reads.memory, "value");
   checkCharge(question, reads);
+  const labelled = (domain as Form).product ? categoryCount(domain) : domain;
   return {
     ...question,
     reads,
     fingerprint: fromHex(await digestOf(canonical(form as Json))).slice(0, 8),
-    samplerDigest: await digestOf(canonical({ mechanism, domain, sampler })),
+    // What tells permanent reports apart: a product of categories is known by its size. An answer that begins with
+    // it was charged before; one that was charged for a changing value has not paid for a fixed one.
+    samplerDigest: (await digestOf(canonical({ mechanism, domain: labelled, sampler }))) + (value === "fixed" ? value : ""),
   };
 }
 
@@ -218,7 +221,7 @@ export function roundAt({ rounds: { every, start, count } }: CollectionFile, tim
   const days = Math.floor((time - Date.parse(start)) / 86_400_000);
   insist(days >= 0, "round", `the collection starts on ${start} (UTC)`);
   const round = Math.floor(days / { once: Infinity, daily: 1, weekly: 7 }[every]);
-  insist(round < count, "round", `the collection had its last round, ${count - 1}`);
+  insist(round < count, "round", `the last round was ${count - 1}`);
   return round;
 }
 

@@ -1,6 +1,8 @@
 /** What the device secret is used for; no two uses share randomness. The labels are those of `spec/`. */
 import { type Bytes, concat, hex, pack, utf8 } from "./bytes.js";
+import type { Json } from "./canonical.js";
 import { derive, sha256 } from "./crypto.js";
+import { categoryCount } from "./places.js";
 
 export type Label = string | number | boolean;
 
@@ -21,15 +23,17 @@ export async function drawnQuestions<Q extends { id: string }>(
   return questions.filter((_, i) => order.filter((rank) => rank < order[i]).length < ask);
 }
 
-/** What decides the permanent reports about a question, packed: never its version or its text. */
+/** What decides the permanent reports about a question, packed: never its version or its text. A product is known by its size. */
 export async function questionLabel(
   collection: string,
   question: string,
   mechanism: string,
-  domain: number | Label[],
+  domain: Json,
   integers: (bigint | number)[],
 ): Promise<Bytes> {
-  const fields = typeof domain === "number" ? ["size", `${domain}`] : ["labels", ...domain.map(labelField)];
+  const fields = Array.isArray(domain)
+    ? ["labels", ...(domain as Label[]).map(labelField)]
+    : ["size", `${categoryCount(domain)}`];
   return pack(collection, question, mechanism, await sha256(pack(...fields)), pack(...integers.map(String)));
 }
 

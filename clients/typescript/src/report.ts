@@ -7,8 +7,7 @@ import type { Asked } from "./file.js";
 import { readSampler } from "./forms/index.js";
 import type { Place, Sampler } from "./forms/sampler.js";
 import type { Json } from "./canonical.js";
-import { type Label, permanentKey, questionLabel } from "./labels.js";
-import { categoryCount } from "./places.js";
+import { permanentKey, questionLabel } from "./labels.js";
 import { given, type Random, secure, streamed } from "./random.js";
 
 /** Make the report of a device about a place, from the permanent report where the form has a memory. */
@@ -16,20 +15,18 @@ export async function makeReport(
   device: Device,
   collection: string,
   question: Asked,
-  [...place]: Place,
+  place: Place,
 ): Promise<Bytes> {
   const { memory } = question.reads;
   if (!memory) return question.reads.draw!(place, secure);
   const label = await labelOf(collection, question);
-  if (question.value === "fixed") place[0] = device.firsts[hex(await sha256(label))] ??= place[0];
-  return memory.instant(await permanentReport(fromHex(device.secret), label, question.reads, place[0]), secure);
+  const own = question.value === "fixed" ? (device.firsts[hex(await sha256(label))] ??= place[0]) : place[0];
+  return memory.instant(await permanentReport(fromHex(device.secret), label, question.reads, own), secure);
 }
 
-/** The label of a question whose form has a memory; a product of categories is known by its size. */
-export function labelOf(collection: string, { id, mechanism, domain, reads }: Asked): Promise<Bytes> {
-  const values = Array.isArray(domain) ? (domain as Label[]) : categoryCount(domain);
-  return questionLabel(collection, id, mechanism, values, reads.memory!.integers);
-}
+/** The label of a question whose form has a memory. */
+export const labelOf = (collection: string, { id, mechanism, domain, reads }: Asked): Promise<Bytes> =>
+  questionLabel(collection, id, mechanism, domain, reads.memory!.integers);
 
 /** The permanent report of a device about a value: the same for ever, found again from its secret. */
 export async function permanentReport(secret: Bytes, label: Bytes, { memory }: Sampler, value: number): Promise<Bytes> {

@@ -70,13 +70,9 @@ export async function post(url: string, body: Bytes, timeout?: number): Promise<
       return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
     const said = JSON.parse(text); // what is no JSON comes from somebody in between, and settles nothing
     if (status === 200 && (said.accepted === 1 || said.duplicate === 1)) return { state: "sent" };
-    if (status !== 200 || said.refused === 1)
-      return {
-        state: "refused",
-        problem: String(said.type ?? `status ${status}`)
-          .replace(/.*[/:]/, "")
-          .slice(0, 100),
-      };
+    // Nor does a problem that is not a collector's.
+    const problem = said.refused === 1 ? "refused" : /ldpkit:problem:(.{1,99})/.exec(said.type)?.[1];
+    if (problem) return { state: "refused", problem };
   } catch {
     // no response, none that ends, or none of a collector
   }

@@ -156,6 +156,35 @@ describe("what Python makes of the same", () => {
     }
     assert.equal(seen.size, 1);
   });
+
+  test("what was paid for a value that may change does not pay for one that is fixed", async () => {
+    const phone = town.questions[9];
+    const { first } = phone.charge;
+    const day = (ago) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const costs = async (...versions) => {
+      const store = new MemoryStore();
+      const micros = [];
+      for (const [ago, [value, product]] of versions.entries()) {
+        const form = copy((form) => {
+          form.version = ago + 1;
+          form.rounds.start = day(ago);
+          form.questions[9].value = value;
+          form.questions[9].charge = { first, next: value === "fixed" ? 0 : "infinite" };
+          if (product) form.questions[9].domain = { product };
+          form.promise = { report: "infinite", round: "infinite", lifetime: "infinite" };
+        });
+        const { product: [own] } = form.questions[9].domain;
+        micros.push((await (await read(form, { store })).answer("phone", [own[0], 1])).micro);
+      }
+      return micros;
+    };
+    const [changing, fixed] = [["changing"], ["fixed"]];
+    assert.deepEqual(await costs(changing, fixed, fixed), [first, first, 0]);
+    assert.deepEqual(await costs(fixed, changing, fixed), [first, Infinity, 0]);
+    // Other names for the parts of a product leave the permanent reports as they are, so they are no new ones.
+    const renamed = phone.domain.product.map((part) => (Array.isArray(part) ? part.map((each) => `${each}!`) : part));
+    assert.deepEqual(await costs(changing, ["changing", renamed]), [first, Infinity]);
+  });
 });
 
 describe("a collection file that was tampered with", () => {
@@ -586,6 +615,8 @@ describe("sending", () => {
       ({ response }) => (response.writeHead(302, { Location: "/" }), response.end(), true),
       ({ response }) => (response.writeHead(200), response.write("x".repeat(5_000_000)), true), // never ends
       ({ response }) => response.end("null") ?? true,
+      ({ response }) => (response.writeHead(403), response.end('{"message":"Forbidden"}'), true), // a gateway's
+      ({ response }) => (response.writeHead(404), response.end('{"type":"https://example.org/gone"}'), true),
     ];
     for (const fail of failures) {
       collector.next = ({ method, ...rest }) => method === "POST" && fail(rest);

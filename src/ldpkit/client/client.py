@@ -53,7 +53,7 @@ class Answer:
     id : int
         Under which the collector counts it once.
     sampler : str
-        The digest of what made it.
+        The digest of what made it, and "fixed" behind it if the value is.
     outcome : str
         "waiting", "accepted", or the problem for which the collector refused it.
     """
@@ -211,7 +211,7 @@ class Client:
     ) -> Answer:
         collection, made_by = self.collection, _digest(asked)
         before = [each for each in answers if (each.collection, each.question) == (collection.id, asked.id)]
-        micro = asked.next if any(each.sampler == made_by for each in before) else asked.first
+        micro = asked.next if any(each.sampler.startswith(made_by) for each in before) else asked.first
         self._check(micro, number, answers)
         return Answer(
             collection=collection.id,
@@ -318,16 +318,21 @@ def _place(collection: str, question: str, number: int) -> bytes:
     return json.dumps([collection, question, number]).encode()
 
 
-def _label_domain(asked: Question) -> int | list[Any]:
-    """Return the categories as labels have them: a product is its size."""
+def _label_domain(asked: Question) -> Any:
+    """Return the domain as labels have it: a product is its size."""
     domain: Any = asked.domain
-    return category_count(domain) if isinstance(domain, dict) else domain
+    return category_count(domain) if isinstance(domain, dict) and "product" in domain else domain
 
 
 def _digest(asked: Question) -> str:
-    """Return what tells two samplers of a question apart."""
-    made_by = {"mechanism": asked.mechanism, "domain": asked.domain, "sampler": asked.sampler}
-    return hashlib.sha256(canonical(made_by)).hexdigest()
+    """Return what an answer is charged by: one that begins with it makes the next one a further one.
+
+    It tells two samplers apart where labels do, for they may share permanent reports otherwise. A first
+    answer with a fixed value pays for every report about it, which no answer has done whose value could
+    change; the other way round, any answer made the permanent reports known.
+    """
+    made_by = {"mechanism": asked.mechanism, "domain": _label_domain(asked), "sampler": asked.sampler}
+    return hashlib.sha256(canonical(made_by)).hexdigest() + (FIXED if asked.value == FIXED else "")
 
 
 def _charge(answer: Answer) -> Charge:

@@ -238,6 +238,11 @@ class Collection:
         return self.key is not None
 
     @property
+    def is_sampled(self) -> bool:
+        """Whether chance decides which questions a device answers."""
+        return self.ask < len(self.questions)
+
+    @property
     def digest(self) -> str:
         """The SHA-256 of its canonical bytes, in hexadecimal digits: what a device pins."""
         return hashlib.sha256(canonical(self.form)).hexdigest()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["Response", "check_url", "request"]
+__all__ = ["PROBLEM", "Response", "check_url", "request"]
+
+PROBLEM = "urn:ldpkit:problem:"
+"""How the types of a collector's problems begin. Others on the way have problems of their own."""
 
 _TIMEOUT = 20.0  # seconds
 _LARGEST_BODY = 1 << 22
@@ -47,10 +49,10 @@ class Response(NamedTuple):
         return form if isinstance(form, dict) else {}
 
     @property
-    def problem(self) -> str:
-        """The name of the problem (RFC 9457): what stands last in its type."""
+    def problem(self) -> str | None:
+        """The name of a collector's problem (RFC 9457), from its type; None if no collector says one."""
         kind = self.json().get("type")
-        return re.split("[/:]", kind)[-1][:100] if isinstance(kind, str) and kind else f"status {self.status}"
+        return kind[len(PROBLEM) :][:100] if isinstance(kind, str) and kind.startswith(PROBLEM) else None
 
     @property
     def reason(self) -> str:
@@ -103,16 +105,25 @@ def request(
     """Return what a server answers; a connection that fails is an answer with status 0."""
     import http.client
     from urllib.error import HTTPError
-    from urllib.request import Request, urlopen
+    from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+    class Stay(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            """Go nowhere else: a POST would lose its body, and a token must not reach another host."""
 
     told = {"Accept": "*/*", **(headers or {})}
     if data is not None:
         told.setdefault("Content-Type", "application/octet-stream")  # else urllib claims that it is a form
     try:
-        with urlopen(Request(address, data, told, method=method), timeout=_TIMEOUT) as stream:
+        wanted = Request(address, data, told, method=method)
+        with build_opener(Stay).open(wanted, timeout=_TIMEOUT) as stream:
             return Response(stream.status, stream.read(most))
     except HTTPError as error:
         with error:
+            if 300 <= error.code < 400:
+                where = error.headers.get("Location") or "nowhere"
+                told_to = f"{address} is now at {where[:200]}: give that address"
+                return Response(error.code, json.dumps({"detail": told_to}).encode())
             return Response(error.code, _body(error), _pause(error.headers.get("Retry-After")))
     except (OSError, http.client.HTTPException) as error:  # no connection, or one that broke
         return Response(0, f"no answer from {address}: {error}".encode())

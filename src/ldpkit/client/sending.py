@@ -1,8 +1,8 @@
 """Sending: what is confirmed, what is refused for good, and what to try again.
 
-A report is kept until a response says what became of it. A failure of the network, a busy
-collector (429) and an error of the collector (5xx) say nothing, so the same bytes are sent again
-under the same id, after a pause that doubles or that the collector names.
+A report is kept until a collector says what became of it. A failure of the network, a busy
+collector (429), an error of the collector (5xx) and the word of somebody in between say nothing, so
+the same bytes are sent again under the same id, after a pause that doubles or that the collector names.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _outcome(found: Response) -> str | None:
     if found.is_passing:
         return None
     if found.status != 200:
-        return found.problem
+        return found.problem  # None if it is not a collector's: a proxy, or the portal of a hotel
     form = found.json()
     if form.get("accepted") == 1 or form.get("duplicate") == 1:  # a retry is counted already
         return ACCEPTED

@@ -1,8 +1,8 @@
 """What analysts ask of a collector: tallies, estimates, trends, files, and whether all is well.
 
 Nothing is told of a question and round with fewer reports than the collection promised to wait
-for. Versions of a collection whose mechanism is the same add; others are asked for by their
-number.
+for, in any version that has some of them. Versions of a collection whose mechanism and answers are
+the same add; others are asked for by their number.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.typing import Reports
 from ldpkit.estimation.evidence import Evidence
+from ldpkit.estimation.from_reports import about_all
 from ldpkit.estimation.over_rounds import OverRounds, change, together
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
@@ -76,7 +77,7 @@ class Analyst:
         return sorted({each.round for each in self.progress() if each.question == question})
 
     def asked(self, question: str, version: int | None = None) -> list[Asked]:
-        """Return a question in the versions whose mechanism is that of the newest, or in the one wanted."""
+        """Return a question in the versions that ask it as the newest does, or in the one wanted."""
         found = [
             each
             for number, (_, questions) in sorted(self._entry.versions.items())
@@ -89,18 +90,25 @@ class Analyst:
             raise HttpProblem(
                 "not-found", f"{self.name!r} has no question {question[:64]!r}{where}: it asks {known}"
             )
-        return [each for each in found if each.mechanism == found[-1].mechanism]
+        # A mechanism knows of a product only how many cells it has: another version may name them otherwise.
+        mechanism, domain = found[-1].mechanism, found[-1].question.domain
+        return [each for each in found if each.mechanism == mechanism and each.question.domain == domain]
+
+    def is_sampled(self, question: str, version: int | None = None) -> bool:
+        """Whether chance decides which devices answer a question."""
+        return any(self._entry.versions[each.version][0].is_sampled for each in self.asked(question, version))
 
     def tally(self, question: str, number: int, version: int | None = None) -> Tally:
         """Return the tally of a question and round, or say that there are too few reports."""
         found = self.asked(question, version)
         mechanism = found[-1].mechanism
         total = Tally(mechanism, 0, np.zeros(mechanism.tally_size, np.int64))
+        least = self._entry.newest.least_reports
         for asked in found:
             kept = read_tally(self._connection, asked.place(number))
             if kept is not None:
                 total = total + Tally(mechanism, *kept, self._provenance(asked))
-        least = self._entry.newest.least_reports
+                least = max(least, self._entry.versions[asked.version][0].least_reports)
         if total.n < least:
             raise HttpProblem(
                 "too-few-reports",
@@ -128,14 +136,19 @@ class Analyst:
         consistency: str | None = None,
         level: float = 0.95,
     ) -> Any:
-        """Return the estimate of a question in a round, as everywhere in ldpkit."""
+        """Return the estimate of a question in a round, as everywhere in ldpkit.
+
+        Where devices answer some of the questions, drawn at random, errors are about all of them, and not
+        about those that happened to answer this one.
+        """
         tally = self.tally(question, number, version)
+        about = about_all(tally.mechanism, estimator) if self.is_sampled(question, version) else {}
         if estimator != _MLE:
-            made: Any = tally.estimate(estimator, consistency=consistency)
+            made: Any = tally.estimate(estimator, consistency=consistency, **about)
         else:
             oracle: Any = tally.mechanism
             evidence = Evidence.of(oracle, self.reports(question, number, version), tally.provenance)
-            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
+            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency, **about))
         return labelled(made, self.asked(question, version)[-1].question.domain).with_level(level)
 
     def over(

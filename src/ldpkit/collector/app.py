@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.background import BackgroundTask
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -36,6 +36,7 @@ from ldpkit.core.errors import LdpkitError
 __all__ = ["make_app"]
 
 _LARGEST_BODY = 1 << 23
+_PIECE = 1 << 18  # bytes of an export that are read at once
 _PAGE_SECONDS = 2.0  # for which a page is shown again as it was
 _LAST_ROUND = (1 << 32) - 1
 _OPEN = {"access-control-allow-origin": "*"}
@@ -243,21 +244,25 @@ def _add_analyst(app: FastAPI, service: Service) -> None:
         question: str,
         number: Annotated[int, Query(alias="round", ge=0, le=_LAST_ROUND)] = 0,
         version: Annotated[int | None, Query(ge=1, le=65535)] = None,
-    ) -> FileResponse:
+    ) -> StreamingResponse:
         if ending not in ENDINGS:
             raise HttpProblem("not-found", f"reports are exported as {', '.join(ENDINGS)}")
         with _analyst(service, name) as analyst:
             analyst.tally(question, number, version)  # refuses what there is not
-        folder = tempfile.mkdtemp(prefix="ldpkit-export-")
-        path = Path(folder) / f"reports.{ending}"
-        done = BackgroundTask(_remove, path)
+        path = Path(tempfile.mkdtemp(prefix="ldpkit-export-")) / f"reports.{ending}"
         try:
             with _analyst(service, name) as analyst:
                 write_export(analyst, path, question, number, version)
-        except BaseException:
-            _remove(path)
-            raise
-        return FileResponse(path, filename=f"{name}-{question}-{number}.{ending}", background=done)
+            stream = path.open("rb")
+        finally:
+            _remove(path)  # without a name it is gone when it is closed, however the transfer ends
+        length = os.fstat(stream.fileno()).st_size
+        told = f'attachment; filename="{name}-{question}-{number}.{ending}"'
+        return StreamingResponse(
+            _pieces(stream, path),
+            media_type="text/csv" if ending == "csv" else "application/octet-stream",
+            headers={"content-length": str(length), "content-disposition": told},
+        )
 
     @app.post("/v1/plan", summary="How to ask some questions, before collecting", dependencies=[allowed])
     async def plan(request: Request) -> JSONResponse:
@@ -359,6 +364,16 @@ def _numbers(text: str) -> list[int]:
             "malformed-request", f"rounds are whole numbers such as 0 or 0,1,2, got {text[:50]!r}"
         )
     return [int(part) for part in parts]
+
+
+def _pieces(stream: BinaryIO, path: Path) -> Iterator[bytes]:
+    """Yield a file piece by piece."""
+    try:
+        while piece := stream.read(_PIECE):
+            yield piece
+    finally:
+        stream.close()
+        _remove(path)  # where an open file keeps its name
 
 
 def _remove(path: Path) -> None:

@@ -152,6 +152,11 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
     epsilon = _text(micro_text(question.first))
     parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {epsilon} {each}.</p>")
     parts.append(_result(estimate))
+    if analyst.is_sampled(question.id):
+        parts.append(
+            "<p>Chance decided which devices were asked this. The intervals are about all who could have "
+            "been.</p>"
+        )
     moved = influence(analyst.mechanism(question.id), _FAKES)
     if moved is not None:
         parts.append(

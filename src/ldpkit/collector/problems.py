@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ldpkit.client.http import PROBLEM
 from ldpkit.core.errors import LdpkitError
 
 __all__ = ["PROBLEMS", "HttpProblem"]
@@ -35,7 +36,6 @@ PROBLEMS = {
 }
 """The problems that a client can meet: status and title by the end of their type."""
 
-_BASE = "urn:ldpkit:problem:"
 _WAIT = {"too-many-requests": 5, "busy": 2, "round-not-open": 3600}
 
 
@@ -73,7 +73,7 @@ class HttpProblem(LdpkitError):  # noqa: N818 - what RFC 9457 calls it
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         status, title = PROBLEMS[self.name]
-        form: dict[str, Any] = {"type": _BASE + self.name, "title": title, "status": status}
+        form: dict[str, Any] = {"type": PROBLEM + self.name, "title": title, "status": status}
         return {**form, "detail": self.detail} if self.detail else form
 
     @property

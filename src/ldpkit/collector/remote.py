@@ -15,6 +15,7 @@ from ldpkit.collector.labelled import labelled
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 from ldpkit.core.wholefile import whole_file
 from ldpkit.estimation.evidence import Evidence
+from ldpkit.estimation.from_reports import about_all
 from ldpkit.estimation.over_rounds import OverRounds, change, together
 from ldpkit.files.reportfile import ReportFile
 from ldpkit.mechanisms.tally import Tally
@@ -78,25 +79,26 @@ class Collector:
     ) -> Any:
         """Return the estimate of a question and round.
 
+        Where devices answer some of the questions, drawn at random, errors are about all of them.
         Everything but maximum likelihood works from the tally, which is all that is fetched; for
         `estimator="mle"` the reports are.
         """
-        domain = self._domain(collection, question)
+        asked = Collection.read(self._call("GET", f"/{quote(collection, safe='')}").body)
+        # An older version may have had other names for the same cells.
+        known = asked.questions if version in (None, asked.version) else ()
+        domain = next((each.domain for each in known if each.id == question), None)
         if estimator != _MLE:
             tally = self.tally(collection, question, number=number, version=version)
-            return labelled(tally.estimate(estimator, consistency=consistency), domain)
+            about = about_all(tally.mechanism, estimator) if asked.is_sampled else {}
+            return labelled(tally.estimate(estimator, consistency=consistency, **about), domain)
         with tempfile.TemporaryDirectory(prefix="ldpkit-") as folder:
             path = self.export(
                 collection, question, Path(folder) / "reports.ldp", number=number, version=version
             )
             evidence = Evidence.from_file(ReportFile.open(path))
-            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency))
+            about = {"population": True} if asked.is_sampled else {}
+            made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency, **about))
             return labelled(made, domain)
-
-    def _domain(self, collection: str, question: str) -> Any:
-        """Return what can be answered to a question, as the newest version has it; None if it has it not."""
-        asked = Collection.read(self._call("GET", f"/{quote(collection, safe='')}").body).questions
-        return next((each.domain for each in asked if each.id == question), None)
 
     def together(self, collection: str, question: str, rounds: Sequence[int], **options: Any) -> OverRounds:
         """Return what several rounds tell together; the same people may have answered in each."""

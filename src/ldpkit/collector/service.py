@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ldpkit.client.collection import Collection
+from ldpkit.client.questions import FIXED, Question
 from ldpkit.collector.asked import Asked, Entry, Shelf, asked_of
 from ldpkit.collector.closing import Closing
 from ldpkit.collector.database import Connection, Database
@@ -125,13 +126,21 @@ class Service:
             raise HttpProblem(
                 "frozen-collection", f"{name!r} has version {last} already: a new one has a higher number"
             )
-        old, new = entry.newest.rounds, collection.rounds
-        if version > last and (old.every, old.start) != (new.every, new.start):
-            raise HttpProblem(
-                "frozen-collection",
-                f"the rounds of {name!r} are {old.every} from {old.start} on, in every version: give other "
-                "rounds another id",
-            )
+        for old, _ in (each for number, each in entry.versions.items() if number != version):
+            rounds, new = old.rounds, collection.rounds
+            if (rounds.every, rounds.start) != (new.every, new.start):
+                raise HttpProblem(
+                    "frozen-collection",
+                    f"the rounds of {name!r} are {rounds.every} from {rounds.start} on, in every version: "
+                    "give other rounds another id",
+                )
+            for question in collection.questions:
+                if any(_is_renamed(each, question) for each in old.questions):
+                    raise HttpProblem(
+                        "frozen-collection",
+                        f"devices stay with their first answer to {question.id!r}, whose parts have other "
+                        "names now: give the question another id",
+                    )
 
     def close_round(self, name: str, number: int) -> None:
         """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever."""
@@ -209,3 +218,11 @@ class Service:
         self.shelf.remove(name)
         self.writer.forget(lambda subject: subject[0] == name)
         connection.forget()
+
+
+def _is_renamed(old: Question, new: Question) -> bool:
+    """Whether devices go on reporting a cell of a product that means something else now."""
+    if new.value != FIXED or (old.id, old.mechanism, old.sampler) != (new.id, new.mechanism, new.sampler):
+        return False
+    domains = [old.domain, new.domain]
+    return domains[0] != domains[1] and not any(isinstance(each, list) for each in domains)

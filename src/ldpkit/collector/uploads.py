@@ -34,6 +34,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 _PATIENCE = 4  # times the limit, before the connection is cut
 _PREFIX, _SUFFIX = "/v1/collections/", "/reports"
+_SHORTEST = len(_PREFIX) + len(_SUFFIX) - 1
 _CORS = [(b"access-control-allow-origin", b"*")]
 _JSON = [(b"content-type", b"application/json"), *_CORS]
 _PREFLIGHT = [
@@ -135,7 +136,8 @@ class Uploads:
     def takes(scope: MutableMapping[str, Any]) -> bool:
         """Whether a request is for this application."""
         path: str = scope["path"]
-        return path.endswith(_SUFFIX) and path.startswith(_PREFIX)
+        # A collection may be called "reports": then both share a slash, and it is not an upload.
+        return path.endswith(_SUFFIX) and path.startswith(_PREFIX) and len(path) > _SHORTEST
 
     def deliver(self, fates: list[Fate]) -> None:
         """Bring fates from the writer's thread to the requests that wait for them."""

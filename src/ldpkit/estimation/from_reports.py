@@ -16,7 +16,7 @@ from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import AnyEstimate, Tally
 
-__all__ = ["ESTIMATORS", "FromReports", "check_reported", "estimate", "estimator", "reported"]
+__all__ = ["ESTIMATORS", "FromReports", "about_all", "check_reported", "estimate", "estimator", "reported"]
 
 AnyTally = TypeVar("AnyTally", bound=Tally)
 Options = ParamSpec("Options")
@@ -24,6 +24,8 @@ Found = TypeVar("Found")
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
 """Estimators by name: functions from a tally to an estimate."""
+
+_OF_ANYBODY = ("density", "circular_density", "heatmap")
 
 
 def estimate(
@@ -77,6 +79,24 @@ def estimator(
         return ESTIMATORS.register(name)(checked)
 
     return register
+
+
+def about_all(mechanism: Mechanism, method: str | None = None) -> dict[str, bool]:
+    """Return the options for errors about everybody, where chance decided who of them reported.
+
+    An interval for a population covers all people who took part, too. Those of a density or a map
+    hold for a population in any case.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> oracle = ldpkit.GRR(["no", "yes"], epsilon=4)
+    >>> tally = ldpkit.Tally(oracle, 1000, [500, 500])
+    >>> low, high = tally.estimate(**about_all(oracle)).interval()
+    >>> bool(high[0] - low[0] > 3 * (tally.estimate().interval()[1] - tally.estimate().interval()[0])[0])
+    True
+    """
+    return {} if (method or mechanism.default_estimator) in _OF_ANYBODY else {"population": True}
 
 
 def check_reported(tally: Tally) -> None:

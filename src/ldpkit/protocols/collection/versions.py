@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from ldpkit.client.collection import Collection
 from ldpkit.client.promises import exceeds
-from ldpkit.client.questions import Question
+from ldpkit.client.questions import FIXED, Question
 from ldpkit.client.spending import Micro, micro_text
 from ldpkit.core.errors import MismatchError
 from ldpkit.core.results import Result
@@ -158,9 +158,9 @@ def _question_changes(old: Question, new: Question) -> Iterator[dict[str, Any]]:
     yield from _change(f"{new.id}.domain", old.domain, new.domain, redraws)
     if _made(old) == _made(new) and old.domain == new.domain:
         yield from _change(f"{new.id}.sampler", dict(old.sampler), dict(new.sampler), redraws)
-    yield from _change(
-        f"{new.id}.value", old.value, new.value, "what a device reports after its value changes"
-    )
+    stays = "devices stay with their next value, and pay for all reports about it"
+    follows = "devices report every change of their value, and pay for each report"
+    yield from _change(f"{new.id}.value", old.value, new.value, stays if new.value == FIXED else follows)
     for name in ("first", "next"):
         cost, now = (getattr(each, name) for each in (old, new))
         effect = "an answer costs more" if exceeds(now, cost) else "an answer costs less"
