@@ -82,7 +82,7 @@ class CircularDensity(BinnedDensity):
         )
 
 
-@estimator("circular_density", CircularTally)
+@estimator("circular_density", CircularTally, of_anybody=True)
 def circular_density(tally: CircularTally, *, bins: int = 128, algorithm: str = "ems") -> CircularDensity:
     """Return the distribution of values on a circle.
 

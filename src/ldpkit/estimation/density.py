@@ -228,7 +228,7 @@ class Density(BinnedDensity):
         return told
 
 
-@estimator("density", NumericTally)
+@estimator("density", NumericTally, of_anybody=True)
 def density(tally: NumericTally, *, bins: int = 128, algorithm: str = "ems") -> Density:
     """Return the distribution of values.
 

@@ -25,7 +25,7 @@ Found = TypeVar("Found")
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
 """Estimators by name: functions from a tally to an estimate."""
 
-_OF_ANYBODY = ("density", "circular_density", "heatmap")
+_OF_ANYBODY: set[str] = set()  # estimators whose intervals hold for a population in any case
 
 
 def estimate(
@@ -63,11 +63,21 @@ def estimate(
 
 
 def estimator(
-    name: str, kind: type[AnyTally]
+    name: str, kind: type[AnyTally], *, of_anybody: bool = False
 ) -> Callable[
     [Callable[Concatenate[AnyTally, Options], Found]], Callable[Concatenate[Tally, Options], Found]
 ]:
-    """Return a decorator that registers an estimator and refuses tallies of another kind, or empty ones."""
+    """Return a decorator that registers an estimator and refuses tallies of another kind, or empty ones.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    kind : type
+        The tallies that it takes.
+    of_anybody : bool
+        Whether its intervals hold for a population in any case, so that it has no option `population`.
+    """
 
     def register(
         function: Callable[Concatenate[AnyTally, Options], Found],
@@ -76,6 +86,8 @@ def estimator(
         def checked(tally: Tally, *args: Options.args, **options: Options.kwargs) -> Found:
             return function(reported(tally, kind), *args, **options)
 
+        if of_anybody:
+            _OF_ANYBODY.add(name)
         return ESTIMATORS.register(name)(checked)
 
     return register
@@ -96,7 +108,9 @@ def about_all(mechanism: Mechanism, method: str | None = None) -> dict[str, bool
     >>> bool(high[0] - low[0] > 3 * (tally.estimate().interval()[1] - tally.estimate().interval()[0])[0])
     True
     """
-    return {} if (method or mechanism.default_estimator) in _OF_ANYBODY else {"population": True}
+    name = method or mechanism.default_estimator
+    ESTIMATORS.get(name)  # loads it, so that it has declared itself
+    return {} if name in _OF_ANYBODY else {"population": True}
 
 
 def check_reported(tally: Tally) -> None:

@@ -233,7 +233,7 @@ class HeatMap(FromReports):
         )
 
 
-@estimator("heatmap", SpatialTally)
+@estimator("heatmap", SpatialTally, of_anybody=True)
 def heatmap(
     tally: SpatialTally,
     *,
