@@ -23,7 +23,14 @@ BY = ["question", "day", "region"]
 def client():
     import dask
 
-    settings = {"distributed.worker.daemon": False, "distributed.comm.timeouts.connect": "120s"}
+    settings = {
+        "distributed.worker.daemon": False,
+        "distributed.comm.timeouts.connect": "120s",
+        # On a busy machine a killed worker takes longer than Dask's 15 seconds to come back; then its place is given
+        # up, and with both places gone the tally would wait for ever.
+        "distributed.deploy.lost-worker-timeout": "10 minutes",
+        "distributed.scheduler.no-workers-timeout": "10 minutes",
+    }
     cloudpickle.register_pickle_by_value(lakes)  # workers know the package, not the tests
     with (
         dask.config.set(settings),
