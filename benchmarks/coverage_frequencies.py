@@ -17,8 +17,7 @@ from coverage_cells import LEVEL, SIZES, Cell, Row, holders, oracle_parameters, 
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.bayes.ibu import update
 from ldpkit.estimation.bayes.limit import limit
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, Noise
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.intervals import count_law, exact_coverage, share_intervals, weighted_counts, worth
 from ldpkit.estimation.tails import CountLaw

@@ -9,8 +9,7 @@ import numpy as np
 from coverage_cells import LEVEL, Cell, Row, holders, row_of, summed_row, wald_ends
 from coverage_frequencies import people_of
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, Noise
 from ldpkit.estimation.groups import GroupRegion
 from ldpkit.estimation.pair_law import PairCountLaw
 from ldpkit.mechanisms.joint.group_count import GroupCount

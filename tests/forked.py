@@ -59,7 +59,7 @@ def run_forked(
                 null = os.open(os.devnull, os.O_RDONLY)
                 for number, file in enumerate((null, out.fileno() if output < 0 else output, err.fileno())):
                     os.dup2(file, number)
-                sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+                sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - to the end
                 sys.argv = ["ldpkit", *map(str, words)]
                 main()
             except SystemExit as end:

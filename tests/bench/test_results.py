@@ -94,7 +94,7 @@ def test_more_protocols_and_budgets_may_join(path, rows):
 
 def test_a_cell_is_kept_as_soon_as_it_is_finished(tmp_path, rows):
     path = tmp_path / "results.csv"
-    with pytest.raises(KeyboardInterrupt), RunLog.open(path, make()) as log:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), RunLog.open(path, make()) as log:  # noqa: PT012 - both lines are the work
         log.add(make().run_cell(Cell(1.0, "grr")))
         raise KeyboardInterrupt
     assert not path.exists()

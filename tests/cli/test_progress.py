@@ -11,7 +11,7 @@ import time
 import pytest
 
 from ldpkit.cli.printing import progress_bar
-from ldpkit.core.watching import Progress
+from ldpkit.core.watching import ProgressRecord
 
 DEADLINE = 10.0  # seconds; drawing takes a tenth of one, and only a bar that never comes takes them all
 
@@ -107,7 +107,7 @@ def test_a_terminal_that_is_gone_stops_no_work(monkeypatch):
 
 
 def test_a_record_counts_what_is_done_and_is_left_where_work_fails():
-    progress = Progress()
+    progress = ProgressRecord()
     with contextlib.closing(progress("abc", 3, "reading")) as items:
         for _ in items:
             pass

@@ -50,7 +50,7 @@ def collection_file(
 
 def survey(**options: object) -> Collection:
     """Return the collection itself."""
-    return Collection.read(collection_file(**options))  # type: ignore[arg-type]
+    return Collection.read(collection_file(**options))
 
 
 class SmallCollector:

@@ -159,4 +159,4 @@ def test_text_is_read_like_bytes_and_nothing_else_is():
         read_json('"\ud800"')
     for wrong in (None, 5, {"a": 1}):
         with pytest.raises(InvalidInputError, match="must be bytes or text, got"):
-            read_json(wrong)  # type: ignore[arg-type]
+            read_json(wrong)

@@ -15,7 +15,7 @@ from ldpkit.collector.database import open_database
 def postgres():
     """A server; in CI it must run, elsewhere it may be missing."""
     try:
-        import psycopg  # noqa: F401
+        import psycopg  # noqa: F401 - whether it is there
 
         running = postgres_running()
         server = running.__enter__()

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT / "script" / "docs"))
 
+# Python finds these only now.
 from drawing import dots  # noqa: E402
 from glossary import link, terms, with_anchors  # noqa: E402
 from home_picture import SHARES, run, whole  # noqa: E402

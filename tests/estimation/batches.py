@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, Noise
 
 __all__ = ["NOISE", "apply", "batches", "sixteenths"]
 

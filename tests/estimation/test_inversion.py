@@ -9,7 +9,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.consistency import Noise
 from ldpkit.estimation.from_reports import ESTIMATORS
 from ldpkit.estimation.inversion import matrix_inversion
 

@@ -77,7 +77,7 @@ def test_a_column_of_another_length_or_type_is_refused_whatever_bad_says():
     with pytest.raises(FileFormatError, match="holds int64, not bytes"):
         decode_column(pa.array([1]), ORACLE)
     with pytest.raises(InvalidParameterError, match='"refuse" or "count"'):
-        decode_column(pa.array([b""]), ORACLE, bad="drop")  # type: ignore[arg-type]
+        decode_column(pa.array([b""]), ORACLE, bad="drop")
 
 
 def test_blocks_hold_any_number_of_reports():

@@ -69,7 +69,7 @@ class Guard:
                 self.seen.append(f"code of the input is compiled: {source[:100]!r}")
 
     def _check(self, event: str, path: str | bytes) -> None:
-        name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100
+        name = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - Path.absolute keeps '..'
         if (
             not (name + os.sep).startswith(self._folder + os.sep)
             and name != os.devnull

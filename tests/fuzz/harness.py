@@ -211,7 +211,7 @@ class Harness:
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path)
             else:
-                os.unlink(entry.path)  # noqa: PTH108
+                os.unlink(entry.path)  # noqa: PTH108 - entries are no Paths
 
     def _trespass(self) -> str | None:
         if self.guard.seen:
@@ -219,7 +219,7 @@ class Harness:
         if self._limited and self._since % 64 == 1:
             for entry in os.scandir(self._elsewhere):
                 if entry.is_file():
-                    os.unlink(entry.path)  # noqa: PTH108
+                    os.unlink(entry.path)  # noqa: PTH108 - as above
                 return f"{entry.name!r} appeared outside the folder"
         return None
 

@@ -12,7 +12,7 @@ from ldpkit.core.errors import LdpkitError
 __all__ = ["Broken", "Target", "refused_if", "require"]
 
 
-class Broken(Exception):  # noqa: N818
+class Broken(Exception):  # noqa: N818 - a finding, not an error of the program
     """An input was taken that should have been refused, or gave what cannot be."""
 
 

@@ -24,9 +24,9 @@ def test_aliases_become_the_name_of_the_metric() -> None:
 @pytest.mark.parametrize("name", list(METRICS))
 def test_every_metric_has_one_direction(name: str) -> None:
     directions = ("at least", "at most") if METRICS.get(name).larger_is_better else ("at most", "at least")
-    assert Constraint(name, directions[0], 0.5).direction == directions[0]  # type: ignore[arg-type]
+    assert Constraint(name, directions[0], 0.5).direction == directions[0]
     with pytest.raises(InvalidParameterError, match=f"{name} {directions[0]} 0.5"):
-        Constraint(name, directions[1], 0.5)  # type: ignore[arg-type]
+        Constraint(name, directions[1], 0.5)
 
 
 def test_a_mismatch_is_explained() -> None:
@@ -52,7 +52,7 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="kendall_tau"):
         Constraint("kendal_tau", "at least", 0.1)
     with pytest.raises(InvalidParameterError, match="'at most' or 'at least'"):
-        Constraint("mae", "below", 0.1)  # type: ignore[arg-type]
+        Constraint("mae", "below", 0.1)
 
 
 def test_omega_itself_is_good_enough() -> None:
@@ -70,7 +70,7 @@ def test_the_quantile_is_good_exactly_if_enough_values_are(
     values: list[int], probability: float, similar: bool
 ) -> None:
     name, direction = ("tau", "at least") if similar else ("mae", "at most")
-    constraint = Constraint(name, direction, 0.0, probability)  # type: ignore[arg-type]
+    constraint = Constraint(name, direction, 0.0, probability)
     array = np.array(values, float)
     enough = constraint.holds(array).sum() >= probability * len(values) * (1 - 1e-12)
     assert bool(constraint.holds(np.array(constraint.quantile(array)))) == enough

@@ -85,7 +85,7 @@ def everything(thresholds, modulus):
     """Run the coin protocol on every number of both and every share."""
     for drawn in itertools.product(range(modulus), repeat=5):
         stream = iter(drawn)
-        yield share_coins(thresholds, lambda: next(stream), modulus=modulus)  # noqa: B023
+        yield share_coins(thresholds, lambda: next(stream), modulus=modulus)  # noqa: B023 - called at once
 
 
 def test_theorem_5_exactly_and_what_each_partner_sees():

@@ -21,7 +21,7 @@ class Measured(Result):
 
     def with_rows(self, rows: Iterable[Any]) -> Self:
         """Return the same benchmark with these rows."""
-        changed: Any = replace(self, measured=tuple(rows))  # type: ignore[type-var]
+        changed: Any = replace(self, measured=tuple(rows))  # type: ignore[type-var]  # those are dataclasses
         made: Self = changed
         return made
 

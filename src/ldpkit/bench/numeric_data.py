@@ -105,6 +105,7 @@ def draw(name: str, n: int = DEFAULT_PEOPLE) -> NumericData:
 
 def is_file(spec: str) -> bool:
     """Whether numbers are those of a file, which may be missing, and not of a distribution."""
+    # os.path: a text that is too long for a name is the name of no file, but an error to a Path
     return os.path.exists(spec) or (Path(spec).suffix != "" and ":" not in spec) or spec == "-"  # noqa: PTH110
 
 

@@ -231,11 +231,11 @@ def _open_standard_streams() -> None:
         except OSError:
             os.open(os.devnull, mode)
     if sys.stdin is None:
-        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it stays open
     if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 - it stays open
     if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - it stays open
     if isinstance(sys.stdout, io.TextIOWrapper):  # a label that the terminal cannot show is no error
         sys.stdout.reconfigure(errors="backslashreplace")
 

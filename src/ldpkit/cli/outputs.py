@@ -109,6 +109,7 @@ def check_output(path: Path, *, force: bool, inputs: Sequence[str | Path | None]
     target = check_target(path)
     if not target.exists():
         return
+    # os.path: a text that is too long for a name is the name of no file, but an error to a Path
     if any(each is not None and os.path.exists(each) and target.samefile(each) for each in inputs):  # noqa: PTH110
         raise InvalidInputError(f"{str(path)!r} is also the input: choose another name for the output")
     if not force:

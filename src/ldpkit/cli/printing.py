@@ -15,7 +15,7 @@ from ldpkit.core.results import ENVELOPE, in_columns
 from ldpkit.core.stopping import tidied
 from ldpkit.core.tables import Table
 from ldpkit.core.text import text_table, visible, wrapped
-from ldpkit.core.watching import Progress
+from ldpkit.core.watching import ProgressRecord
 from ldpkit.files.writing import write_csv, write_json
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def note(message: str) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(*, patience: float = 2.0) -> Iterator[Progress]:
+def progress_bar(*, patience: float = 2.0) -> Iterator[ProgressRecord]:
     """Give the work of a block a record of its progress, and show that on a terminal while the block runs.
 
     Nothing is shown while the work is young, nor where standard error is no terminal. The work
@@ -174,7 +174,7 @@ def progress_bar(*, patience: float = 2.0) -> Iterator[Progress]:
     patience : float
         After how many seconds the bar appears.
     """
-    progress, ended = Progress(), threading.Event()
+    progress, ended = ProgressRecord(), threading.Event()
     if not sys.stderr.isatty():
         yield progress
         return
@@ -188,7 +188,7 @@ def progress_bar(*, patience: float = 2.0) -> Iterator[Progress]:
             bar.join()
 
 
-def _draw(progress: Progress, ended: threading.Event, patience: float) -> None:
+def _draw(progress: ProgressRecord, ended: threading.Event, patience: float) -> None:
     """Draw how far the work is until it has ended, if it takes that long."""
     if ended.wait(patience):
         return

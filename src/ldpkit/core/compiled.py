@@ -13,7 +13,7 @@ from ldpkit.core.watching import notify
 __all__ = ["compiled"]
 
 
-class _FirstCompilation(event.Listener):  # type: ignore[misc]
+class _FirstCompilation(event.Listener):  # type: ignore[misc]  # Numba has no types
     """Says that code is being compiled, once a process; Numba tells nothing of code that was kept."""
 
     def on_start(self, event_: event.Event) -> None:

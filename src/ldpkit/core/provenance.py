@@ -191,7 +191,7 @@ count a file and its copy or its tally only once
         changes: dict[str, Any] = {"made_by": {**estimate.made_by, **replace(self, spans=()).to_json()}}
         if hasattr(estimate, "provenance"):
             changes["provenance"] = self
-        made: Any = replace(estimate, **changes)  # type: ignore[type-var]
+        made: Any = replace(estimate, **changes)  # type: ignore[type-var]  # asked above
         return cast("Signed", made)
 
     def facts(self) -> dict[str, Any]:

@@ -11,14 +11,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-__all__ = ["Onlooker", "Progress", "Stage", "Watch", "collect", "listen", "notify", "unwatched", "watching"]
+__all__ = [
+    "Onlooker",
+    "ProgressRecord",
+    "Stage",
+    "Watch",
+    "collect",
+    "listen",
+    "notify",
+    "unwatched",
+    "watching",
+]
 
 Item = TypeVar("Item")
 _listener: Callable[[str], None] | None = None
 
 
 class Watch(Protocol):
-    """Passes items on, given how many there will be and what is being done: a `Progress`, or your own."""
+    """Passes items on, given how many there will be and what is done: a `ProgressRecord`, or your own."""
 
     def __call__(self, items: Iterable[Item], total: int | None, label: str, /) -> Iterator[Item]:
         """Return the same items."""
@@ -38,12 +48,12 @@ class Stage:
     done: int = 0
 
 
-class Progress:
+class ProgressRecord:
     """A watch that only records how far the work is; whoever shows it looks when they like.
 
     Examples
     --------
-    >>> progress = Progress()
+    >>> progress = ProgressRecord()
     >>> for letter in progress("ab", 2, "reading"):
     ...     print(letter, progress.stage)
     a Stage(label='reading', total=2, done=0)

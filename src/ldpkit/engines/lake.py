@@ -64,7 +64,7 @@ def _here(text: str) -> list[str]:
         return [
             name
             for name in glob.glob(text, recursive=True)  # noqa: PTH207  # patterns may be absolute
-            if os.path.isfile(name) and _is_data(os.path.basename(name))  # noqa: PTH113, PTH119
+            if os.path.isfile(name) and _is_data(os.path.basename(name))  # noqa: PTH113, PTH119 - names, as glob gives them
         ]
     return [text]  # whether it can be read is said by who opens it
 

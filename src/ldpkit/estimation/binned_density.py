@@ -94,9 +94,8 @@ class BinnedDensity(FromReports):
     @property
     def caption(self) -> str:
         """What made the reports, and what the errors do not cover."""
-        how = [f"method {self.made_by['method']}"] if "method" in self.made_by else []
         scatter = "stderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
-        return self.captioned(*how, lines=[scatter])
+        return self.captioned(*self.method_told, lines=[scatter])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each bin: low, high, mass, stderr, density."""

@@ -11,8 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, Noise
 
 __all__ = ["averages", "invert_counts", "maximise", "scatter"]
 

@@ -17,11 +17,10 @@ from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table, cell_text
 from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Counts, Floats, Label
-from ldpkit.estimation.consistency import CONSISTENCY
+from ldpkit.estimation.consistency import CONSISTENCY, Noise
 from ldpkit.estimation.from_reports import FromReports
 from ldpkit.estimation.intervals import Region
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
 if TYPE_CHECKING:
     from ldpkit.estimation.sums import ShareOf
@@ -32,28 +31,6 @@ _AT_ONCE = 1 << 14  # records that are made together
 
 Order = Literal["value", "frequency"]
 """In which order rows stand."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """The noise of an unbiased frequency estimate, as post-processing needs it.
-
-    Parameters
-    ----------
-    n : int
-        The number of reports.
-    stderr : float
-        The standard error of the frequency of a value that nobody holds:
-        sqrt(q(1-q)/n) / (p-q) in a pure protocol.
-    """
-
-    n: int
-    stderr: float
-
-    @classmethod
-    def of(cls, oracle: FrequencyOracle, n: int) -> Noise:
-        """Return the noise of n reports of an oracle."""
-        return cls(n, oracle.variance(0.0, n) ** 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -150,13 +150,19 @@ class FromReports(Result):
         return ", ".join(f"{key}={value}" for key, value in self.made_by.items())
 
     @property
+    def method_told(self) -> tuple[str, ...]:
+        """The method as a part of a caption, where there is one."""
+        return (f"method {self.made_by['method']}",) if "method" in self.made_by else ()
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before trusting the numbers."""
         return tuple(self.provenance.warnings())
 
     def with_level(self, level: float) -> Self:
         """Return the same estimate, whose rows have an interval of another coverage."""
-        changed: Any = replace(self, level=check_fraction(level, "level"))  # type: ignore[type-var]
+        checked = check_fraction(level, "level")
+        changed: Any = replace(self, level=checked)  # type: ignore[type-var]  # results are dataclasses
         made: Self = changed
         return made
 

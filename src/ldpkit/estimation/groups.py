@@ -15,7 +15,8 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.exact import WORD
 from ldpkit.core.typing import Counts, Floats
-from ldpkit.estimation.estimate import Estimate, Noise
+from ldpkit.estimation.consistency import Noise
+from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.from_reports import ESTIMATORS, check_reported
 from ldpkit.estimation.pair_law import (
     COUNTABLE,

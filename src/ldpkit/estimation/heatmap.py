@@ -191,7 +191,6 @@ class HeatMap(FromReports):
     @property
     def caption(self) -> str:
         """What made the reports, and what the columns are."""
-        how = [f"method {self.made_by['method']}"] if "method" in self.made_by else []
         columns = (
             f"share: of people in the cell around (x, y); low, high: a {100 * self.level:g}% interval for "
             "each cell by itself, wide where the mechanism cannot tell neighbouring cells apart"
@@ -200,7 +199,7 @@ class HeatMap(FromReports):
             "the intervals rest on the chances at nine points of each cell: for this mechanism and region it "
             "is not proven that they bound those in between"
         )
-        return self.captioned(*how, lines=[columns] if self.is_proven else [columns, rest])
+        return self.captioned(*self.method_told, lines=[columns] if self.is_proven else [columns, rest])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each cell: column, row, x, y, share, low, high; the fullest first, if few."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ldpkit.estimation.estimate import Estimate, Noise
+from ldpkit.estimation.consistency import Noise
+from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.from_reports import estimator
 from ldpkit.estimation.intervals import CountRegion
 from ldpkit.mechanisms.tally import FrequencyTally

@@ -200,7 +200,11 @@ def _chernoff_line(
     """Return the limit as a function of the estimate, for the best of some rates."""
     laws = _laws(mechanism)
     typical = math.sqrt(2 * threshold / max(_variances(mechanism)))
-    best: Callable[[float], float] = lambda _: -math.inf * sign  # noqa: E731
+
+    def nowhere(_: float) -> float:
+        return -math.inf * sign
+
+    best: Callable[[float], float] = nowhere
     narrowest = math.inf
     for rate in sign * typical * _RATES:
         limit = _limit(laws, float(rate), threshold, drawn)

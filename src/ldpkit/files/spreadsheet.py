@@ -17,7 +17,7 @@ from ldpkit.core.text import is_unseen
 
 __all__ = ["harmless_cell", "original_cell"]
 
-_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+_STARTS = ("=", "+", "-", "@", "\t", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001 - wide signs begin formulas too
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 _BACKSLASH = r"\x5c"
 

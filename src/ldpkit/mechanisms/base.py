@@ -247,10 +247,8 @@ class Mechanism(Frozen, abc.ABC):
 
     @property
     def tally_size(self) -> int:
-        """How many integers a tally has: one for each value, unless the mechanism says otherwise."""
-        if self.domain.size is None:
-            raise NotImplementedError(f"{type(self).__name__} must say how many integers its tally has")
-        return self.domain.size
+        """How many integers a tally has."""
+        raise NotImplementedError(f"{type(self).__name__} must say how many integers its tally has")
 
     def check_counts(self, n: int, counts: Counts) -> None:
         """Refuse the integers of a tally that n reports cannot give."""

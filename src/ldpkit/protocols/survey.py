@@ -184,7 +184,7 @@ class Survey:
                 f"answers are to {', '.join(answers) or 'nothing'}, and the questions are "
                 f"{', '.join(self.questions)}: give a column for each"
             )
-        people = {len(column) for column in answers.values()}  # type: ignore[arg-type]
+        people = {len(column) for column in answers.values()}  # type: ignore[arg-type]  # columns have lengths
         if len(people) != 1:
             raise InvalidInputError(
                 "every person answers every question here, got columns of "

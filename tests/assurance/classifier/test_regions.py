@@ -21,6 +21,7 @@ from slow import slow
 
 sklearn = pytest.importorskip("sklearn")
 
+# Without it there is nothing to import, so that these come late.
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis  # noqa: E402
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402

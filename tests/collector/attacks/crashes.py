@@ -67,8 +67,8 @@ def _crash(server: Postgres, address: str, turn: int) -> str:
     deadline = time.monotonic() + 10
     with contextlib.suppress(psycopg.Error), psycopg.connect(address, autocommit=True) as connection:
         while not is_committing and time.monotonic() < deadline:
-            for pid, is_committing in connection.execute(_WRITER).fetchall():  # noqa: B007
-                pass
+            for writer in connection.execute(_WRITER).fetchall():
+                pid, is_committing = writer
     if pid is None:
         return "too early: nobody wrote"
     with contextlib.suppress(ProcessLookupError):

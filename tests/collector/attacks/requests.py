@@ -85,7 +85,9 @@ class Mutator:
         return method, path.encode("utf-8", "replace").decode(), body, {}, ""
 
     def other(self) -> tuple[str, str, bytes, dict[str, str], str]:
-        word = lambda: self.random.choice(_WORDS)  # noqa: E731
+        def word() -> str:
+            return self.random.choice(_WORDS)
+
         token = self.random.choice([*self.tokens.values(), self.tokens[ANALYST][:-1], word()])
         headers = {"authorization": f"{self.random.choice(('Bearer', 'bearer', 'Basic', ''))} {token}"}
         name = self.random.choice(("survey", "survey", "survey", word()))

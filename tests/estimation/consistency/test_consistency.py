@@ -12,8 +12,7 @@ from hypothesis import given, settings
 
 import ldpkit
 from estimation.batches import NOISE, apply, batches
-from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.estimation.estimate import Noise
+from ldpkit.estimation.consistency import CONSISTENCY, Noise
 from slow import slow
 
 SHIPPED = ["base_cut", "base_pos", "norm", "norm_cut", "norm_mul", "norm_sub", "power", "power_ns"]

@@ -9,8 +9,8 @@ import pytest
 
 import ldpkit
 from estimation.batches import NOISE, apply
+from ldpkit.estimation.consistency import Noise
 from ldpkit.estimation.consistency.power import LEAST_COUNT, _groups, _prior_mass, power
-from ldpkit.estimation.estimate import Noise
 
 
 def sums(counts: np.ndarray, people: int, sigma: float, exponent: float) -> tuple[np.ndarray, np.ndarray]:

@@ -62,7 +62,7 @@ def _check(data: bytes, folder: Path) -> None:
         check_estimate(tally, None, None)
     for wrong in (np.full(len(rest) % 7, 0.5), [[0.5, 1], [None]], reports.tolist(), "text", None, [2**70]):
         with contextlib.suppress(LdpkitError):
-            mechanism.check_reports(wrong)  # type: ignore[arg-type]
+            mechanism.check_reports(wrong)  # type: ignore[arg-type]  # wrong, as it says
 
 
 DECODED = Target("decoded", _seeds, _mutate, _check)

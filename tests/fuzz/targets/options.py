@@ -43,7 +43,7 @@ from ldpkit.core.registry import load_plugin
 from ldpkit.core.wholefile import check_target
 from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.mechanisms.lookup import list_mechanisms
-from ldpkit.planning.constraint import Constraint
+from ldpkit.planning.constraint import Constraint, Direction
 from ldpkit.protocols.people import person_keys
 from ldpkit.simulation.datasets import load
 from ldpkit.simulation.metrics import METRICS, metric_for
@@ -114,16 +114,19 @@ def _mechanism(text: str, folder: Path) -> None:
     size = given.pop("domain", "4")
     if is_for_numbers(name):
         high = parse_numbers([f"high={given.pop('high', '1')}"])["high"]
-        made = make_numeric(name, parse_interval(0.0, high), None, given)  # type: ignore[arg-type]
+        interval = parse_interval(0.0, high)
+        assert interval is not None  # both ends are given
+        exact = make_numeric(name, interval, None, given).exact_epsilon()
     else:
-        made = make_oracle(name, parse_domain(size), None, given)  # type: ignore[assignment]
-    require(math.isfinite(made.exact_epsilon()), "epsilon is not finite")
+        exact = make_oracle(name, parse_domain(size), None, given).exact_epsilon()
+    require(math.isfinite(exact), "epsilon is not finite")
 
 
 def _constraint(text: str, folder: Path) -> None:
     metric, _, rest = text.partition(" ")
     direction, _, omega = rest.partition("=")
-    made = Constraint(metric, "at least" if direction == "at-least" else "at most", omega)  # type: ignore[arg-type]
+    side: Direction = "at least" if direction == "at-least" else "at most"
+    made = Constraint(metric, side, omega)  # type: ignore[arg-type]  # text, as a caller may give it
     str(made), made.holds(np.array([0.1, 0.2]))
 
 

@@ -58,7 +58,7 @@ def whole() -> bytes:
         path = Path(folder, "store.db")
         with DeviceStore(path).transaction() as records:
             for place, content in _KEPT.items():
-                records.recall(_OWNER, place, lambda content=content: content, times=int(place) + 1)  # type: ignore[misc]
+                records.recall(_OWNER, place, functools.partial(bytes, content), times=int(place) + 1)
         with contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA page_size=512")
             connection.execute("VACUUM")

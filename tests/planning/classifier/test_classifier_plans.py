@@ -82,7 +82,7 @@ def test_a_model_that_is_asked_is_drawn_and_says_so() -> None:
     )
     assert found.method == "drawn"
     assert any("only asked" in note for note in found.notes())
-    exact = ldpkit.get("ogpm", (0, 1), epsilon=found.best.epsilon)  # type: ignore[union-attr]
+    exact = ldpkit.get("ogpm", (0, 1), epsilon=found.best.epsilon)
     assert 1 - float(exact.cdf(0.5, 0.9)) == pytest.approx(0.8, abs=0.1)  # 400 draws
 
 

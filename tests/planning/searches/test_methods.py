@@ -202,7 +202,7 @@ def test_parameters_are_checked(method: str, parameters: dict[str, Any]) -> None
 )
 def test_counts_are_checked(counts: list[float], message: str) -> None:
     with pytest.raises((InvalidInputError, InvalidParameterError), match=message):
-        FrequencyQuestion(counts, "oue", WANTED)  # type: ignore[arg-type]
+        FrequencyQuestion(counts, "oue", WANTED)
 
 
 def test_questions_are_checked_before_anything_is_simulated() -> None:
@@ -222,7 +222,7 @@ def test_questions_are_checked_before_anything_is_simulated() -> None:
 
 def test_a_data_set_is_as_good_as_its_counts() -> None:
     dataset = Dataset.from_counts(range(8), COUNTS, name="people")
-    assert FrequencyQuestion(dataset, "oue", WANTED).counts.tolist() == COUNTS.tolist()  # type: ignore[arg-type]
+    assert FrequencyQuestion(dataset, "oue", WANTED).counts.tolist() == COUNTS.tolist()
 
 
 def test_verification_is_independent_and_looks_below() -> None:

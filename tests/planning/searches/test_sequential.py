@@ -29,7 +29,7 @@ def chance_of_ever_excluding(p: float, runs: int, excludes: object) -> float:
         grown[:-1] += alive * (1 - p)
         grown[1:] += alive * p
         for successes in np.flatnonzero(grown > 1e-18):
-            if excludes(int(successes), n):  # type: ignore[operator]
+            if excludes(int(successes), n):
                 lost += grown[successes]
                 grown[successes] = 0.0
         alive = grown

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.assurance.classifier.prior import Prior, likelihoods
+from ldpkit.assurance.classifier.prior import Prior, relative_likelihoods
 from ldpkit.assurance.classifier.table import BATCH, private_columns, record_table
-from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
+from ldpkit.core.errors import InvalidParameterError, MismatchError
 from ldpkit.core.exact import RandomisedResponse
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, resolve
@@ -97,18 +97,7 @@ class Corrected:
     def posterior(self, reports: Any) -> Floats:
         """Return how likely each point of the prior is, a row for each privatized record."""
         rows = self._rows(reports)
-        logs = np.broadcast_to(self._logs, (len(rows), len(self._logs))).copy()
-        with np.errstate(divide="ignore"):
-            for each, law in zip(self.sensitive, self._laws, strict=True):
-                logs += np.log(likelihoods(law, rows[:, each.position]))
-        best = logs.max(axis=1, keepdims=True)
-        lost = np.flatnonzero(~np.isfinite(best[:, 0]))
-        if len(lost):
-            raise InvalidInputError(
-                f"the privatized record in row {lost[0]} cannot come from these mechanisms: check that its "
-                "sensitive columns were privatized, with the same mechanisms"
-            )
-        shares = np.exp(logs - best)
+        shares = relative_likelihoods(rows, self.sensitive, self._laws, self._logs)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def predict_proba(self, reports: Any) -> Floats:

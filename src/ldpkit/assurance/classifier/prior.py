@@ -16,7 +16,7 @@ from ldpkit.core.parameters import check_whole
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.deconvolution import maximise
 
-__all__ = ["Prior", "likelihoods", "prior_from_reports"]
+__all__ = ["Prior", "prior_from_reports", "relative_likelihoods"]
 
 _LEAST_SHARE = 1e-12
 
@@ -94,10 +94,31 @@ def prior_from_reports(
         grid,
         np.full(len(grid), 1 / len(grid)),
     )
-    logs = np.zeros((table.n, len(grid)))
+    likely = relative_likelihoods(table.values, sensitive, prior.laws(sensitive), np.zeros(len(grid)))
+    epsilon = sum(each.column.mechanism.exact_epsilon() for each in sensitive)
+    shares = maximise(likely.T, np.ones(table.n, np.int64), epsilon, smooth=False)
+    kept = shares > _LEAST_SHARE
+    return Prior(prior.names, prior.positions, grid[kept], shares[kept] / shares[kept].sum())
+
+
+def relative_likelihoods(
+    rows: Floats, sensitive: Sequence[Sensitive], laws: Sequence[Outputs], start: Floats
+) -> Floats:
+    """Return how likely each point of a prior (column) makes each privatized record (row), the likeliest 1.
+
+    Parameters
+    ----------
+    rows : array
+        Privatized records.
+    sensitive, laws
+        The columns that were privatized, and what each point of the prior is reported as.
+    start : array
+        The logarithm of what each point has before.
+    """
+    logs = np.broadcast_to(start, (len(rows), len(start))).copy()
     with np.errstate(divide="ignore"):
-        for each, law in zip(sensitive, prior.laws(sensitive), strict=True):
-            logs += np.log(likelihoods(law, table.values[:, each.position]))
+        for each, law in zip(sensitive, laws, strict=True):
+            logs += np.log(_likelihoods(law, rows[:, each.position]))
     best = logs.max(axis=1, keepdims=True)
     lost = np.flatnonzero(~np.isfinite(best[:, 0]))
     if len(lost):
@@ -105,13 +126,10 @@ def prior_from_reports(
             f"the privatized record in row {lost[0]} cannot come from these mechanisms: check that its "
             "sensitive columns were privatized, with the same mechanisms"
         )
-    epsilon = sum(each.column.mechanism.exact_epsilon() for each in sensitive)
-    shares = maximise(np.exp(logs - best).T, np.ones(table.n, np.int64), epsilon, smooth=False)
-    kept = shares > _LEAST_SHARE
-    return Prior(prior.names, prior.positions, grid[kept], shares[kept] / shares[kept].sum())
+    return np.asarray(np.exp(logs - best))
 
 
-def likelihoods(law: Outputs, at: Floats) -> Floats:
+def _likelihoods(law: Outputs, at: Floats) -> Floats:
     """Return the density or chance of each report (row) under each point of the prior (column)."""
     found = np.zeros((len(at), law.n))
     on = np.zeros(len(at), bool)

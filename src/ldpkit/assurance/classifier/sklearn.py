@@ -21,7 +21,7 @@ except ImportError:
 __all__ = ["Privatize", "utility_scorer"]
 
 
-class Privatize(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Privatize(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A step of a pipeline that privatizes columns, each time it is asked.
 
     In a pipeline, training sees privatized records as well: this is how to train on what the

@@ -20,7 +20,8 @@ from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
 from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_delta
 from ldpkit.estimation.bayes.limit import limit
 from ldpkit.estimation.bayes.loglikelihood import Surrogate
-from ldpkit.estimation.estimate import Estimate, Noise
+from ldpkit.estimation.consistency import Noise
+from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.from_reports import estimator
 from ldpkit.estimation.intervals import CountRegion
 from ldpkit.mechanisms.tally import FrequencyTally

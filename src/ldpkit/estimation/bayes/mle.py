@@ -14,7 +14,8 @@ from ldpkit.estimation.bayes.climb import Climb, Rules, check_start, climb
 from ldpkit.estimation.bayes.elsewhere import AnyEvidence
 from ldpkit.estimation.bayes.errors import ErrorOptions, ErrorRules, Errors, by_information
 from ldpkit.estimation.bayes.loglikelihood import Likelihood
-from ldpkit.estimation.estimate import Estimate, Noise
+from ldpkit.estimation.consistency import Noise
+from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.evidence import Evidence
 from ldpkit.estimation.from_reports import ESTIMATORS
 from ldpkit.estimation.homogeneity import one_population

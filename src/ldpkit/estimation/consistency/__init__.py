@@ -31,6 +31,7 @@ True
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ldpkit.core.registry import Registry
@@ -39,13 +40,35 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ldpkit.core.typing import Counts, Floats
-    from ldpkit.estimation.estimate import Noise
     from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 
-__all__ = ["CONSISTENCY", "NO_METHOD", "batch_estimates", "consistency", "processed"]
+__all__ = ["CONSISTENCY", "NO_METHOD", "Noise", "batch_estimates", "consistency", "processed"]
 
 NO_METHOD = "none"
 """What stands for no post-processing in tables and on the command line."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of an unbiased frequency estimate, as post-processing needs it.
+
+    Parameters
+    ----------
+    n : int
+        The number of reports.
+    stderr : float
+        The standard error of the frequency of a value that nobody holds:
+        sqrt(q(1-q)/n) / (p-q) in a pure protocol.
+    """
+
+    n: int
+    stderr: float
+
+    @classmethod
+    def of(cls, oracle: FrequencyOracle, n: int) -> Noise:
+        """Return the noise of n reports of an oracle."""
+        return cls(n, oracle.variance(0.0, n) ** 0.5)
+
 
 CONSISTENCY: Registry[Callable[[Floats, Noise], Floats]] = Registry(
     "consistency method", "ldpkit.estimation.consistency"
@@ -71,8 +94,6 @@ def batch_estimates(oracle: FrequencyOracle, supports: Counts, n: int, method: s
 
 def processed(oracle: FrequencyOracle, estimates: Floats, n: int, method: str | None) -> Floats:
     """Return unbiased estimates after a method; as they are for None or "none"."""
-    from ldpkit.estimation.estimate import Noise
-
     if method is None or method == NO_METHOD:
         return estimates
     return CONSISTENCY.get(method)(estimates, Noise.of(oracle, n))

@@ -10,7 +10,7 @@ from ldpkit.estimation.consistency import consistency
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.estimate import Noise
+    from ldpkit.estimation.consistency import Noise
 
 __all__ = ["norm_cut"]
 
@@ -33,7 +33,7 @@ def norm_cut(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> batch = np.array([[0.7, 0.6, 0.01], [0.6, 0.3, 0.2], [0.5, 0.3, -0.1], [1.3, 0.2, 0.0]])
     >>> norm_cut(batch, Noise(100, 0.1)).tolist()
     [[0.7, 0.0, 0.0], [0.6, 0.3, 0.0], [0.5, 0.3, 0.0], [1.0, 0.0, 0.0]]

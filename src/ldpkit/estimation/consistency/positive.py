@@ -11,7 +11,7 @@ from ldpkit.estimation.consistency import consistency
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.estimate import Noise
+    from ldpkit.estimation.consistency import Noise
 
 __all__ = ["base_cut", "base_pos", "significance_threshold"]
 
@@ -27,7 +27,7 @@ def base_pos(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> base_pos(np.array([[0.7, 0.4, -0.1]]), Noise(100, 0.1)).tolist()
     [[0.7, 0.4, 0.0]]
     """
@@ -46,7 +46,7 @@ def base_cut(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> base_cut(np.array([[0.7, 0.2, 0.05, 0.04, 0.1, -0.1, 0.0, 0.01]]), Noise(100, 0.1)).tolist()
     [[0.7, 0.2, 0.0, 0.0, 0.1, 0.0, 0.0, 0.0]]
     """

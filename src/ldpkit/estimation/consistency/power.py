@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.estimate import Noise
+    from ldpkit.estimation.consistency import Noise
 
 __all__ = ["power", "power_ns"]
 
@@ -69,7 +69,7 @@ def power(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> batch = np.array([[0.6, 0.2, 0.1, 0.02, -0.02, 0.03, -0.01, 0.01]])
     >>> power(batch, Noise(10_000, 0.02)).round(3).tolist()
     [[0.599, 0.198, 0.096, 0.01, 0.003, 0.015, 0.004, 0.007]]
@@ -93,7 +93,7 @@ def power_ns(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> batch = np.array([[0.6, 0.2, 0.1, 0.02, -0.02, 0.03, -0.01, 0.01]])
     >>> float(power_ns(batch, Noise(10_000, 0.02)).sum().round(9))
     1.0

@@ -10,7 +10,7 @@ from ldpkit.estimation.consistency import consistency
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.estimate import Noise
+    from ldpkit.estimation.consistency import Noise
 
 __all__ = ["norm_sub"]
 
@@ -29,7 +29,7 @@ def norm_sub(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> batch = np.array([[0.7, 0.6, 0.01], [0.5, 0.3, -0.01], [-1.0, -1.0, -5.0]])
     >>> norm_sub(batch, Noise(100, 0.1)).round(6).tolist()
     [[0.55, 0.45, 0.0], [0.57, 0.37, 0.06], [0.5, 0.5, 0.0]]

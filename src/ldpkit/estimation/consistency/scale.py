@@ -10,7 +10,7 @@ from ldpkit.estimation.consistency import consistency
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.estimate import Noise
+    from ldpkit.estimation.consistency import Noise
 
 __all__ = ["norm_mul", "positive_shares"]
 
@@ -23,7 +23,7 @@ def norm_mul(estimates: Floats, noise: Noise) -> Floats:
 
     Examples
     --------
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> norm_mul(np.array([[1.5, 0.5, -0.1], [-1.0, 0.0, -2.0]]), Noise(100, 0.1)).round(3).tolist()
     [[0.75, 0.25, 0.0], [0.333, 0.333, 0.333]]
     """

@@ -8,7 +8,7 @@ from ldpkit.estimation.consistency import consistency
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
-    from ldpkit.estimation.estimate import Noise
+    from ldpkit.estimation.consistency import Noise
 
 __all__ = ["norm"]
 
@@ -23,7 +23,7 @@ def norm(estimates: Floats, noise: Noise) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from ldpkit.estimation.estimate import Noise
+    >>> from ldpkit.estimation.consistency import Noise
     >>> norm(np.array([[0.75, 0.5, 0.0, -0.25]]), Noise(100, 0.1)).tolist()
     [[0.75, 0.5, 0.0, -0.25]]
     >>> norm(np.zeros((1, 4)), Noise(100, 0.1)).tolist()

@@ -272,6 +272,10 @@ class FrequencyOracle(Mechanism):
             n += len(some)
         return FrequencyTally(self, n, supports)
 
+    @property
+    def tally_size(self) -> int:
+        return self.size
+
     def check_counts(self, n: int, counts: Counts) -> None:
         super().check_counts(n, counts)
         each = self.support_size

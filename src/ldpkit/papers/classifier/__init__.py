@@ -41,7 +41,7 @@ def run(settings: Settings) -> Iterator[Claim]:
 def case_claims(settings: Settings) -> Iterator[Claim]:
     """Yield the case studies; without scikit-learn or the data, what is missing."""
     try:
-        import sklearn  # noqa: F401
+        import sklearn  # noqa: F401 - whether it is there
     except ImportError:
         yield no_data("7.6: the case studies", f"needs scikit-learn: {install_command('models')}")
         return

@@ -55,7 +55,8 @@ class Run:
     @property
     def are(self) -> tuple[Floats, Floats]:
         """The average relative errors of JRR and of RR, sorted."""
-        return tuple(np.sort(are(each, self.n, self.ones)) for each in (self.jrr, self.rr))  # type: ignore[return-value]
+        first, second = (np.sort(are(each, self.n, self.ones)) for each in (self.jrr, self.rr))
+        return first, second
 
     def row(self) -> dict[str, Any]:
         """Return everything as a record, with what JRR tells whom."""

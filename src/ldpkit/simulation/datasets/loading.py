@@ -147,7 +147,7 @@ def load_amounts(data: Any, *, column: str | None = None) -> Dataset:
 def _is_path(name: str) -> bool:
     """Whether a text that is no known name means a file, which may be missing."""
     has_path = Path(name).suffix != "" or Path(name).name != name
-    return name == STANDARD_INPUT or has_path or os.path.exists(name)  # noqa: PTH110
+    return name == STANDARD_INPUT or has_path or os.path.exists(name)  # noqa: PTH110 - as in `load`
 
 
 def _load_known(known: KnownSet, verify: bool) -> Dataset:
