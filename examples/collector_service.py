@@ -29,10 +29,14 @@ domain = ["walk", "bike", "bus", "car"]
 mechanism = "grr"
 epsilon = 3
 """)
+program = [sys.executable, "-m", "ldpkit"]
+key = subprocess.check_output([*program, "collection", "keygen", "commute.pem"], text=True).strip()
+sign = ["collection", "sign", "commute.toml", "--private-key", "commute.pem", "-o", "commute.json"]
+subprocess.run([*program, *sign], check=True)
 with socket.socket() as probe:
     probe.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-command = [sys.executable, "-m", "ldpkit", "serve", "commute.toml", "--port", url.rpartition(":")[2]]
+command = [*program, "serve", "commute.json", "--port", url.rpartition(":")[2]]
 service = subprocess.Popen(command, stdout=subprocess.DEVNULL)
 try:
     for _ in range(100):
@@ -42,7 +46,8 @@ try:
         except OSError:
             time.sleep(0.1)
     for number in range(60):
-        device = ldpkit.Client.fetch(url, "commute", f"device-{number}.db")
+        # The key pins the collection: a device refuses what somebody else signed.
+        device = ldpkit.Client.fetch(url, "commute", f"device-{number}.db", public_key=key)
         device.answer("way", ["bike", "walk", "bike", "car"][number % 4])
         device.flush()
     token = Path("ldpkit-data/token").read_text().strip()  # no terminal, so it is not printed

@@ -19,10 +19,12 @@ from client.collecting import SmallCollector, collection_file, running, survey
 from ldpkit.client.client import Client
 from ldpkit.client.http import request
 from ldpkit.client.sending import Delivery
+from ldpkit.client.signing import SigningKey
 from ldpkit.client.spending import Charge, Spending
 from ldpkit.client.upload import UploadHeader
 from ldpkit.core.errors import FileFormatError, InvalidInputError, LdpkitError, MismatchError
 from ldpkit.protocols.collection.building import compile_toml
+from ldpkit.protocols.collection.files import seal
 from slow import slow
 
 DAY = datetime.datetime(2026, 11, 5, 12, tzinfo=datetime.UTC)
@@ -212,6 +214,31 @@ def test_an_older_version_and_a_changed_one_are_noticed(tmp_path):
     Client(survey(version=3), tmp_path / "device.db")
 
 
+def test_a_pinned_key_or_digest_decides_what_a_device_takes(tmp_path):
+    key, other = SigningKey.new(), SigningKey.new()
+    signed = seal(survey(), key)
+
+    def fetch(envelope, **pinned):
+        with running(SmallCollector(envelope)) as collector:
+            return Client.fetch(collector.url, "survey", tmp_path / "device.db", **pinned).collection
+
+    assert fetch(signed, public_key=str(key.public)).is_expected  # as keygen prints it
+    assert fetch(signed, digest=survey().digest).digest == survey().digest
+    unpinned = fetch(signed)
+    assert not unpinned.is_expected
+    assert "of whom nothing is known" in unpinned.checked
+    assert (
+        fetch(collection_file()).checked == "only the epsilon arithmetic was checked: the file is not signed"
+    )
+    for envelope, pinned, said in (
+        (collection_file(), {"public_key": str(key.public)}, "is not signed"),
+        (seal(survey(), other), {"public_key": str(key.public)}, "signed with another key"),
+        (collection_file(version=2), {"digest": survey().digest}, "what is asked was changed"),
+    ):
+        with pytest.raises(MismatchError, match=said):
+            fetch(envelope, **pinned)
+
+
 def test_answers_arrive_once_through_lost_responses_and_busy_collectors(tmp_path):
     with running(SmallCollector(collection_file())) as collector:
         client = Client.fetch(collector.url, "survey", tmp_path / "device.db")
@@ -296,6 +323,7 @@ def test_addresses_that_others_could_read_are_refused(tmp_path):
 _RACER = """
 import sys, datetime, pathlib
 from ldpkit.client.client import Client
+from ldpkit.client.signing import SigningKey
 from ldpkit.client.collection import Collection
 folder = pathlib.Path(sys.argv[1])
 client = Client(Collection.read((folder / "survey.json").read_bytes()), folder / "device.db")

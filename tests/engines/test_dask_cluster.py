@@ -26,8 +26,8 @@ def client():
     settings = {
         "distributed.worker.daemon": False,
         "distributed.comm.timeouts.connect": "120s",
-        # On a busy machine a killed worker takes longer than Dask's 15 seconds to come back; then its place is given
-        # up, and with both places gone the tally would wait for ever.
+        # On a busy machine a killed worker takes longer than Dask's 15 seconds to come back; then its place
+        # is given up, and with both places gone the tally would wait for ever.
         "distributed.deploy.lost-worker-timeout": "10 minutes",
         "distributed.scheduler.no-workers-timeout": "10 minutes",
     }

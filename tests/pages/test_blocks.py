@@ -42,7 +42,8 @@ NOT_RUN = {
         "stream = spark.readStream": "needs Java and a bucket",
         "import itertools": "needs Beam; the page says that it is not tested",
     },
-    "docs/guide/intervals.md": {"python benchmarks/bench_coverage.py": "22 minutes"},
+    "docs/guide/collector.md": {'pip install ".[serve]"': "installs"},
+    "docs/guide/intervals.md": {"python benchmarks/bench_coverage.py": "28 minutes"},
     "docs/guide/operations.md": {
         "server {": "a configuration of nginx",
         "FROM python:": "builds a container",

@@ -22,6 +22,7 @@ from ldpkit.client.questions import FIXED, Question, category_count
 from ldpkit.client.randomness import key_stream, secure_bytes
 from ldpkit.client.samplers import MemorySampler, read_sampler
 from ldpkit.client.sending import Delivery, Sender
+from ldpkit.client.signing import PublicKey
 from ldpkit.client.spending import Charge, Micro, Spending, micro_text
 from ldpkit.client.store import DeviceStore, Records
 from ldpkit.client.upload import UploadHeader
@@ -164,15 +165,39 @@ class Client:
         collection: str,
         store: DeviceStore | str | os.PathLike[str],
         *,
-        public_key: bytes | None = None,
+        public_key: bytes | str | PublicKey | None = None,
+        digest: str | None = None,
         cap: int | None = None,
     ) -> Client:
         """Return the client of a collection that a collector serves.
 
-        With `public_key` the collection must be signed by it; without one, only its
-        arithmetic is checked.
+        Give `public_key`, or `digest`, whenever you ship a device. Without both, the device takes what
+        the address serves: it checks that the epsilon arithmetic holds, but not who asks, nor what.
+
+        Parameters
+        ----------
+        url : str
+            Where the collector is, such as "https://collect.example.org".
+        collection : str
+            The id of the collection.
+        store : DeviceStore or path
+            The device's memory, as for `Client`.
+        public_key : bytes or str, optional
+            What `ldpkit collection keygen` printed. A collection that is not signed with this key is
+            refused; new versions that are signed with it are taken.
+        digest : str, optional
+            What `ldpkit collection check` prints. Any other document is refused, a new version too.
+        cap : int, optional
+            The most that this device may spend, as for `Client`.
+
+        Raises
+        ------
+        MismatchError
+            The collection is not signed, is signed with another key, has another digest or another id.
+        FileFormatError
+            It was changed after it was signed, or promises less than it takes.
         """
-        read = Collection.read(Sender(url).fetch(collection), public_key=public_key)
+        read = Collection.read(Sender(url).fetch(collection), public_key=public_key, digest=digest)
         if read.id != collection:
             raise MismatchError(f"asked for collection {collection!r} and got {read.id!r}: check the address")
         return cls(read, store, url=url, cap=cap)

@@ -173,7 +173,13 @@ class Collection:
     is_expected: bool = False
 
     @classmethod
-    def read(cls, data: bytes | str, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
+    def read(
+        cls,
+        data: bytes | str,
+        *,
+        public_key: bytes | str | PublicKey | None = None,
+        digest: str | None = None,
+    ) -> Collection:
         """Return the collection of a file, or refuse it.
 
         Parameters
@@ -183,6 +189,8 @@ class Collection:
         public_key : bytes or str, optional
             The only key whose signature is good, as 65 bytes or in base64url. Without one,
             only the arithmetic is checked.
+        digest : str, optional
+            The only document that is good, by the digest that `ldpkit collection check` prints.
         """
         envelope = read_json(data, "the collection file")
         if isinstance(envelope, dict) and "format" in envelope:
@@ -196,7 +204,13 @@ class Collection:
             raise MismatchError("the collection is not signed, and this device takes signed ones only")
         form = envelope["collection"]
         key = _check_signature(form, envelope["signature"], wanted) if has_signature else None
-        return cls.from_form(form, key=key, is_expected=wanted is not None)
+        read = cls.from_form(form, key=key, is_expected=wanted is not None)
+        if digest is not None and read.digest != digest:
+            raise MismatchError(
+                f"the digest of the collection is {read.digest}, and this device expects {digest}: what is "
+                "asked was changed"
+            )
+        return read
 
     @classmethod
     def from_form(cls, form: Any, *, key: PublicKey | None = None, is_expected: bool = False) -> Collection:
