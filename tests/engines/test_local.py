@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ import ldpkit
 from engines.lakes import DAYS, GRR, OLH, make_lake, values, write_table
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, MismatchError
 from ldpkit.engines import dask as on_dask
+from ldpkit.engines.grouping import grouped
 from ldpkit.engines.lake import find_files
 from ldpkit.engines.local import likelihood, tally
 from ldpkit.engines.partial import check_job
@@ -20,7 +22,7 @@ from ldpkit.engines.simulation import BLOCK, SimulatedUsers
 from ldpkit.engines.spark import check_java, start_session
 from ldpkit.engines.tallies import merge
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.files.arrow import decode_column, open_parquet
+from ldpkit.files.arrow import decode_column, open_parquet, report_column
 
 pytest.importorskip("dask", reason="the extra dask is not installed")
 BY = ["question", "day", "region"]
@@ -173,6 +175,53 @@ def test_files_are_found_by_folder_pattern_and_address(lake):
     ]
     assert len(find_files(f"file://{folder}")) == 8
     assert tally(f"file://{folder}", by=["question"]).n == 24000
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_pattern_means_the_same_here_and_elsewhere(tmp_path, scheme):
+    """A star is one folder, two are any number; what a job has not finished is none of the data."""
+    for name in ("a", "day=1/b", "day=1/hour=2/c", "_temporary/0/day=1/d", "day=1/_e", "x[1]/f"):
+        write_table(tmp_path / f"{name}.parquet", GRR, np.zeros(1, np.uint8))
+    for pattern, wanted in {
+        "": "abcf",
+        "/*.parquet": "a",
+        "/*/*.parquet": "bf",
+        "/**/*.parquet": "abcf",
+        "/**/hour=*/*.parquet": "c",
+        "/day=?/**/*.parquet": "bc",
+        "/_temporary/**/*.parquet": "d",
+    }.items():
+        found = find_files(f"{scheme}{tmp_path}{pattern}")
+        assert "".join(sorted(Path(name).stem for name in found)) == wanted, pattern
+
+
+def test_a_file_with_two_names_counts_once(tmp_path, monkeypatch):
+    """Files of other programs have no batch by which it would be noticed later."""
+    monkeypatch.chdir(tmp_path)
+    Path("lake").mkdir()
+    pq.write_table(pa.table({"report": report_column(GRR, np.zeros(5, np.uint8))}), "lake/a.parquet")
+    for other in (
+        "./lake/a.parquet",
+        f"{tmp_path}/lake",
+        f"file://{tmp_path}/lake/a.parquet",
+        "lake//*.parquet",
+    ):
+        with pytest.raises(InvalidInputError, match="given twice"):
+            tally(["lake", other], GRR)
+    Path("lake/b.parquet").symlink_to("a.parquet")
+    with pytest.raises(InvalidInputError, match="given twice"):
+        tally("lake", GRR)
+
+
+def test_groups_by_many_columns_of_many_values_keep_their_keys():
+    """Four columns of 100,003 values each have 10**20 combinations, more than a word tells apart."""
+    n = 100_003
+    every = np.arange(n)
+    columns = {name: every[::step] for name, step in (("a", 1), ("b", -1), ("c", 1), ("d", -1))}
+    groups = dict(grouped(pa.table(columns), tuple(columns), {}, "it"))
+    assert len(groups) == n
+    for row in (0, 77, 50_000, 77_777, n - 1):
+        assert groups[(str(row), str(n - 1 - row)) * 2].tolist() == [row]
 
 
 @pytest.mark.parametrize("oracle", [OLH, GRR, ldpkit.OUE(8, epsilon=1)], ids=lambda oracle: oracle.name)

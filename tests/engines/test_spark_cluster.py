@@ -142,6 +142,9 @@ def _check_unique(spark, tmp_path):
     lakes.write_table(tmp_path / "twice" / "b.parquet", GRR, reports[20:], id=ids[20:])
     found = on_spark.tally(tmp_path / "twice", GRR, unique="id", session=spark)
     assert found.total() == GRR.tally(reports)
+    lakes.write_table(tmp_path / "twice" / "c.parquet", GRR, reports[:2], id=pa.nulls(2, pa.string()))
+    with pytest.raises(InvalidInputError, match="has no id: repair the row"):
+        on_spark.tally(tmp_path / "twice", GRR, unique="id", session=spark)
 
 
 def _check_killed_worker(spark, folder, mark):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Counts
 
 __all__ = ["Key", "grouped"]
+
+_MOST_CODES = 1 << 62  # that 64 bits hold
 
 Key = tuple[str | None, ...]
 """The values of a group's keys, as text; None where a row has none."""
@@ -26,23 +29,30 @@ def grouped(
     if all(name in given for name in by):  # folders tell all keys, so there is nothing to sort
         yield tuple(given[name] for name in by), None
         return
-    codes, values = np.zeros(n, np.int64), list[list[str | None]]()
+    codes, span = np.zeros(n, np.int64), 1
+    columns: dict[str, tuple[Counts, list[str | None]]] = {}
     for name in by:
         if name in given:
-            values.append([given[name]])
             continue
         column = batch.column(batch.schema.names.index(name))
-        own, texts = _key_column(column, name, title)
-        values.append(texts)
-        codes = codes * len(texts) + own
+        own, texts = columns[name] = _key_column(column, name, title)
+        if span * len(texts) > _MOST_CODES:  # then there are fewer groups than codes: number them anew
+            different, codes = np.unique(codes, return_inverse=True)
+            span = len(different)
+        codes, span = codes * len(texts) + own, span * len(texts)
+
+    def key_of(row: int) -> Key:
+        found = {name: texts[int(own[row])] for name, (own, texts) in columns.items()}
+        return tuple(found[name] if name in found else given[name] for name in by)
+
     different, inverse = np.unique(codes, return_inverse=True)
     if len(different) == 1:
-        yield _key_of(int(different[0]), values), None
+        yield key_of(0), None
         return
     order = np.argsort(inverse, kind="stable")
     starts = np.searchsorted(inverse[order], np.arange(len(different) + 1))
-    for place, code in enumerate(different.tolist()):
-        yield _key_of(code, values), order[starts[place] : starts[place + 1]]
+    for start, stop in pairwise(starts.tolist()):
+        yield key_of(int(order[start])), order[start:stop]
 
 
 def _key_column(column: Any, name: str, title: str) -> tuple[Counts, list[str | None]]:
@@ -63,11 +73,3 @@ def _key_column(column: Any, name: str, title: str) -> tuple[Counts, list[str | 
     coded = column.dictionary_encode(null_encoding="encode")
     texts: list[str | None] = coded.dictionary.cast(pa.string()).to_pylist()
     return np.asarray(coded.indices.to_numpy(zero_copy_only=False), np.int64), texts
-
-
-def _key_of(code: int, values: list[list[str | None]]) -> Key:
-    found: list[str | None] = []
-    for texts in reversed(values):
-        code, place = divmod(code, len(texts))
-        found.append(texts[place])
-    return tuple(reversed(found))

@@ -29,8 +29,8 @@ def is_pattern(path: str | Path) -> bool:
 def find_files(paths: Paths) -> list[str]:
     """Return the Parquet files that paths, patterns and folders name, in order.
 
-    Of a folder these are all files below it that end in .parquet; what begins with a dot or an
-    underscore is none of the data.
+    Of a folder these are all files below it that end in .parquet. What begins with a dot or an
+    underscore is none of the data, such as the `_temporary` of a job that has not ended.
 
     Examples
     --------
@@ -48,25 +48,48 @@ def find_files(paths: Paths) -> list[str]:
         if not fits:
             raise InvalidInputError(f"no Parquet file fits {each!r}: check the path")
         found += sorted(fits)
-    for twin in (name for place, name in enumerate(found) if name in found[:place]) if _twins(found) else ():
-        raise InvalidInputError(f"{twin!r} is given twice, and would count twice: give it once")
+    seen: dict[str, str] = {}
+    for name in found:
+        identity = _identity(name)
+        if identity in seen:
+            spelled = "" if seen[identity] == name else f", as {seen[identity]!r} too"
+            raise InvalidInputError(f"{name!r} is given twice{spelled}, and would count twice: give it once")
+        seen[identity] = name
     return found
 
 
-def _twins(names: list[str]) -> bool:
-    return len(set(names)) < len(names)
+def _identity(name: str) -> str:
+    """Return the one name of a file of this machine; elsewhere it has no other."""
+    text = name.removeprefix("file://")
+    return name if "://" in text else os.path.realpath(text)
 
 
 def _here(text: str) -> list[str]:
     if os.path.isdir(text):  # noqa: PTH112  # a Path raises an error where a name is too long
         return [str(file) for file in Path(text).rglob("*.parquet") if _is_data(str(file.relative_to(text)))]
     if any(sign in text for sign in _WILD):
+        start = "/".join(text.split("/")[: _fixed(text)]) or text[: text.startswith("/")] or "."
         return [
             name
             for name in glob.glob(text, recursive=True)  # noqa: PTH207  # patterns may be absolute
-            if os.path.isfile(name) and _is_data(os.path.basename(name))  # noqa: PTH113, PTH119 - names, as glob gives them
+            if os.path.isfile(name) and _is_data(os.path.relpath(name, start))  # noqa: PTH113 - names, as glob gives them
         ]
     return [text]  # whether it can be read is said by who opens it
+
+
+def _fixed(pattern: str) -> int:
+    """Return how many folders a pattern names without a wildcard."""
+    parts = pattern.split("/")
+    return next((place for place, part in enumerate(parts) if any(c in part for c in _WILD)), len(parts))
+
+
+def _fits(parts: list[str], pattern: list[str]) -> bool:
+    """Whether folders and a name are those of a pattern, in which ** is any number of folders."""
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        return any(_fits(parts[skip:], pattern[1:]) for skip in range(len(parts) + 1))
+    return bool(parts) and fnmatch.fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
 
 
 def _is_data(name: str) -> bool:
@@ -78,8 +101,7 @@ def _elsewhere(address: str) -> list[str]:
     from pyarrow.fs import FileSelector, FileSystem, FileType
 
     scheme, _, rest = address.partition("://")
-    parts = rest.split("/")
-    fixed = next((place for place, part in enumerate(parts) if any(c in part for c in _WILD)), len(parts))
+    parts, fixed = rest.split("/"), _fixed(rest)
     try:
         system, root = FileSystem.from_uri(f"{scheme}://{'/'.join(parts[:fixed])}")
         start = system.get_file_info(root)
@@ -88,13 +110,10 @@ def _elsewhere(address: str) -> list[str]:
         below = system.get_file_info(FileSelector(root, recursive=True, allow_not_found=True))
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"cannot look for {address!r}: {error}") from None
-    pattern = "/".join([root.rstrip("/"), *parts[fixed:]]) if fixed < len(parts) else None
+    wanted = parts[fixed:] or ["**", "*.parquet"]
+    names = ((each.path, each.path[len(root) :].lstrip("/")) for each in below if each.type == FileType.File)
     return [
-        f"{scheme}://{each.path}"
-        for each in below
-        if each.type == FileType.File
-        and (fnmatch.fnmatch(each.path, pattern) if pattern else each.path.endswith(".parquet"))
-        and _is_data(each.path[len(root) :].lstrip("/"))
+        f"{scheme}://{path}" for path, inner in names if _is_data(inner) and _fits(inner.split("/"), wanted)
     ]
 
 

@@ -47,6 +47,7 @@ _ALONE = {
     "spark.ui.enabled": "false",
 }
 _TASKS_A_CORE = 4  # so many that cores end together, so few that partial tallies are few
+_NO_ID = "ldpkit: no id"
 _KEYS = ("string", "byte", "short", "int", "bigint", "tinyint", "smallint", "date", "boolean")
 
 
@@ -70,7 +71,8 @@ def tally(
     unique : str, optional
         A column with an id of each report: of rows with the same id one counts, the least in
         the order of bytes. This is the one thing that shuffles the reports, each once through
-        the network and through disks, and needs them as rows.
+        the network and through disks, and needs them as rows. A row without an id is refused, and `by`
+        then names columns, not folders.
     session : SparkSession, optional
         By default the one that is active, or a new one.
 
@@ -138,16 +140,25 @@ def _from_rows(frame: Any, job: Job, unique: str | None) -> Any:
     chosen = [sf.col(_quoted(name)).cast("string").alias(name) for name in job.by]
     chosen.append(sf.col(_quoted(job.column)).alias(job.column))
     if unique is not None:
-        least = sf.min(sf.struct(*chosen)).alias("row")
-        frame = frame.groupBy(sf.col(_quoted(unique))).agg(least).select("row.*")
-        rows = frame
+        own = sf.col(_quoted(unique))
+        least = sf.min(sf.struct(*chosen, own.isNull().alias(_NO_ID))).alias("row")
+        rows = frame.groupBy(own).agg(least).select("row.*")
     else:
         rows = frame.select(*chosen)
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
-        yield _as_batch(job.count_batches(batches, "a partition of the frame"))
+        known = batches if unique is None else _with_ids(batches, unique)
+        yield _as_batch(job.count_batches(known, "a partition of the frame"))
 
     return rows.mapInArrow(count, _SCHEMA)
+
+
+def _with_ids(batches: Iterator[Any], unique: str) -> Iterator[Any]:
+    """Pass on rows that have an id; all that have none are one row by now, so they must be refused."""
+    for batch in batches:
+        if True in batch.column(batch.schema.names.index(_NO_ID)).to_pylist():
+            raise InvalidInputError(f"a row of the frame has no {unique}: repair the row")
+        yield batch
 
 
 def _quoted(name: str) -> str:
