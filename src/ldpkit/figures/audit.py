@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 from ldpkit.assurance.audit import Audit
-from ldpkit.figures.theme import BAD, INK, MAIN, MUTED
+from ldpkit.figures.theme import BAD, FAINT, INK, MAIN
 
 __all__ = ["draw_audit"]
 
 _NAMES = {
-    "integers": "realised by the integers",
-    "channel": "every report listed",
-    "attack": "attack, at least",
+    "integers": "the sampler's integers",
+    "channel": "all reports, one by one",
+    "attack": "an attack, at least",
 }
 
 
@@ -23,7 +23,7 @@ def draw_audit(axes: Any, found: Audit) -> None:
     marks += [(check.name, check.epsilon) for check in found.checks[1:] if check.epsilon is not None]
     shown = [(name, value) for name, value in marks if math.isfinite(value)]
     places = range(len(shown))[::-1]
-    colours = [MUTED if name == "stated" else BAD if value > found.stated else MAIN for name, value in shown]
+    colours = [FAINT if name == "stated" else BAD if value > found.stated else MAIN for name, value in shown]
     bars = axes.barh(places, [value for _, value in shown], color=colours, height=0.55)
     for bar, (_, value) in zip(bars, shown, strict=True):
         if value > found.stated:
@@ -38,4 +38,4 @@ def draw_audit(axes: Any, found: Audit) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.25 * edge)
     axes.set_xlabel("epsilon: nothing may pass the dashed line")
-    axes.set_title("PASSED" if found.passed else "FAILED", loc="left")
+    axes.set_title(found.title, loc="left", wrap=True)
