@@ -196,7 +196,8 @@ def dots(
     high = _LABEL + _LANE * len(series) + _GAP
     bottom = top + high * len(rows)
     for tick in scale.ticks():
-        marks += line(scale(tick), top, scale(tick), bottom)
+        for place in range(len(rows)):  # below the name of a row, not through it
+            marks += line(scale(tick), top + high * place + _LABEL, scale(tick), top + high * (place + 1))
         marks += text(scale(tick), bottom + 17, f"{tick:g}", colour="soft", size=12, anchor="middle")
     if reference:
         at = scale(reference[0])

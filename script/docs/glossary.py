@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)", re.M)
+_MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)")  # a hint is plain text
 _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
     "round": (r"\b(?:way|goes?|them|people) $", r"^s? (?:up|down|off|towards|their)\b"),
@@ -46,7 +47,9 @@ def terms(markdown: str) -> list[Term]:
     found = []
     for entry in _ENTRY.finditer(markdown):
         names = tuple(name.strip() for name in entry["names"].split(","))
-        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*$]", r"\1", " ".join(entry["text"].split()))
+        plain = re.sub(
+            r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)", r"\1", " ".join(entry["text"].split())
+        )
         found.append(Term(names, anchor(names[0]), re.split(r"(?<=\.) ", plain)[0]))
     return found
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 
@@ -24,6 +26,8 @@ from tradeoff import html as tradeoff
 from tradeoff import table as tradeoff_table
 
 _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.M)
+_WORD = re.compile(r"<code>(?=[^<\s]{1,28}</code>)")  # inline code that must not be broken at its hyphens
+_POWER = re.compile(r"\w<strong>\d|\d</strong>\d")  # what two powers of a paragraph make of each other
 _GLOSSARY = "glossary.md"
 _UNLINKED = ("reference/api", "gallery/", _GLOSSARY)  # generated pages, and the glossary itself
 
@@ -50,7 +54,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return tradeoff()
         if name == "tradeoff-table":
             return tradeoff_table()
-        return FIGURES[name](markdown).inline(name)
+        picture = FIGURES[name](markdown)
+        return f'<p class="figure-title" aria-hidden="true">{escape(picture.title)}</p>{picture.inline(name)}'
 
     return _FIGURE.sub(draw, as_shown(markdown))
 
@@ -58,7 +63,10 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     """Typeset formulas, link terms, and let long lines and cells fit."""
     html = fitted(typeset(html)).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
+    html = _WORD.sub('<code class="word">', html)
     where = page.file.src_uri
+    if _POWER.search(html):
+        raise PluginError(f"{where}: 2**64 is read as bold text where it stands twice: write 2^64")
     if where == _GLOSSARY:
         return with_anchors(html, _known(config))
     if where.startswith(_UNLINKED):

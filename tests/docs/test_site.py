@@ -123,6 +123,24 @@ def test_a_word_that_means_something_else_is_not_linked():
 def test_every_hint_of_the_glossary_is_a_whole_sentence():
     known = terms((DOCS / "glossary.md").read_text(encoding="utf-8"))
     assert [term.names[0] for term in known if not term.sentence.endswith(".")] == []
+    assert [term.names[0] for term in known if re.search(r"[\\$`*]", term.sentence)] == []
+
+
+def test_lines_of_a_chart_do_not_cross_the_names_of_its_rows():
+    marks = dots([("a long name of a row", [1.0]), ("b", [2.0])], ["one"], title="t", axis="x").marks
+    name = float(re.search(r'y="([\d.]+)"[^>]*>a long name', marks)[1])
+    upright = re.findall(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="\1" y2="([\d.]+)"', marks)
+    assert upright
+    assert [ends for _, *ends in upright if float(ends[0]) < name < float(ends[1])] == []
+
+
+def test_a_session_is_coloured_as_one_and_options_stay_whole():
+    from site_pages import _POWER, _SESSION, _WORD
+
+    assert _SESSION.sub("```pycon\n", "```python\n>>> 1\n```\n```python\nx = 1\n```").count("pycon") == 1
+    assert _WORD.sub("!", "<code>--domain-from-data</code> <code>ldpkit -o x</code>").count("!") == 1
+    assert _POWER.search("<p>at most 2<strong>28 bytes, a block 2</strong>24</p>")
+    assert not _POWER.search("<p>0.2, <strong>0.1</strong>, 3</p>")
 
 
 def test_the_doors_of_the_home_page_have_the_titles_of_their_pages():

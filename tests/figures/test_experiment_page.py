@@ -34,7 +34,7 @@ def found(experiment):
 def test_the_page_stands_alone(found):
     page = found.page(command="ldpkit bench -d 'a <b>'")
     assert "a &lt;b&gt; &amp; c" in page
-    assert "ldpkit bench -d &#x27;a &lt;b&gt;&#x27;" in page
+    assert "ldpkit bench -d &#x27;a &lt;b&gt;&#x27;" in re.sub("</?span>", "", page)
     assert not re.search(r'(src|href)="?https?:', page)
     assert page.count("<svg") == 2  # for a page and for a phone
     for epsilon in (0.5, 1.0):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -217,7 +216,7 @@ def _frequencies(
     from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, frequencies
 
     spec = data or DEFAULT_DATA
-    asked = frequencies(
+    return frequencies(
         load_people(spec, column, missing),
         shared.mechanisms or DEFAULT_PROTOCOLS,
         epsilon=shared.epsilons,
@@ -229,7 +228,6 @@ def _frequencies(
         threads=threads,
         run=False,
     )
-    return replace(asked, data=spec)
 
 
 def _check_output(output: Path | None, *, resume: bool) -> None:

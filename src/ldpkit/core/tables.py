@@ -98,14 +98,16 @@ class Table:
 
     def to_html(self) -> str:
         """Return the table alone as HTML; a cell is text, whatever stands in it."""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header)
+        head = "".join(
+            self._html_cell(name, right, "th") for name, right in zip(self.header, self.right, strict=True)
+        )
         body = "".join("<tr>" + "".join(map(self._html_cell, row, self.right)) + "</tr>" for row in self.rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     @staticmethod
-    def _html_cell(text: str, right: bool) -> str:
+    def _html_cell(text: str, right: bool, tag: str = "td") -> str:
         style = ' style="text-align: right"' if right else ""
-        return f"<td{style}>{html.escape(text)}</td>"
+        return f"<{tag}{style}>{html.escape(text)}</{tag}>"
 
     def __str__(self) -> str:
         lines = list(text_table(self.header, self.rows, right=self.right, width=_WIDTH)) if self.rows else []

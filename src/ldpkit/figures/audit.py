@@ -11,9 +11,9 @@ from ldpkit.figures.theme import BAD, INK, MAIN
 __all__ = ["draw_audit"]
 
 _NAMES = {
-    "integers": "realised by the integers",
-    "channel": "every report listed",
-    "attack": "attack, at least",
+    "integers": "the sampler's integers",
+    "channel": "all reports, one by one",
+    "attack": "an attack, at least",
 }
 _DASHES = {"stated": (0, (4, 2)), "limit": (0, (1, 1.5))}  # told apart without colours
 
@@ -32,7 +32,7 @@ def draw_audit(axes: Any, found: Audit) -> None:
     bars = axes.barh(places, [value for _, value in shown], color=colours, height=0.55)
     for bar, passes in zip(bars, passing, strict=True):
         if passes:
-            bar.set_hatch("//")
+            bar.set_hatch("xxx")
     edge = max([*bounds.values(), *(value for _, value in shown)], default=1.0)
     for place, (name, value) in zip(places, shown, strict=True):  # beyond the lines, not across them
         text = f"{value:.4g}" if name.startswith("attack") else f"{value:.6g}"

@@ -9,9 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.typing import Floats
 from ldpkit.core.wholefile import whole_file
-from ldpkit.figures.theme import COLOURS, INK, PAPER, SETTINGS, dark_rules
+from ldpkit.figures.theme import COLOURS, INK, MUTED, PAPER, SETTINGS, dark_rules
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,17 +25,23 @@ __all__ = [
     "label_ends",
     "label_logs",
     "label_percents",
+    "log_reach",
     "make_panels",
+    "name_line",
     "new_figure",
+    "outer_names",
     "save_figure",
+    "side_by_side",
     "svg_text",
     "themed",
+    "three_digits",
     "with_unit",
 ]
 
 _SUFFIXES = (".png", ".svg", ".pdf")
 _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 _LETTER, _LINE, _LEADER = 4.6, 11.0, 26.0  # points: a letter of a name, its line, and the way to it
+_APART = 1.02  # of neighbouring error bars on a logarithmic axis
 ACROSS = 3
 """Panels side by side, where nobody says otherwise."""
 
@@ -54,7 +63,16 @@ def themed() -> Iterator[None]:
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure that needs no display, whose axes have the colours of the theme."""
     with themed():
+        from matplotlib.axes import Axes
         from matplotlib.figure import Figure
+
+        class ThemedAxes(Axes):
+            """Axes whose legend is made in the theme, whoever asks for it."""
+
+            def legend(self, *args: Any, **options: Any) -> Any:
+                """Add a legend."""
+                with themed():
+                    return super().legend(*args, **options)
 
         class Themed(Figure):
             """A figure whose axes are made in the theme, whoever makes them."""
@@ -62,9 +80,23 @@ def new_figure(width: float, height: float) -> Figure:
             def add_subplot(self, *args: Any, **options: Any) -> Any:
                 """Add axes."""
                 with themed():
+                    if not options.get("projection"):
+                        options.setdefault("axes_class", ThemedAxes)
                     return super().add_subplot(*args, **options)
 
+            def legend(self, *args: Any, **options: Any) -> Any:
+                """Add a legend of all axes."""
+                with themed():
+                    return super().legend(*args, **options)
+
         return Themed(figsize=(width, height), layout="constrained", facecolor=PAPER)
+
+
+def outer_names(panels: Sequence[Any], across: int | None) -> None:
+    """Leave the names of vertical axes that panels share to the first of each row."""
+    for place, axes in enumerate(panels):
+        if place % max(1, min(across or ACROSS, len(panels))):
+            axes.set_ylabel("")
 
 
 def make_panels(
@@ -157,11 +189,22 @@ def svg_text(figure: Figure, alt: str = "", *, name: str = "", dark: bool = Fals
 
 def label_logs(axis: Any) -> None:
     """Write plain numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _plain(value: float) -> str:
+    """Return the number of a tick, with its zeros where these can be counted.
+
+    Examples
+    --------
+    >>> _plain(0.00005), _plain(200000.0), _plain(5e-7)
+    ('0.00005', '200000', '5e-07')
+    """
+    return np.format_float_positional(value, 6, trim="-") if 1e-5 <= value < 1e7 else f"{value:g}"
 
 
 def label_percents(axis: Any, most: int = 6) -> None:
@@ -170,6 +213,69 @@ def label_percents(axis: Any, most: int = 6) -> None:
 
     axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda share, _: f"{round(100 * share, 6):g}%"))
+
+
+def three_digits(value: float) -> str:
+    """Return what stands beside a bar: three digits, zeros among them, so that bars have numbers alike.
+
+    Examples
+    --------
+    >>> three_digits(0.2), three_digits(1.4), three_digits(100.0), three_digits(12345.0)
+    ('0.200', '1.40', '100', '12345')
+    """
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:#.3g}".removesuffix(".")
+
+
+def side_by_side(places: Sequence[float], index: int, count: int) -> Floats:
+    """Return places on a logarithmic axis moved a little, so that the error bars of lines stand apart.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Where the points of every line are.
+    index, count : int
+        Which line of how many.
+
+    Examples
+    --------
+    >>> side_by_side([1.0, 2.0], 0, 1).tolist(), side_by_side([1.0], 1, 2).round(3).tolist()
+    ([1.0, 2.0], [1.01])
+    """
+    moved: Floats = np.asarray(places, float) * _APART ** (index - (count - 1) / 2)
+    return moved
+
+
+def log_reach(values: Sequence[float] | Floats, errors: Sequence[float] | Floats) -> Floats:
+    """Return how far error bars of two standard errors go down and up on a logarithmic axis.
+
+    They are those of the logarithm: an error that is as large as the value has an end all the same.
+
+    Examples
+    --------
+    >>> log_reach([1.0], [0.01]).round(4).tolist()
+    [[0.0198], [0.0202]]
+    """
+    middle = np.asarray(values, float)
+    ratio = np.exp(2 * np.nan_to_num(np.asarray(errors, float)) / np.where(middle > 0, middle, 1.0))
+    return np.array([middle - middle / ratio, middle * ratio - middle])
+
+
+def name_line(axes: Any, value: float, name: str, colour: str = MUTED, *, upright: bool = False) -> None:
+    """Write the name of a horizontal line at its right end, or that of an upright one at its top."""
+    place, offset = ((value, 1), (-4, -3)) if upright else ((1, value), (-4, 3))
+    note = axes.annotate(
+        name,
+        place,
+        offset,
+        xycoords=axes.get_xaxis_transform() if upright else axes.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="right",
+        va="top" if upright else "bottom",
+        color=colour,
+        fontsize=8.5,
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.8},
+    )
+    note.set_in_layout(False)
 
 
 def with_unit(name: str, unit: str) -> str:

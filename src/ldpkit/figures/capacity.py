@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import label_logs, make_panels, new_figure
+from ldpkit.figures.canvas import label_logs, make_panels, name_line, new_figure
 from ldpkit.figures.theme import BAD, MAIN, MUTED, style_of
 from ldpkit.planning.capacity.plans import CapacityPlans
+from ldpkit.planning.capacity.question import Outcome
 from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at
 from ldpkit.planning.plan import Plan
 
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["draw_capacity", "lines_figure", "methods_figure", "spread_figure"]
 
 _POINTS = 80
+_MEANT = {
+    Outcome.TP: "an overload is noticed",
+    Outcome.FP: "a false alarm",
+    Outcome.TN: "no overload and no alarm",
+    Outcome.FN: "an overload goes unnoticed",
+}
 _SHORTEST = 0.01  # seconds: less is the clock and the machine, and tells nothing of a method
 
 
@@ -44,20 +51,12 @@ def draw_capacity(axes: Any, found: CapacityPlans) -> None:
         if plan.epsilon is not None:
             at = question.of_outcome(plan.probability)
             axes.plot(plan.epsilon, at, look["marker"], color=look["color"], markersize=8, zorder=4)
-    axes.axhline(question.bound, color=BAD, linewidth=1.1, linestyle=(0, (4, 2)))
-    axes.annotate(
-        f"wanted: {question.bound:g}",
-        (1, question.bound),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(-4, 4),
-        textcoords="offset points",
-        ha="right",
-        color=BAD,
-    )
+    axes.axhline(question.bound, color=MUTED, linewidth=1.1, linestyle=(0, (4, 2)))
+    name_line(axes, question.bound, f"wanted: {question.bound:g}")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")
-    axes.set_ylabel(f"probability of a {question.outcome.words}")
+    axes.set_ylabel(f"probability of a {question.outcome.words}:\n{_MEANT[question.outcome]}")
     people = f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people"
     axes.set_title(people, loc="left", wrap=True)
     axes.legend()

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.circular_density import CircularDensity
 from ldpkit.estimation.direction import DirectionEstimate
 from ldpkit.figures.canvas import with_unit
-from ldpkit.figures.theme import FAINT, MAIN, MUTED
+from ldpkit.figures.estimates import BAND, draw_truth
+from ldpkit.figures.theme import MAIN, MUTED
 
 __all__ = ["draw_circular_density", "draw_direction"]
 
@@ -37,8 +39,12 @@ def draw_direction(axes: Any, found: DirectionEstimate, *, unit: str = "") -> No
     axes.set_ylim(-1.3, 1.3)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    told = f"direction {found.direction:.5g}{f' {unit}' if unit else ''}, resultant {found.resultant:.3g}"
-    axes.set_title(f"{told}, n = {found.n:,}\narc: {100 * found.level:g}% interval", wrap=True)
+    told = interval_text(found.direction, start, end, unit=unit)
+    axes.set_title(
+        f"mean direction {told}, n = {found.n:,}\narc: {100 * found.level:g}% interval; the arrow would "
+        f"reach the circle if all were alike, and goes {found.resultant:.0%} of the way",
+        wrap=True,
+    )
 
 
 def draw_circular_density(
@@ -46,7 +52,7 @@ def draw_circular_density(
 ) -> None:
     """Draw a density with the scatter of the reports; `truth` are the values, where a simulation has them."""
     if truth is not None:
-        axes.hist(truth, bins=found.edges, density=True, color=FAINT, label="true values")
+        draw_truth(axes, truth, found.edges)
     axes.stairs(found.heights, found.edges, color=MAIN, linewidth=1.8, label="estimate")
     error = 2 * found.stderr / np.diff(found.edges)
     if np.isfinite(error).all():
@@ -58,4 +64,4 @@ def draw_circular_density(
     axes.set_ylabel("density" if not unit else f"density (1/{unit})")
     if truth is not None:
         axes.legend()
-    axes.set_title(f"n = {found.n:,}; band: scatter alone, ±2 standard errors", loc="left", wrap=True)
+    axes.set_title(f"n = {found.n:,}; {BAND}", loc="left", wrap=True)

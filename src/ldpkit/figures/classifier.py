@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.figures.canvas import label_logs, make_panels
+from ldpkit.figures.canvas import label_logs, make_panels, name_line
 from ldpkit.figures.theme import BAD, INK, MAIN, MUTED, PAPER, style_of
 
 if TYPE_CHECKING:
@@ -53,20 +53,13 @@ def draw_classifier(ax: Axes, found: ClassifierPlans, what: str = "average") -> 
                 capsize=2,
             )
         else:
-            axes.plot(epsilons, values, label=label, **style_of(next(looks)))
+            look = style_of(next(looks))
+            marked = look["marker"] if found.method == "drawn" else ""
+            axes.plot(epsilons, values, label=label, **{**look, "marker": marked})
     for value, name in ((found.keep, "wanted"), (found.constant, "always the commonest label")):
         if name == "wanted" or what == "average":
             axes.axhline(value, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
-            axes.annotate(
-                f"{name}: {value:.3g}",
-                (1, value),
-                (-3, 3),
-                xycoords=axes.get_yaxis_transform(),
-                textcoords="offset points",
-                color=MUTED,
-                ha="right",
-                fontsize=8,
-            )
+            name_line(axes, value, f"{name}: {value:.3g}")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_ylim(0, 1.02)
@@ -79,8 +72,8 @@ def classifier_figure(found: ClassifierPlans, *, across: int | None = None) -> F
     """Return the average and the worst record side by side."""
     figure, (left, right) = make_panels(2, 4.4 if across == 1 else 5.2, 4.6, across=across)
     draw_classifier(left, found, "average")
-    how = "lines exact, marks drawn (95%)" if found.method != "drawn" else "drawn"
-    left.set_title(f"Average of {found.records:,} records: {how}", loc="left")
+    how = "marks: simulated, 95% intervals" if found.method != "drawn" else "simulated"
+    left.set_title(f"Average of {found.records:,} records; {how}", loc="left")
     draw_classifier(right, found, "worst")
     right.set_title("For the worst record", loc="left")
     legend = right.get_legend()

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldpkit.core.text import number_text
-from ldpkit.figures.canvas import make_panels
-from ldpkit.figures.theme import BAD, MAIN, MUTED
+from ldpkit.figures.canvas import new_figure, three_digits
+from ldpkit.figures.theme import BAD, FAINT, MAIN
+from ldpkit.planning.cluster import ClusterPlan, readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ldpkit.planning.cluster import ClusterPlan
     from ldpkit.planning.survey.plans import SurveyPlan
 
 __all__ = ["cluster_figure", "draw_cluster", "draw_survey"]
+
+
+_LETTERS, _FEW_LETTERS = 50, 20  # of the name of a cost in a line, on a page and on a phone
 
 
 def draw_survey(axes: Any, found: SurveyPlan) -> None:
@@ -24,44 +28,41 @@ def draw_survey(axes: Any, found: SurveyPlan) -> None:
     rows = found.rows()
     places = np.arange(len(rows))[::-1]
     ratios = [row["of_wanted"] for row in rows]
-    colours = [MAIN if row["of_best"] == 1 else MUTED for row in rows]
+    colours = [MAIN if row["of_best"] == 1 else FAINT for row in rows]
     bars = axes.barh(places, ratios, height=0.62, color=colours)
-    axes.bar_label(bars, [f"{each:.3g}" for each in ratios], padding=4, fontsize=8.5)
+    axes.bar_label(bars, [three_digits(each) for each in ratios], padding=4, fontsize=8.5)
     axes.axvline(1, color=BAD, linestyle=(0, (4, 2)), linewidth=1.2)
-    axes.annotate(
-        "as exact as wanted",
-        (1, 1),
-        (3, 3),
-        xycoords=axes.get_xaxis_transform(),
-        textcoords="offset points",
-        color=BAD,
-        fontsize=8.5,
-    )
     axes.set_yticks(places, [row["way"] for row in rows])
     axes.tick_params(axis="y", length=0)
-    axes.margins(x=0.12)
-    axes.set_xlabel("error of the worst question over the wanted one (less is better)")
+    axes.set_xlim(0, 1.15 * max(1, *ratios))
+    axes.set_title("dashed: as exact as wanted", loc="left", color=BAD)
+    axes.set_xlabel("worst question: its error, as a part of the one you allow (less is better)")
 
 
-def draw_cluster(axes: Any, found: ClusterPlan, unit: str = "core-hours") -> None:
-    """Draw the costs of one unit as bars with their amounts."""
+def draw_cluster(axes: Any, found: ClusterPlan, unit: str = "core-hours", *, letters: int = _LETTERS) -> None:
+    """Draw the costs of one unit as bars with their amounts, in the unit that suits these best."""
     rows = [row for row in found.rows() if row["unit"] == unit]
+    shown, times = readable(max(row["amount"] for row in rows), unit)
+    amounts = [times * row["amount"] for row in rows]
     places = np.arange(len(rows))[::-1]
-    bars = axes.barh(places, [row["amount"] for row in rows], height=0.55, color=MAIN)
-    axes.bar_label(bars, [number_text(row["amount"], 3) for row in rows], padding=4, fontsize=8.5)
-    axes.set_yticks(places, [row["cost"] for row in rows])
+    bars = axes.barh(places, amounts, height=0.55, color=MAIN)
+    axes.bar_label(bars, [number_text(each, 3) for each in amounts], padding=4, fontsize=8.5)
+    axes.set_yticks(places, [textwrap.fill(row["cost"], letters) for row in rows])
     axes.tick_params(axis="y", length=0)
-    axes.margins(x=0.18)
-    axes.locator_params(axis="x", nbins=4)
+    axes.set_xlim(0, 1.3 * max(amounts))
+    axes.locator_params(axis="x", nbins=3)
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_xlabel(unit)
+    axes.set_xlabel(shown)
 
 
 def cluster_figure(found: ClusterPlan, *, across: int | None = None) -> Figure:
     """Return a panel for each unit: costs of different units have no common axis."""
     units = list(dict.fromkeys(row["unit"] for row in found.rows() if row["unit"] != "reports"))
     width = 4.4 if across == 1 else 7.5
-    figure, panels = make_panels(len(units), width, 1.25, across=1)
-    for axes, unit in zip(panels, units, strict=True):
-        draw_cluster(axes, found, unit)
+    counts = [sum(row["unit"] == unit for row in found.rows()) for unit in units]
+    heights = [0.65 + (0.55 if across == 1 else 0.35) * count for count in counts]
+    figure = new_figure(width, sum(heights))
+    panels: Any = figure.subplots(len(units), 1, squeeze=False, gridspec_kw={"height_ratios": heights})
+    for axes, unit in zip(panels[:, 0], units, strict=True):
+        draw_cluster(axes, found, unit, letters=_FEW_LETTERS if across == 1 else _LETTERS)
     return figure

@@ -97,6 +97,22 @@ SHOWN = {
     "circular density": "A density over one turn of the circle",
     "heat map": "A map of the share of people in each cell, with the ends of the intervals",
     "hotspots": "A map with the fullest cells",
+    "origins and destinations": "A map of the share of people for each pair of cells, origin and destination",
+    "private trajectories": "The reported locations of some trajectories, joined in their order",
+    "trajectory evaluation": "True and reported locations, and how far reports are off for each mechanism",
+    "location recommendation": "Bars for the error of each mechanism, the best on top",
+    "quantile": "A point with its interval",
+    "plan": "The probability that the constraint holds at each epsilon that was tried",
+    "plan pairs": "Variance against what a partner learns, for ways to answer in pairs",
+    "plan classifier": "How many predictions stay the same over epsilon, for each mechanism",
+    "classifier utility": "How many records keep their prediction with which probability",
+    "relaxations": "Bars for the noise that each rule asks for",
+    "errors": "The expected error of one report over epsilon for each mechanism: its mean and its worst",
+    "minimax": "The error at each value beside a bound that no mechanism goes below, and the best mechanism",
+    "optimal pieces": "The density of a report, in steps",
+    "recommendation": "Each option with its interval, those that tie with the best marked",
+    "mean recommendation": "Bars for each mechanism, the best on top",
+    "risk": "Bars for how often an adversary guesses right, without a report and with it",
     "plan budget": "Error over epsilon for each mechanism, with the epsilon that was chosen",
     "plan mean": "Error of the mean over epsilon for each mechanism, with the epsilon that was chosen",
     "plan capacity": "The chance of the bounded outcome over epsilon, with the epsilon that was chosen",
@@ -105,6 +121,7 @@ SHOWN = {
     "risks": "How often an adversary guesses right over epsilon, for each mechanism",
     "audit": "Bars for the epsilons that were found, and a line at each bound that they must not pass",
     "benchmark": "Error of each mechanism with each method, and truth against estimate",
+    "numeric benchmark": "Error over epsilon for each mechanism, or estimated densities beside the truth",
 }
 """What the figure of a kind shows, for who cannot see it."""
 
@@ -153,7 +170,7 @@ def figure(result: Result, *, unit: str = "", narrow: bool = False, **options: A
 
 
 def _break_names(made: Figure) -> None:
-    """Break the names of axes that are longer than their axes, which would be cut."""
+    """Break the names of axes that are longer than their axes, and the title of the whole."""
     import textwrap
 
     for axes in made.axes:
@@ -164,6 +181,11 @@ def _break_names(made: Figure) -> None:
             text = axis.get_label_text()
             if text and "\n" not in text:
                 axis.set_label_text("\n".join(textwrap.wrap(text, max(int(_LETTERS * 0.8 * inches), 12))))
+    above = made.get_suptitle()
+    if above:  # it is as wide as the figure, and would be cut at both ends
+        inches = made.get_size_inches()[0]
+        lines = [textwrap.fill(line, int(_LETTERS * 0.9 * inches)) for line in above.splitlines()]
+        made.suptitle("\n".join(lines), fontsize=10)
 
 
 def alt_text(result: Result, unit: str = "") -> str:
@@ -176,8 +198,7 @@ def alt_text(result: Result, unit: str = "") -> str:
     Bars with error bars for the share of people who hold each value. Of these 1,000 people, 76.3% \
 (95% interval 73.6% to 78.9%) hold bus, the most frequent of 2 values.
     """
-    shown = SHOWN.get(result.kind, f"Figure of {result.kind}")
-    return f"{shown}. {result.answer(unit)}"
+    return f"{SHOWN[result.kind]}. {result.answer(unit)}"
 
 
 def _find(place: str) -> Any:

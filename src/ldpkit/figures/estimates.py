@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "BAND",
     "draw_density",
     "draw_frequencies",
     "draw_mean",
     "draw_quantile",
+    "draw_truth",
     "frequencies_figure",
     "mean_figure",
     "plain_label",
@@ -32,6 +35,8 @@ __all__ = [
 _MOST_BARS = 20  # more of them cannot be read
 _LONGEST = 28  # letters of a label
 _NARROW = 0.15  # of the domain: a shorter interval is drawn larger
+BAND = "band: ±2 standard errors, noise alone"
+"""What the band of a density is: how far smoothing moves it is not in it."""
 _KEPT = 0.6  # of the domain: a density on less is drawn larger
 
 
@@ -48,10 +53,23 @@ def plain_label(value: Any) -> str:
     return short.replace("$", r"\$")
 
 
-def draw_frequencies(axes: Any, found: Estimate) -> None:
-    """Draw the most frequent values as bars with their intervals, those that may be nobody's hatched."""
+def draw_frequencies(axes: Any, found: Estimate, *, order: Sequence[Any] = ()) -> None:
+    """Draw the most frequent values as bars with their intervals, those that may be nobody's hatched.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+        Where to draw.
+    found : Estimate
+        What to draw.
+    order : sequence, optional
+        The values to show, from top to bottom; by default numbers in their order, and others by frequency.
+    """
     numbers = all(isinstance(label, (int, float)) for label in found.domain.labels)
     rows = found.rows(_MOST_BARS, sort="value" if numbers else "frequency")
+    if order:
+        every = {row["value"]: row for row in found.rows()}
+        rows = [every[value] for value in order]
     places = np.arange(len(rows))[::-1]
     middle = np.array([row["frequency"] for row in rows])
     ends = np.array([[row["low"] for row in rows], [row["high"] for row in rows]])
@@ -68,6 +86,7 @@ def draw_frequencies(axes: Any, found: Estimate) -> None:
     axes.set_yticks(places, [plain_label(row["value"]) for row in rows])
     axes.set_ylim(-0.7, len(rows) - 0.3)
     axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)  # the line at 0 is the one to look along
     axes.grid(axis="x")
     label_percents(axes.xaxis)
     axes.set_xlabel("share of people")
@@ -98,6 +117,7 @@ def draw_mean(axes: Any, found: NumericEstimate | AdaptiveEstimate, *, unit: str
         textcoords="offset points",
         ha="center",
         fontsize=11,
+        bbox={"boxstyle": "square,pad=0.2", "facecolor": PAPER, "edgecolor": "none"},
     )
     if high - low < _NARROW * domain.width:
         room = 2 * max(high - low, 1e-9 * domain.width)
@@ -150,7 +170,7 @@ def draw_density(
         What the density is called.
     """
     if truth is not None:
-        axes.hist(truth, bins=found.edges, density=True, color=FAINT, label="true values")
+        draw_truth(axes, truth, found.edges)
     axes.stairs(found.heights, found.edges, color=colour, linewidth=1.8, label=name)
     error = 2 * found.stderr / np.diff(found.edges)
     if np.isfinite(error).all():
@@ -162,11 +182,15 @@ def draw_density(
     _draw_quantiles(axes, found)
     axes.set_xlabel(with_unit("value", unit))
     axes.set_ylabel("density" if not unit else f"density (1/{unit})")
-    quantiles = f"; above: shares below, {100 * found.quantiles[0].level:g}%" if found.quantiles else ""
-    axes.set_title(
-        f"n = {found.n:,}; band: scatter alone, ±2 standard errors{quantiles}", loc="left", wrap=True
-    )
+    told = f"; above: quantiles, {100 * found.quantiles[0].level:g}% intervals" if found.quantiles else ""
+    axes.set_title(f"n = {found.n:,}; {BAND}{told}", loc="left", wrap=True)
     axes.legend(loc="best")
+
+
+def draw_truth(axes: Any, truth: Floats, edges: Floats) -> None:
+    """Draw the true values, where a simulation knows them, as an outline: filled, it would tint the band."""
+    heights = np.histogram(truth, bins=edges, density=True)[0]
+    axes.stairs(heights, edges, color=INK, linewidth=1.1, linestyle=(0, (3, 1.5)), label="true values")
 
 
 def _draw_quantiles(axes: Any, found: Density) -> None:
@@ -177,7 +201,7 @@ def _draw_quantiles(axes: Any, found: Density) -> None:
         reach = [[each.value - each.low], [each.high - each.value]]
         axes.errorbar([each.value], [at], xerr=reach, fmt="D", color=BAD, markersize=4.5, capsize=3)
         axes.annotate(
-            f"{100 * each.q:g}%",
+            f"{100 * each.q:g}% are below",
             (each.low, at),
             (-5, 0),
             textcoords="offset points",

@@ -12,7 +12,7 @@ from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.experiment import Cell
 from ldpkit.bench.summary import Summary
 from ldpkit.core.text import number_text
-from ldpkit.figures.canvas import label_ends, label_logs, label_percents, new_figure
+from ldpkit.figures.canvas import label_ends, label_logs, label_percents, log_reach, new_figure, side_by_side
 from ldpkit.figures.estimates import plain_label
 from ldpkit.figures.theme import FAINT, MAIN, MUTED, ON_DARK, ON_LIGHT, style_of
 from ldpkit.simulation.metrics import metric_for
@@ -43,7 +43,12 @@ def heat_map(axes: Any, summary: Summary, among: str = "") -> None:
         cmap="viridis" if summary.larger_is_better else "viridis_r",
         norm=LogNorm() if spread else None,
     )
-    axes.set_xticks(range(len(summary.methods)), summary.methods, rotation=30, ha="right")
+    many = len(summary.methods) > _FEW_NAMED
+    axes.set_xticks(range(len(summary.methods)), summary.methods)
+    axes.tick_params(axis="x", rotation=30 if many else 0)
+    if many:
+        for name in axes.get_xticklabels():
+            name.set_horizontalalignment("right")
     axes.set_yticks(range(len(summary.protocols)), summary.protocols)
     marks = "; * best of its row, ~ tied with it" if len(summary.methods) > 1 else ""
     told = f"{metric_for(summary.metric).title}, epsilon = {summary.epsilon:g}{among}{marks}"
@@ -78,10 +83,12 @@ def curves(axes: Any, found: Benchmark, metric: str) -> None:
         means = [summary.mean(protocol, method) for summary in summaries]
         values = np.array([mean.value for mean in means])
         errors = np.nan_to_num(np.array([mean.stderr for mean in means]))
+        reach = 2 * errors if middle.larger_is_better else log_reach(values, errors)
         label = f"{protocol} ({_methods_in_words(method, middle.tied_methods(protocol))})"
         look = style_of(index)
-        axes.errorbar(epsilons, values, 2 * errors, capsize=2, **look)
-        ends.append((epsilons[-1], float(values[-1]), label, look["color"]))
+        places = side_by_side(epsilons, index, len(middle.protocols))
+        axes.errorbar(places, values, reach, capsize=2, **look)
+        ends.append((float(places[-1]), float(values[-1]), label, look["color"]))
     axes.set_xscale("log")
     axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     axes.minorticks_off()
@@ -108,7 +115,7 @@ def truth_against_estimate(axes: Any, found: Benchmark, summary: Summary) -> Non
     order = np.arange(len(experiment.truth)) if natural else order
     places = np.arange(len(order))
     axes.bar(places, experiment.truth[order], color=FAINT, width=0.8, linewidth=0, label="truth")
-    axes.plot(places, estimate[order], "o", color=MAIN, markersize=3.5, label="estimate")
+    axes.plot(places, estimate[order], "o", color=MAIN, markersize=5, label="estimate")
     axes.axhline(0, color=MUTED, linewidth=0.6)
     label_percents(axes.yaxis)
     axes.set_xlim(-0.7, len(order) - 0.3)

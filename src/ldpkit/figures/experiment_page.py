@@ -21,7 +21,8 @@ def metrics_part(found: Benchmark) -> str:
     for metric in found.experiment.metrics:
         summaries = [found.summary(epsilon, metric) for epsilon in found.experiment.epsilons]
         body = "".join(_answer(each) + _table(each) for each in summaries)
-        parts.append(section(f"metric-{metric}", metric_for(metric).title, body))
+        title = metric_for(metric).title
+        parts.append(section(f"metric-{metric}", title[:1].upper() + title[1:], body))
     return "\n".join(parts)
 
 
@@ -29,6 +30,8 @@ def _answer(summary: Summary) -> str:
     mean = summary.mean(*summary.best_pair())
     told = f"{number_text(mean.value)} (standard error {number_text(mean.stderr, 2)})"
     best = html.escape(summary.best_in_words())
+    if len(summary.tied_pairs()) > 1:
+        best = best[:1].upper() + best[1:]
     return f"<h3>Epsilon {summary.epsilon:g}</h3><p><strong>{best}</strong>: {told}.</p>"
 
 
@@ -36,4 +39,18 @@ def _table(summary: Summary) -> str:
     table = tabulate(summary)
     cells = re.sub(r"<td( [^>]*>[^<]*\*)", r'<td class="best"\1', table.to_html())
     cells = re.sub(r"<td( [^>]*>[^<]*~)", r'<td class="tie"\1', cells)
-    return f"{scrolled(cells, table.title)}<p><small>{html.escape(table.caption)}</small></p>"
+    above = f"<p><small>{html.escape(table.title[:1].upper() + table.title[1:])}</small></p>"
+    below = f"<p><small>{html.escape(table.caption + _two_families(summary))}</small></p>"
+    return above + scrolled(cells, table.title) + below
+
+
+def _two_families(summary: Summary) -> str:
+    """Say why a pair may tie with the best of all and not with the best of its row, where one does."""
+    beaten = [(name, each) for name, each in summary.tied_pairs() if each not in summary.tied_methods(name)]
+    if not beaten:
+        return ""
+    pairs = len(summary.protocols) * len(summary.methods)
+    return (
+        f"; a row compares its {len(summary.methods)} methods, the sentence above all {pairs} combinations, "
+        f"which takes more evidence: so {' with '.join(beaten[0])} loses its row and is still among them"
+    )

@@ -19,7 +19,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats, Indices
-from ldpkit.figures.canvas import new_figure
+from ldpkit.figures.canvas import label_logs, label_percents, new_figure
 from ldpkit.figures.theme import BAD, INK, MAIN, MUTED, style_of
 from ldpkit.mechanisms.longitudinal.memoized import MemoizedOracle
 from ldpkit.protocols.history import PrivacyLoss, sequence_epsilon
@@ -32,7 +32,7 @@ __all__ = ["AttackCurve", "Exposure"]
 _MOST_ENTRIES = 50_000_000  # of a table reports x values, which the attack keeps for each device
 _POINTS = 150  # of a curve
 # Below the axes: curves that grow for ever and curves that do not leave no corner free.
-_LEGEND: dict[str, Any] = {"fontsize": 8, "loc": "upper left", "bbox_to_anchor": (0, -0.15)}
+_LEGEND: dict[str, Any] = {"fontsize": 8, "loc": "upper left", "bbox_to_anchor": (0, -0.13)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,9 @@ class Exposure:
             permanent, color=MUTED, linewidth=1, linestyle=":", label=f"epsilon_inf = {permanent:.4g}"
         )
         axes.set(xscale="log", yscale="log", xlabel="reports", ylabel="epsilon of all reports together")
-        axes.set_title("privacy loss (against every history: at most)")
+        label_logs(axes.xaxis)
+        label_logs(axes.yaxis)
+        axes.set_title("privacy loss (against every history: at most)", loc="left")
         axes.legend(**_LEGEND)
 
     def _draw_headline(self, axes: Any, changes: Sequence[int], steps: Sequence[int]) -> None:
@@ -202,8 +204,10 @@ class Exposure:
         guess = 1 / self.mechanism.size
         axes.axhline(guess, color=MUTED, linestyle=":", label=f"a blind guess, {guess:.3g}")
         axes.set(xscale="log", xlabel="reports", ylabel="share of devices whose value is found")
+        label_logs(axes.xaxis)
         axes.set_ylim(0, 1.03)
-        axes.set_title(f"longitudinal attack on {attack.repeats} devices (95 % bands)")
+        label_percents(axes.yaxis)
+        axes.set_title(f"attack on {attack.repeats} devices; bands: 95% intervals", loc="left")
         axes.legend(**_LEGEND)
 
 

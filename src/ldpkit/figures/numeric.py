@@ -10,8 +10,8 @@ import numpy as np
 from ldpkit.bench.numeric_benchmark import NumericBenchmark
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import label_logs, make_panels, new_figure
-from ldpkit.figures.estimates import draw_density
+from ldpkit.figures.canvas import label_logs, log_reach, make_panels, new_figure, outer_names, side_by_side
+from ldpkit.figures.estimates import BAND, draw_density
 from ldpkit.figures.theme import MUTED, style_of
 from ldpkit.mechanisms.adaptive.table import NoiseTable
 
@@ -23,6 +23,12 @@ __all__ = ["Curves", "curves_figure", "draw_numeric_benchmark", "noise_figure", 
 Curves = Mapping[str, Mapping[str, Mapping[float, Mean]]]
 """For each panel, for each line, a mean at each place."""
 
+_NAMES = {
+    "mse": "mean squared error of the mean",
+    "expected": "expected squared error of the mean",
+    "coverage": "how often the 95% interval holds the mean",
+    "wasserstein": "Wasserstein distance of the density",
+}
 _TOGETHER = 1  # densities that can be told apart in one panel
 
 
@@ -40,7 +46,7 @@ def draw_numeric_benchmark(axes: Any, found: NumericBenchmark) -> None:
     _draw_lines(axes, _mean_curves(found)[name])
     axes.set_title(name, loc="left")
     axes.set_xlabel("epsilon")
-    axes.set_ylabel(found.metrics[0])
+    axes.set_ylabel(_NAMES.get(found.metrics[0], found.metrics[0]))
     axes.legend()
 
 
@@ -50,8 +56,8 @@ def numeric_figure(found: NumericBenchmark, *, across: int | None = None) -> Fig
         return curves_figure(
             _mean_curves(found),
             along="epsilon",
-            across=found.metrics[0],
-            title=f"Error of the mean, {found.caption}",
+            across=_NAMES.get(found.metrics[0], found.metrics[0]),
+            title=f"{found.caption}; bars: ±2 standard errors",
             across_panels=across,
         )
     experiment = found.experiment
@@ -59,7 +65,8 @@ def numeric_figure(found: NumericBenchmark, *, across: int | None = None) -> Fig
     truth = experiment.numbers(first[0].data).values
     together = [first] if len(first) <= _TOGETHER else [[cell] for cell in first]
     wide = 8.0 if len(together) == 1 and across != 1 else 4.2
-    figure, panels = make_panels(len(together), wide, 4.2 if len(together) == 1 else 3.0, across=across)
+    height = 4.2 if len(together) == 1 else 3.2
+    figure, panels = make_panels(len(together), wide, height, across=across, sharey=True)
     for axes, cells in zip(panels, together, strict=True):
         for index, cell in enumerate(cells):
             values = truth if index == 0 else None
@@ -67,6 +74,11 @@ def numeric_figure(found: NumericBenchmark, *, across: int | None = None) -> Fig
             draw_density(axes, experiment.density(cell), truth=values, colour=colour, name=cell.mechanism)
         if len(cells) == 1:
             axes.set_title(cells[0].mechanism, loc="left")
+        axes.locator_params(axis="x", nbins=6)
+    outer_names(panels, across)
+    cell = first[0]
+    told = f"{cell.data} at epsilon {cell.epsilon:g}, one collection of n = {len(truth):,}"
+    figure.suptitle(f"{told}; {BAND}", fontsize=10)
     return figure
 
 
@@ -102,7 +114,7 @@ def curves_figure(
     across_panels : int, optional
         How many panels stand side by side.
     """
-    figure, panels = make_panels(len(curves), 4.2, 3.6, across=across_panels)
+    figure, panels = make_panels(len(curves), 4.2, 3.6, across=across_panels, sharey=True)
     explained: set[str] = set()
     for axes, (name, lines) in zip(panels, curves.items(), strict=True):
         _draw_lines(axes, lines)
@@ -112,7 +124,8 @@ def curves_figure(
         if set(lines) - explained:
             axes.legend(fontsize=7.5)
             explained = set(lines)
-    figure.suptitle(title, fontsize=11)
+    outer_names(panels, across_panels)
+    figure.suptitle(title, fontsize=10)
     return figure
 
 
@@ -121,13 +134,11 @@ def _draw_lines(axes: Any, lines: Mapping[str, Mapping[float, Mean]]) -> None:
     for index, (label, means) in enumerate(lines.items()):
         places = sorted(means)
         values = [means[place].value for place in places]
-        errors = [2 * float(np.nan_to_num(means[place].stderr)) for place in places]
-        axes.errorbar(places, values, errors, label=label, capsize=2, **style_of(index))
+        reach = log_reach(values, [means[place].stderr for place in places])
+        apart = side_by_side(places, index, len(lines))
+        axes.errorbar(apart, values, reach, label=label, capsize=2, **style_of(index))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    least = min(mean.value for means in lines.values() for mean in means.values())
-    if least > 0:  # error bars that reach below zero have no end on a logarithmic axis
-        axes.set_ylim(bottom=least / 3)
     places = sorted({place for means in lines.values() for place in means})
     axes.set_xticks(places, [f"{place:g}" for place in places])
     axes.minorticks_off()
@@ -154,7 +165,7 @@ def noise_figure(tables: Mapping[str, tuple[Floats, NoiseTable]], epsilon: float
     for (above, below), (title, (descriptor, table)) in zip(panels.T, tables.items(), strict=True):
         inputs = np.linspace(-1, 1, table.bins + 1)
         above.bar(inputs, descriptor, width=2 / table.bins, color=MUTED)
-        above.set_title(title, loc="left")
+        above.set_title(title.replace("^2", "²"), loc="left")
         image = _draw_noise(below, table, LogNorm(1e-4, 1))
     panels[0, 0].set_ylabel("share")
     panels[1, 0].set_ylabel("noise a = y - x")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.figures.canvas import label_logs, make_panels, with_unit
+from ldpkit.figures.canvas import label_ends, label_logs, make_panels, outer_names, three_digits, with_unit
 from ldpkit.figures.theme import BAD, INK, MAIN, MUTED, style_of
 from ldpkit.mechanisms.kinds import is_circular, is_numeric, is_tabled
 from ldpkit.mechanisms.numeric.ogpm import OGPM
@@ -35,34 +35,44 @@ def draw_errors(ax: Axes, found: ErrorComparison, what: str = "worst", *, unit: 
         rows = sorted(found.found, key=lambda row: -getattr(row, what))
         axes.barh([row.mechanism for row in rows], [getattr(row, what) for row in rows], color=MAIN)
         axes.bar_label(
-            axes.containers[0], [f"{getattr(row, what):.3g}" for row in rows], padding=4, fontsize=8.5
+            axes.containers[0], [three_digits(getattr(row, what)) for row in rows], padding=4, fontsize=8.5
         )
         axes.tick_params(axis="y", length=0)
         axes.margins(x=0.16)
         axes.set_xlabel(with_unit(f"{what} expected {found.distance}, epsilon={epsilons[0]:g}", unit))
         return
+    ends = []
     for index, name in enumerate(names):
         errors = [getattr(row, what) for row in found.found if row.mechanism == name]
-        axes.plot(epsilons, errors, label=name, **style_of(index))
+        look = style_of(index)
+        axes.plot(epsilons, errors, label=name, **look)
+        ends.append((epsilons[-1], errors[-1], name, look["color"]))
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
     axes.minorticks_off()
     label_logs(axes.yaxis)
     axes.set_xlabel("epsilon")
-    axes.set_ylabel(with_unit(f"{what} expected {found.distance}", unit))
-    axes.legend(ncols=2 if len(names) > _FEW else 1)
+    axes.set_ylabel(with_unit(f"expected error of one report, {found.distance}", unit))
+    if len(names) > _FEW:
+        axes.legend(ncols=2)
+    else:
+        label_ends(axes, ends)
 
 
 def errors_figure(found: ErrorComparison, *, across: int | None = None, unit: str = "") -> Figure:
     """Return the mean and the worst error side by side."""
-    figure, (left, right) = make_panels(2, 4.4 if across == 1 else 5.2, 4.6, across=across)
+    one = len({row.epsilon for row in found.found}) == 1
+    width = 4.4 if across == 1 else 5.2
+    figure, (left, right) = make_panels(2, width, 4.6, across=across, sharex=one, sharey=not one)
     for axes, what, title in (
-        (left, "mean", "Over the whole domain"),
+        (left, "mean", "Mean over the whole domain"),
         (right, "worst", "At the worst value"),
     ):
         draw_errors(axes, found, what, unit=unit)
         axes.set_title(title, loc="left")
+    if not one:
+        outer_names((left, right), across)
     if right.get_legend() is not None and left.get_legend() is not None:
         left.get_legend().remove()
     return figure
@@ -79,10 +89,11 @@ def draw_minimax(ax: Axes, found: Minimax, *, unit: str = "") -> None:
         ogpm = OGPM(mechanism.domain, mechanism.epsilon, power=found.power)
         axes.plot(x, ogpm.error(x, found.power), "--", color=BAD, label="ogpm")
     if not found.prior:
-        axes.axhline(found.lower, color=MUTED, linestyle=":", label="bound on the worst error of all")
+        axes.axhline(found.lower, color=MUTED, linestyle=":", label="no mechanism has a smaller worst error")
     axes.set_ylim(bottom=0)
     axes.set_xlabel(with_unit("value", unit))
-    axes.set_ylabel(f"expected {distance_text(found.power, around=is_circular(mechanism))}")
+    distance = distance_text(found.power, around=is_circular(mechanism))
+    axes.set_ylabel(with_unit(f"expected error of one report, {distance}", unit if found.power == 1 else ""))
     axes.legend()
 
 
@@ -123,10 +134,10 @@ def _draw_table(axes: Any, mechanism: Any, unit: str) -> None:
     axes.scatter(
         x.ravel(), y.ravel(), s=biggest * table.shares.ravel() / table.shares.max(), color=MAIN, lw=0
     )
-    axes.plot([domain.low, domain.high], [domain.low, domain.high], color=INK, linewidth=0.6)
-    axes.set_xlabel(with_unit("value, a row of the table", unit))
+    axes.plot([domain.low, domain.high], [domain.low, domain.high], color=INK, linewidth=0.8)
+    axes.set_xlabel(with_unit("value; the line: an output that is the value", unit))
     axes.set_ylabel(with_unit("output", unit))
-    axes.set_title(f"{len(outputs)} outputs: the area of a dot is a probability", loc="left")
+    axes.set_title(f"{len(outputs)} outputs; area of a dot: how likely it is", loc="left")
 
 
 def draw_pieces(ax: Axes, found: OptimalPieces, *, unit: str = "") -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
+import re
 from collections.abc import Iterable, Mapping
 from string import Template
 
@@ -36,7 +38,8 @@ th, td { padding: .35rem .7rem .35rem 0; border-bottom: 1px solid var(--line); t
   vertical-align: top }
 td.n, th.n { text-align: right }
 pre { background: var(--tint); padding: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }
-figure { margin: 1rem 0 } figure svg { max-width: 100%; height: auto; display: block }
+pre span { display: inline-block; max-width: 100% }
+figure { margin: 1rem 0 } figure svg { width: 100%; height: auto; display: block }
 .narrow { display: none }
 .scroll { overflow-x: auto } .scroll:focus-visible, :focus-visible { outline: 3px solid var(--main) }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .3rem 1rem; margin: 0 }
@@ -95,7 +98,7 @@ def write_page(
     (True, False, False)
     """
     told = {**(facts or {}), "Made with": f"ldpkit {__version__}"}
-    shown = f'<h3 id="command">The command</h3><pre>{html.escape(command)}</pre>' if command else ""
+    shown = f'<h3 id="command">The command</h3><pre>{_unbroken(command)}</pre>' if command else ""
     return _PAGE.substitute(
         title=html.escape(title),
         version=__version__,
@@ -106,6 +109,12 @@ def write_page(
         facts=facts_list(told),
         script=f"<script>{script}</script>" if script else "",
     )
+
+
+def _unbroken(command: str) -> str:
+    """Return a command that a line breaks between its words: a browser also breaks behind hyphens."""
+    words = (html.escape(word) for word in command.split(" "))
+    return " ".join(f"<span>{word}</span>" if "-" in word else word for word in words)
 
 
 def facts_list(facts: Mapping[str, str]) -> str:
@@ -150,6 +159,22 @@ def scrolled(body: str, label: str) -> str:
 
 
 def table_html(table: Table, label: str = "") -> str:
-    """Return a table that scrolls by itself, with its caption below."""
-    told = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in table.caption.splitlines())
-    return scrolled(table.to_html(), label or table.title or "table") + told
+    """Return a table that scrolls by itself, with its caption below; columns are named in words.
+
+    Examples
+    --------
+    >>> rows = [{"of_best": 1.0}]
+    >>> table_html(Table.of(rows, title="Ways", caption="of_best: over the best")).count("of best")
+    2
+    """
+    caption = table.caption
+    for name in table.header:
+        caption = re.sub(rf"\b{re.escape(name)}\b", _in_words(name), caption)
+    named = dataclasses.replace(table, header=tuple(map(_in_words, table.header)))
+    told = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in caption.splitlines())
+    return scrolled(named.to_html(), label or table.title or "table") + told
+
+
+def _in_words(name: str) -> str:
+    """Return the name of a column, which is one of a file, as a person would write it."""
+    return name.replace("_", " ")

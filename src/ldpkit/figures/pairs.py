@@ -97,13 +97,12 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
     )
     axes.set_xlim(0, farthest)
     axes.set_ylim(0, max(1.1, *ratios) + 0.02)
-    axes.set_xlabel(
-        "epsilon towards a partner who knows everything but your value (farther left is more private)"
-    )
-    axes.set_ylabel(f"variance, over that of RR at epsilon {alone:g} (lower is better)")
+    axes.set_xlabel("epsilon towards a partner who knows all but your value (left: more private)")
+    axes.set_ylabel(f"variance, RR at epsilon {alone:g} = 1 (lower: better)")
     low, high = question.range
     spread = f"{low:,} ones" if low == high else f"{low:,} to {high:,} ones, the worst of them"
     axes.set_title(
-        f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}"
+        f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}",
+        loc="left",
     )
     axes.legend(loc="center right")

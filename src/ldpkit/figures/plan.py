@@ -10,7 +10,15 @@ import numpy as np
 
 from ldpkit.core.random import seeded
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import ACROSS, label_logs, make_panels, new_figure, with_unit
+from ldpkit.figures.canvas import (
+    label_ends,
+    label_logs,
+    make_panels,
+    name_line,
+    new_figure,
+    outer_names,
+    with_unit,
+)
 from ldpkit.figures.theme import BAD, FAINT, MAIN, MARKS, MUTED, style_of
 from ldpkit.planning.frequencies.plans import BudgetPlans
 from ldpkit.planning.mean.plans import MeanPlans
@@ -32,7 +40,7 @@ def draw_plan(axes: Any, plan: Plan) -> None:
     trials = sorted(plan.trace, key=lambda trial: trial.epsilon)
     axes.plot([each.epsilon for each in trials], [each.probability for each in trials], "o", color=MAIN)
     axes.axhline(plan.wanted, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
-    _name_line(axes, plan.wanted, f"wanted: {plan.wanted:g}", MUTED)
+    name_line(axes, plan.wanted, f"wanted: {plan.wanted:g}")
     if plan.epsilon is not None:
         axes.axvline(plan.epsilon, color=BAD, linewidth=1.2, label=f"epsilon {plan.epsilon:.3g}")
         axes.legend(loc="lower right")
@@ -72,8 +80,7 @@ def budget_figure(found: BudgetPlans, *, across: int | None = None) -> Figure:
         chosen = [plan.epsilon for plan in found.plans if plan.protocol == name and plan.epsilon is not None]
         told = f"epsilon {min(chosen):.3g}" if chosen else "infeasible"
         axes.set_title(f"{name}: {told}", loc="left")
-        if index % (across or ACROSS):
-            axes.set_ylabel("")
+    outer_names(panels, across)
     figure.suptitle(f"{_budget_title(found)}; grey: the other mechanisms", fontsize=10)
     return figure
 
@@ -125,12 +132,16 @@ def _draw_curve(axes: Any, found: BudgetPlans, curve: _Curve, name: str, index: 
 
 def _budget_title(found: BudgetPlans) -> str:
     question = found.questions[0]
-    return f"{question.constraint}; n = {question.n:,}; bands: eight of ten collections"
+    wanted = question.constraint
+    goal = f"{wanted.measure.title} {wanted.direction} {wanted.omega:g}"
+    often = f"in {wanted.probability:.0%} of collections or more"
+    return f"{goal} {often}; n = {question.n:,}; bands: eight of ten collections"
 
 
 def _budget_axes(axes: Any, found: BudgetPlans) -> None:
     constraint = found.questions[0].constraint
     axes.axhline(constraint.omega, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
+    name_line(axes, constraint.omega, f"wanted: {constraint.omega:g}")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     if not constraint.measure.larger_is_better:
@@ -141,25 +152,12 @@ def _budget_axes(axes: Any, found: BudgetPlans) -> None:
     axes.set_title(_budget_title(found), loc="left", wrap=True)
 
 
-def _name_line(axes: Any, value: float, name: str, colour: str) -> None:
-    """Write the name of a horizontal line at its right end."""
-    axes.annotate(
-        name,
-        (1, value),
-        xycoords=axes.get_yaxis_transform(),
-        xytext=(-4, 4),
-        textcoords="offset points",
-        ha="right",
-        color=colour,
-        fontsize=8.5,
-    )
-
-
 def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
     """Draw how far off a mean is over epsilon for each mechanism, with the epsilon that was chosen."""
     questions, plans = found.questions, found.plans
     first = questions[0]
     epsilons = _range(first.epsilon_min, first.epsilon_max, plans)
+    ends = []
     # Two mechanisms may be one and the same below some epsilon: a broken line leaves the other to be seen.
     for index, (question, plan) in enumerate(zip(questions, plans, strict=True)):
         look = style_of(index)
@@ -167,10 +165,11 @@ def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
         chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
         line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
         axes.plot(epsilons, errors, label=f"{plan.protocol}: {chosen}", **line)
+        ends.append((float(epsilons[-1]), errors[-1], f"{plan.protocol}: {chosen}", look["color"]))
         if plan.epsilon is not None:
             axes.plot(plan.epsilon, question.within, look["marker"], color=look["color"], markersize=8)
     axes.axhline(first.within, color=MUTED, linewidth=1, linestyle=(0, (4, 2)))
-    _name_line(axes, first.within, f"wanted: {first.within:g}{f' {unit}' if unit else ''}", MUTED)
+    name_line(axes, first.within, f"wanted: {first.within:g}{f' {unit}' if unit else ''}")
     axes.set_yscale("log")
     label_logs(axes.yaxis)
     axes.set_xscale("log")
@@ -179,7 +178,7 @@ def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
     error = with_unit("error of the mean", unit)
     axes.set_ylabel(f"{error},\nnot exceeded in {first.probability:.0%} of collections")
     axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}", loc="left", wrap=True)
-    axes.legend()
+    label_ends(axes, ends)
 
 
 def _range(low: float, high: float, plans: Sequence[Plan]) -> Floats:

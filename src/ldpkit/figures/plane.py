@@ -7,13 +7,23 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.domains.cellgrid import CellGrid
+from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.heatmap import HeatMap
 from ldpkit.estimation.hotspots import Hotspots
 from ldpkit.estimation.origin_destination import OriginDestination
+from ldpkit.figures.canvas import ACROSS, label_percents, make_panels
 from ldpkit.figures.theme import BAD, ON_DARK, ON_LIGHT
 
-__all__ = ["draw_cells", "draw_flows", "draw_heatmap", "draw_hotspots", "draw_points", "heatmap_figure"]
+__all__ = [
+    "draw_cells",
+    "draw_flows",
+    "draw_heatmap",
+    "draw_hotspots",
+    "draw_points",
+    "heatmap_figure",
+    "panel_height",
+]
 
 _MOST_POINTS = 5_000
 _FAR = 3  # times the fullest cell
@@ -48,46 +58,55 @@ def draw_points(axes: Any, points: Floats, label: str, colour: str) -> None:
     axes.plot(*points[::step].T, ".", color=colour, markersize=3, alpha=0.5, label=label, rasterized=True)
 
 
+def panel_height(domain: PlaneDomain, width: float) -> float:
+    """Return how high a panel of a width must be for a map of a region, in inches, its names included."""
+    (west, south), (east, north) = np.array(domain.region.box)  # of a projection in metres, as it is drawn
+    shape = float(np.clip((north - south) / max(east - west, 1e-12), 0.35, 1.2))
+    return 0.85 + (width - 1.0) * shape
+
+
+def _name_colours(axes: Any, drawn: Any, label: str = "share of people") -> None:
+    """Put the bar of the colours beside a map, as high as the map is."""
+    bar = axes.figure.colorbar(drawn, cax=axes.inset_axes((1.03, 0.0, 0.035, 1.0)), label=label)
+    label_percents(bar.ax.yaxis)
+
+
 def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None) -> None:
     """Draw the share of people in each cell; `truth` are locations, where a simulation has them."""
-    from matplotlib.ticker import PercentFormatter
-
-    drawn = draw_cells(axes, found.grid, found.masses)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1, decimals=None))
-    told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    axes.set_title(f"{told}, n = {found.n:,}")
+    _name_colours(axes, draw_cells(axes, found.grid, found.masses))
+    axes.set_title(f"{_made(found)}n = {found.n:,} reports", loc="left")
     if truth is not None:
         draw_points(axes, truth, "locations", ON_DARK)
 
 
 def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int | None = None) -> Any:
     """Return a figure of a map and of the ends of its intervals, or of the true map beside it."""
-    from matplotlib.ticker import PercentFormatter
-
-    from ldpkit.figures.canvas import make_panels
-
     shown = {"estimated": found.masses}
     if truth is not None:
         shown = {"true": found.grid.shares_of(truth), **shown}
     compared = list(shown)  # these have one scale, so that they can be compared
     for name, values in (("low", found.low), ("high", found.high)):
         if values.any():  # no mechanism with wide windows bounds a cell from below
-            shown[f"{name} end, {100 * found.level:g}%"] = values
+            shown[f"{name} ends of the {100 * found.level:g}% intervals"] = values
     most = max(float(np.max(shown[name])) for name in compared)
     widest = max(float(np.max(values)) for values in shown.values())
     ends = widest if widest > _FAR * most else None  # ends so far off would leave the map one colour
     most = most if ends else widest
-    (west, south), (east, north) = np.min(found.grid.centres, axis=0), np.max(found.grid.centres, axis=0)
-    shape = float(np.clip((north - south) / max(east - west, 1e-12), 0.4, 1.2))
-    columns = 2 if len(shown) == 4 else None
-    figure, panels = make_panels(len(shown), 4.2, 1.1 + 2.9 * shape, across=across or columns)
-    for axes, (name, values) in zip(panels, shown.items(), strict=True):
+    columns = across or (2 if len(shown) == 4 else ACROSS)
+    height = panel_height(found.grid.domain, 3.6)
+    figure, panels = make_panels(len(shown), 4.2, height, across=columns)
+    for place, (axes, (name, values)) in enumerate(zip(panels, shown.items(), strict=True)):
         drawn = draw_cells(axes, found.grid, values, most=most if name in compared else ends or most)
-        figure.colorbar(drawn, ax=axes, shrink=0.9, format=PercentFormatter(1, decimals=0))
+        if ends or (place + 1) % columns == 0 or place + 1 == len(shown):  # one scale needs one bar in a row
+            _name_colours(axes, drawn, "")
         axes.set_title(name, loc="left")
-    told = ", ".join(str(found.made_by[name]) for name in ("mechanism", "method") if name in found.made_by)
-    figure.suptitle(f"Share of people in each cell: {told}, n = {found.n:,}", fontsize=10)
+    figure.suptitle(f"Share of people in each cell: {_made(found)}n = {found.n:,} reports", fontsize=10)
     return figure
+
+
+def _made(found: HeatMap) -> str:
+    """Return which mechanism made the reports, to stand before other facts."""
+    return f"{found.made_by['mechanism']}, " if "mechanism" in found.made_by else ""
 
 
 def draw_hotspots(axes: Any, found: Hotspots) -> None:
@@ -108,15 +127,13 @@ def draw_hotspots(axes: Any, found: Hotspots) -> None:
             bbox={"boxstyle": "round,pad=0.2", "facecolor": ON_DARK, "edgecolor": "none", "alpha": 0.9},
         )
     axes.set_title("")
-    axes.set_title("framed: the fullest cells, and the chance that they are", loc="left", wrap=True)
+    told = f"framed: the {len(found.cells)} fullest cells, and how often each was among them when drawn again"
+    axes.set_title(told, loc="left", wrap=True)
 
 
 def draw_flows(axes: Any, found: OriginDestination) -> None:
     """Draw the share of people for each pair of cells, origins down and destinations across."""
-    from matplotlib.ticker import PercentFormatter
-
-    drawn = axes.imshow(found.masses, cmap="viridis", vmin=0)
-    axes.figure.colorbar(drawn, ax=axes, label="share of people", format=PercentFormatter(1, decimals=None))
+    _name_colours(axes, axes.imshow(found.masses, cmap="viridis", vmin=0))
     axes.set_xlabel("cell of the destination")
     axes.set_ylabel("cell of the origin")
-    axes.set_title(f"n = {found.n:,} people", fontsize=10)
+    axes.set_title(f"n = {found.n:,} people", loc="left")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.figures.canvas import with_unit
-from ldpkit.figures.theme import BAD, MAIN, MUTED
+from ldpkit.figures.canvas import three_digits, with_unit
+from ldpkit.figures.theme import BAD, FAINT, MAIN, MUTED
 from ldpkit.planning.frequencies.recommendation import NOTHING, Recommendation
 from ldpkit.planning.mean.recommendation import MeanRecommendation
 
@@ -41,11 +41,14 @@ def draw_recommendation(axes: Any, found: Recommendation) -> None:
     else:
         axes.axvline(found.nothing.error, color=BAD, linestyle=(0, (4, 2)), label="asking nobody")
         side = "larger" if found.metric.larger_is_better else "smaller"
-        axes.set_xlabel(f"{found.metric.title} ({side} is better): mean, and where 95 of 100 collections lie")
+        told = f"{found.metric.title} ({side} is better)"
+        axes.set_xlabel(f"{told}: mean and middle 95% of the simulated collections")
     axes.set_yticks(places, [each.name for each in options])
     if several:
+        hidden = len(found.ties) - sum(each.tied for each in options)
+        more = f"; {hidden} of them are not shown" if hidden else ""
         axes.set_title(
-            f"these {len(found.ties)} are tied: not significantly different at the 5% level",
+            f"{len(found.ties)} are tied: not significantly different at the 5% level{more}",
             loc="left",
             wrap=True,
         )
@@ -58,9 +61,9 @@ def draw_mean_recommendation(axes: Any, found: MeanRecommendation, *, unit: str 
     places = np.arange(len(found.options))[::-1]
     told = [each.epsilon if found.by_epsilon else each.within for each in found.options]
     best = {each.mechanism for each in found.ties}
-    colours = [MAIN if each.mechanism in best else MUTED for each in found.options]
+    colours = [MAIN if each.mechanism in best else FAINT for each in found.options]
     bars = axes.barh(places, told, height=0.6, color=colours)
-    axes.bar_label(bars, [f"{each:.3g}" for each in told], padding=4, fontsize=8.5)
+    axes.bar_label(bars, [three_digits(each) for each in told], padding=4, fontsize=8.5)
     axes.set_yticks(places, [each.mechanism for each in found.options])
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.12)

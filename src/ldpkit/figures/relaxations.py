@@ -19,8 +19,11 @@ def draw_relaxations(ax: Axes, found: Relaxations) -> None:
     axes: Any = ax
     rows = found.rows()[::-1]
     bars = axes.barh([row["rule"] for row in rows], [row["sigma"] for row in rows], color=MAIN)
-    texts = [f"{row['sigma']:.3f}: PAC {row['pac']:.2g}, (eps, delta) {row['dp']:.2g}" for row in rows]
-    axes.bar_label(bars, texts, padding=3, fontsize=8)
-    axes.set_xlim(0, 1.7 * max(row["sigma"] for row in rows))
-    axes.set_xlabel("sigma, as a share of the width of a column")
+    texts = [
+        f"sigma {row['sigma']:.3f}\nPAC delta {row['pac']:.2g}\nDP delta {row['dp']:.2g}" for row in rows
+    ]
+    axes.bar_label(bars, texts, padding=4, fontsize=8)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, 1.9 * max(row["sigma"] for row in rows))
+    axes.set_xlabel("sigma, as a part of the width of a column")
     axes.set_title(found.title, loc="left", wrap=True)

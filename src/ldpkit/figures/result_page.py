@@ -6,11 +6,13 @@ import base64
 import datetime
 import html
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.adversary.words import suspicion_in_words
+from ldpkit.core.provenance import Provenance
 from ldpkit.core.results import Columns, Result
 from ldpkit.core.tables import Table
 from ldpkit.figures import audit_page, experiment_page, frequency_page
@@ -18,6 +20,7 @@ from ldpkit.figures.canvas import svg_text
 from ldpkit.figures.drawing import alt_text, figure
 from ldpkit.figures.page import listed, section, table_html, write_page
 from ldpkit.files.writing import write_csv, write_json
+from ldpkit.mechanisms.base import MECHANISMS
 from ldpkit.planning.plan import left_out_note
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["result_page"]
 
+_MOST_RISKS = 2  # whose meaning is told in all its sentences
 _MOST_ROWS = 200  # of a table on a page
 _MOST_DOWNLOADED = 50_000  # rows that a page carries
 _SPENT = "seconds"  # a column that is no part of an answer: it differs each time the same is asked
@@ -125,7 +129,7 @@ def result_page(
         section("downloads", "Take the numbers with you", _downloads(found)),
     ]
     return write_page(
-        title or found.title,
+        title or _begun(found.title),
         "\n".join(each for each in body if each),
         command=command,
         style=_STYLE,
@@ -140,7 +144,21 @@ def _notes(found: Any) -> list[str]:
         return []
     sentences = left_out_note(found.left_out) if found.kind == "benchmark" else found.notes()
     sentences = [each for each in sentences if each != found.answer()]
-    return [each[:1].upper() + each[1:] for each in (text.removeprefix("note: ") for text in sentences)]
+    return [_sentence(text.removeprefix("note: ")) for text in sentences]
+
+
+def _sentence(text: str) -> str:
+    """Return a note as a sentence; the name of a mechanism at its beginning stays as it is written.
+
+    Examples
+    --------
+    >>> _sentence("negative values are noise"), _sentence("grid_response is best"), _sentence("oue is best.")
+    ('Negative values are noise.', 'grid_response is best.', 'oue is best.')
+    """
+    first = re.match(r"\w*", text)
+    named = first is not None and ("_" in first[0] or first[0] in MECHANISMS)
+    begun = text if named else text[:1].upper() + text[1:]
+    return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
 
 def _warnings(warnings: Sequence[str]) -> str:
@@ -161,12 +179,23 @@ def _figures(found: Result, unit: str, draw: Callable[..., Figure] | None) -> st
 
 def _tables(found: Result) -> str:
     tables = _TABLES[found.kind](found) if found.kind in _TABLES else found.tables(_MOST_ROWS)
-    several = len(tables) > 1
+    told = {"", *([found.title] if len(tables) == 1 else [])}  # which stands above the page already
     return "".join(
-        (f"<h3>{html.escape(table.title)}</h3>" if several and table.title else "")
+        ("" if table.title in told else f"<h3>{html.escape(_begun(table.title))}</h3>")
         + table_html(table.without(_SPENT))
         for table in tables
     )
+
+
+def _begun(title: str) -> str:
+    """Return a title that begins with a capital, unless it begins with the name of a file or a population.
+
+    Examples
+    --------
+    >>> _begun("probability of a mistake"), _begun("counts.csv: 6 values")
+    ('Probability of a mistake', 'counts.csv: 6 values')
+    """
+    return title[:1].upper() + title[1:] if re.match("[a-z]+ ", title) else title
 
 
 def _meaning(found: Any) -> list[str]:
@@ -184,9 +213,12 @@ def _meaning(found: Any) -> list[str]:
             )
             told += [f"{each.name}: {text}" if len(mechanisms) > 1 else text for text in said]
         return told
-    if found.kind == "risks":
-        each_one = [(each.name, text) for each in found.risks[:6] for text in each.notes()]
-        return [f"{name}: {text}" if len(found.risks) > 1 else text for name, text in each_one]
+    if found.kind == "risks" and len(found.risks) <= _MOST_RISKS:
+        each_one = [(each, text) for each in found.risks for text in each.notes()]
+        one = len(found.risks) == 1
+        return [
+            text if one else f"{each.name}, epsilon {each.epsilon:.3g}: {text}" for each, text in each_one
+        ]
     budgets = _budgets(found)
     return [
         (f"At epsilon {each:.4g}: " if len(budgets) > 1 else "") + suspicion_in_words(each)
@@ -210,6 +242,8 @@ def _mechanisms(found: Any) -> list[Mechanism]:
 
 def _budgets(found: Any) -> list[float]:
     """Return the epsilons that a result compares, chose or was asked for."""
+    if found.kind == "risks":  # the exact ones of two mechanisms may differ in the last bit
+        return sorted({float(f"{each.epsilon:.4g}") for each in found.risks})
     if hasattr(found, "experiment"):
         return [float(each) for each in found.experiment.epsilons]
     for owner in (getattr(found, "best", None), found):
@@ -240,7 +274,7 @@ def _facts(
 
 def _randomness(found: Any) -> str:
     told = getattr(found, "provenance", None)
-    return "" if told is None else str(told)
+    return "" if told is None or told == Provenance() else str(told)
 
 
 def _downloads(found: Result) -> str:

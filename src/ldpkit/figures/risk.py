@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.adversary.compare import Risks
 from ldpkit.assurance.adversary.risk_record import Risk
-from ldpkit.figures.canvas import make_panels
-from ldpkit.figures.theme import BAD, FAINT, MAIN, MUTED, style_of
+from ldpkit.figures.canvas import label_ends, label_logs, label_percents, make_panels, name_line
+from ldpkit.figures.theme import BAD, BAR, FAINT, MUTED, PAPER, style_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["draw_risk", "draw_risks", "risks_figure"]
 
+_LEAST_BARS = 4  # as if there were so many, so that one is no block
+_MOST_NAMED = 8  # lines that have room for their names at their ends
 _MEASURES = {
-    "success": "attack success rate",
+    "success": "guesses from a report that are right",
     "squared_error": "mean squared error of the guess",
     "precision": "precision",
     "recall": "recall",
@@ -32,8 +34,9 @@ def draw_risk(axes: Any, found: Risk) -> None:
         width=0.6,
     )
     axes.bar_label(axes.containers[0], [f"{each:.1%}" for each in (found.blind, found.success)], padding=3)
-    axes.set_ylabel("how often the guess is right")
+    axes.set_ylabel("guesses that are right")
     axes.set_ylim(0, 1.08)
+    label_percents(axes.yaxis)
     axes.set_title(f"{found.mechanism}: epsilon {found.epsilon:.4g}", loc="left", wrap=True)
 
 
@@ -48,17 +51,35 @@ def draw_risks(axes: Any, found: Risks, measure: str = "success") -> None:
         _draw_bars(axes, found, measure, blind)
         axes.set_xlabel(_MEASURES[measure] + suffix)
         return
+    ends = []
     for index, (name, risks) in enumerate(named.items()):
         values = [getattr(each, measure) for each in risks]
         shown = [float("nan") if value is None else value for value in values]
-        axes.plot([each.epsilon for each in risks], shown, label=name, **style_of(index))
+        look = style_of(index)
+        axes.plot([each.epsilon for each in risks], shown, label=name, **look)
+        if values[-1] is not None:
+            ends.append((risks[-1].epsilon, shown[-1], name, look["color"]))
     if blind is not None:
-        axes.axhline(blind, color=MUTED, linewidth=1, linestyle=(0, (1, 1.5)), label="without a report")
-    axes.set_xlabel("epsilon")
+        axes.axhline(blind, color=MUTED, linewidth=1, linestyle=(0, (1, 1.5)))
+    axes.set_xscale("log")
+    asked = sorted({float(f"{each:.3g}") for each in budgets})
+    if len(asked) <= _MOST_NAMED:
+        axes.set_xticks(asked, [f"{each:g}" for each in asked])
+        axes.minorticks_off()
+    else:
+        label_logs(axes.xaxis)
+    axes.set_xlabel("epsilon: less is more private")
     axes.set_ylabel(_MEASURES[measure] + suffix)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
+    if measure != "squared_error":
+        label_percents(axes.yaxis)
     axes.grid(axis="y")
-    axes.legend()
+    if len(ends) == len(named) <= _MOST_NAMED:
+        label_ends(axes, ends)
+    else:
+        axes.legend()
+    if blind is not None:
+        name_line(axes, blind, "without a report")
 
 
 def _draw_bars(axes: Any, found: Risks, measure: str, blind: float | None) -> None:
@@ -67,16 +88,22 @@ def _draw_bars(axes: Any, found: Risks, measure: str, blind: float | None) -> No
     places = range(len(values))[::-1]
     one = len({round(each.epsilon, 2) for each in found.risks}) == 1
     names = [each.name if one else f"{each.name}, epsilon {each.epsilon:.3g}" for each in found.risks]
-    bars = axes.barh(places, [value or 0.0 for value in values], height=0.6, color=MAIN)
-    texts = ["never says yes" if value is None else f"{value:.3g}" for value in values]
-    axes.bar_label(bars, texts, padding=4, fontsize=8.5)
+    bars = axes.barh(places, [value or 0.0 for value in values], height=0.6, color=BAR)
+    write = "{:.1f}".format if measure == "squared_error" else "{:.1%}".format
+    texts = ["never says yes" if value is None else write(value) for value in values]
+    ground = {"boxstyle": "square,pad=0.1", "facecolor": PAPER, "edgecolor": "none"}  # before the dashed line
+    axes.bar_label(bars, texts, padding=4, fontsize=8.5, bbox=ground)
+    if measure != "squared_error":
+        label_percents(axes.xaxis)
     axes.set_yticks(places, names)
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.18)
+    room = max(0.6, (_LEAST_BARS - len(values)) / 2)
+    axes.set_ylim(-room, len(values) - 1 + room)
     if blind is not None:
-        axes.axvline(blind, color=BAD, linewidth=1.2, linestyle=(0, (4, 2)), label="without a report")
+        axes.axvline(blind, color=BAD, linewidth=1.4, linestyle=(0, (4, 2)))
         axes.set_xlim(right=max(axes.get_xlim()[1], 1.1 * blind))
-        axes.legend(loc="lower right", bbox_to_anchor=(1, 1.0), borderaxespad=0.2)
+        axes.set_title("dashed: a guess without a report", loc="left", color=BAD)
 
 
 def risks_figure(found: Risks, *, across: int | None = None) -> Figure:

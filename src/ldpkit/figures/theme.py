@@ -99,6 +99,8 @@ def dark_rules(inside: str = "") -> str:
         for light, dark in _DARK.items()
         for part in ("fill", "stroke")
     )
+    # The ground of a hatched bar has its colour as an attribute.
+    rules += "".join(f'{inside}[fill="{light}"]{{fill:{dark}}}' for light, dark in _DARK.items())
     return f"@media (prefers-color-scheme: dark) {{{inside}svg{{fill:{_DARK[INK]}}}{rules}}}"
 
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import make_panels, with_unit
-from ldpkit.figures.plane import draw_points
-from ldpkit.figures.theme import FAINT, INK, MAIN, MUTED, style_of
+from ldpkit.figures.canvas import label_percents, make_panels, three_digits, with_unit
+from ldpkit.figures.plane import draw_points, panel_height
+from ldpkit.figures.theme import FAINT, INK, MAIN, MUTED, PAPER, style_of
 from ldpkit.planning.locations import LocationRecommendation
 from ldpkit.protocols.trajectories import PrivateTrajectories
 from ldpkit.simulation.metrics.trajectories import errors_of_points
@@ -46,13 +46,15 @@ def draw_private(axes: Any, found: PrivateTrajectories, position: int = 0) -> No
     _outline(axes, mechanism.domain)
     draw_points(axes, found.trajectories.points, "reports", FAINT)
     line = list(found.trajectories)[position]
-    axes.plot(*line.T, color=MAIN, linewidth=0.7, marker="o", markersize=2.5)
+    axes.plot(*line.T, color=MAIN, linewidth=0.5, alpha=0.45)
+    axes.plot(*line.T, "o", color=MAIN, markersize=2.5)
     axes.set_title(f"{found.trajectories.ids[position]}: {len(line)} reports", loc="left")
 
 
 def private_figure(found: PrivateTrajectories, *, across: int | None = None) -> Any:
     """Return a panel for each of some trajectories, all reports in grey behind it."""
-    figure, panels = make_panels(min(_LINES, len(found.trajectories)), 4.0, 3.2, across=across)
+    height = panel_height(next(iter(found.mechanisms.values())).domain, 4.0)
+    figure, panels = make_panels(min(_LINES, len(found.trajectories)), 4.0, height, across=across)
     for position, axes in enumerate(panels):
         draw_private(axes, found, position)
     figure.suptitle(f"{found.title}; grey: the reports of all", fontsize=10)
@@ -70,23 +72,24 @@ def draw_evaluation(axes: Any, found: TrajectoryEvaluation, *, unit: str = "") -
         axes.plot(
             errors,
             shares,
-            label=f"{name}: {errors.mean():.4g}",
+            label=f"{name}: {errors.mean():.3g}",
             color=look["color"],
             linestyle=look["linestyle"],
         )
     axes.axvline(found.radius, color=MUTED, linewidth=1, linestyle=":")
     axes.annotate(
-        "near",
-        (found.radius, 1),
-        (3, -9),
+        f"near: {found.radius:.3g}",
+        (found.radius, 0),
+        (4, 5),
         xycoords=axes.get_xaxis_transform(),
         textcoords="offset points",
         color=MUTED,
         fontsize=8,
     )
+    label_percents(axes.yaxis)
     measure = unit or ("metres" if found.domain.projection is not None else "")
     axes.set_xlabel(with_unit("distance between report and location", measure))
-    axes.set_ylabel("share of reports that are no further")
+    axes.set_ylabel("reports no further off")
     axes.legend(title="mean distance", title_fontsize=8)
     axes.set_title(found.title, loc="left", wrap=True)
 
@@ -97,7 +100,8 @@ def evaluation_figure(found: TrajectoryEvaluation, *, across: int | None = None,
     every = [("locations", found.truth.points)]
     every += [(next(iter(each.mechanisms.values())).name, each.trajectories.points) for each in shown]
     columns = 2 if len(every) + 1 == 4 else None  # no panel alone in a row
-    figure, panels = make_panels(len(every) + 1, 4.0, 3.2, across=across or columns)
+    height = max(panel_height(found.domain, 4.0), 2.6)
+    figure, panels = make_panels(len(every) + 1, 4.0, height, across=across or columns)
     low, high = (
         np.min([points.min(axis=0) for _, points in every], axis=0),
         np.max([points.max(axis=0) for _, points in every], axis=0),
@@ -109,7 +113,7 @@ def evaluation_figure(found: TrajectoryEvaluation, *, across: int | None = None,
         axes.set_xlim(min(axes.get_xlim()[0], low[0]), max(axes.get_xlim()[1], high[0]))
         axes.set_ylim(min(axes.get_ylim()[0], low[1]), max(axes.get_ylim()[1], high[1]))
     draw_evaluation(panels[-1], found, unit=unit)
-    panels[-1].set_title("distances", loc="left")
+    panels[-1].set_title("how far reports are off", loc="left")
     return figure
 
 
@@ -118,20 +122,26 @@ def draw_location_recommendation(axes: Any, found: LocationRecommendation, *, un
     rows = found.rows()[::-1]
     ties = set(found.ties)
     colours = [
-        FAINT if row["of_constant"] == 1 else MAIN if row["mechanism"] in ties else MUTED for row in rows
+        PAPER if row["of_constant"] == 1 else MAIN if row["mechanism"] in ties else FAINT for row in rows
     ]
     bars = axes.barh(
-        [row["mechanism"] for row in rows], [row["error"] for row in rows], color=colours, height=0.62
+        ["asking nobody" if row["of_constant"] == 1 else row["mechanism"] for row in rows],
+        [row["error"] for row in rows],
+        color=colours,
+        edgecolor=[MUTED if row["of_constant"] == 1 else "none" for row in rows],
+        height=0.62,
     )
     errors = [2 * (row["stderr"] or 0.0) for row in rows]
     if any(errors):
         places = range(len(rows))
         axes.errorbar([row["error"] for row in rows], places, xerr=errors, fmt="none", ecolor=INK, capsize=2)
-    axes.bar_label(bars, [f"{row['error']:.4g}" for row in rows], padding=8, fontsize=8.5)
+    axes.bar_label(bars, [three_digits(row["error"]) for row in rows], padding=8, fontsize=8.5)
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.14)
     measure = unit or ("metres" if found.domain.projection is not None else "")
     axes.set_xlabel(
-        with_unit("mean distance", measure) if found.grid is None else "total variation from the true map"
+        with_unit("mean distance between report and location", measure)
+        if found.grid is None
+        else "total variation from the true map"
     )
     axes.set_title(found.title, loc="left", wrap=True)

@@ -30,7 +30,7 @@ for mechanisms with a memory, `devices` ("kept", "new" or "unknown"), for number
 ("refused", "moved", "wrapped" or "unknown": what was done with numbers outside); `batch`
 is a random id of 128 bits as 32 hexadecimal digits, by which a copy is recognised. These
 five may be missing, as in files of the first versions, and are unknown then; further keys are
-ignored. A description has at most 2**28 bytes. The reports of a block have at most 2**24
+ignored. A description has at most 2^28 bytes. The reports of a block have at most 2^24
 bytes, unless there is only one. How reports are divided into blocks has no meaning;
 `ReportWriter` fills blocks of about one megabyte. A file without an end is truncated,
 whatever it holds.

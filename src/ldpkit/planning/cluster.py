@@ -19,6 +19,7 @@ from ldpkit.core.parameters import check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import seeded
 from ldpkit.core.results import Result
+from ldpkit.core.text import number_text
 from ldpkit.engines.local import tally
 from ldpkit.engines.partial import ROWS_AT_ONCE
 from ldpkit.files.arrow import write_parquet
@@ -35,6 +36,7 @@ __all__ = [
     "UnitCost",
     "cluster",
     "measure",
+    "readable",
 ]
 
 MEASURED_ON = "2026-11-18"
@@ -88,6 +90,8 @@ _VALUES = 4096  # different values behind them, at most
 _DAY = 86_400
 _TASKS = 64  # whose partial tallies arrive at the driver, in the example of the plan
 _STEPS = 12
+_LEAST = 0.1  # below, an amount is told in a smaller unit
+_SMALLER = {"core-hours": ("CPU seconds", 3600.0), "GB": ("MB", 1000.0), "Mbit/s": ("kbit/s", 1000.0)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,10 +168,11 @@ class ClusterPlan(Result):
 
     def answer(self, unit: str = "") -> str:
         """Return what a day takes, as a sentence."""
-        return (
-            f"A day of {self.reports:,} reports takes {self.core_hours:.3g} core-hours and "
-            f"{self.stored_bytes / 1e9:.3g} GB on {self.engine}."
-        )
+        told = []
+        for amount, name in ((self.core_hours, "core-hours"), (self.stored_bytes / 1e9, "GB")):
+            shown, times = readable(amount, name)
+            told.append(f"{number_text(times * amount, 3)} {shown}")
+        return f"A day of {self.reports:,} reports takes {' and '.join(told)} on {self.engine}."
 
     @property
     def title(self) -> str:
@@ -207,6 +212,18 @@ class ClusterPlan(Result):
         """Say what is assumed, and what is not in the figures."""
         assumed = "one job a day over all questions, files of a million reports, tasks that take equally long"
         return [f"note: assumes {assumed}; without HTTP, replicas of the storage and the start of a cluster"]
+
+
+def readable(amount: float, unit: str) -> tuple[str, float]:
+    """Return the unit in which an amount is a number that people read, and how many of it make the given one.
+
+    Examples
+    --------
+    >>> readable(1.4e-5, "core-hours"), readable(0.0092, "GB"), readable(12.0, "GB")
+    (('CPU seconds', 3600.0), ('MB', 1000.0), ('GB', 1.0))
+    """
+    smaller, times = _SMALLER.get(unit, ("", 1.0))
+    return (smaller, times) if smaller and amount < _LEAST else (unit, 1.0)
 
 
 def cluster(

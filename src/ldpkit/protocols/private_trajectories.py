@@ -152,6 +152,15 @@ class PrivateTrajectories(Result):
             + ("" if self.history is None else ", in_all: with those that the memo has from before")
         )
 
+    def answer(self, unit: str = "") -> str:
+        """Return what was reported, and what the most costly trajectory pays in all."""
+        first = next(iter(self.mechanisms.values()))
+        who = "1 trajectory" if len(self.trajectories) == 1 else f"{len(self.trajectories):,} trajectories"
+        return (
+            f"{len(self.reports):,} locations of {who} were reported by {first.name}; all reports of a "
+            f"person together cost at most epsilon {self.epsilons.max():.4g}."
+        )
+
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return a record for each trajectory: id, locations, paid, epsilon; those that pay most first."""
         order = range(len(self.trajectories))

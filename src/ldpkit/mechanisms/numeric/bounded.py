@@ -54,7 +54,7 @@ class BoundedLaplace(NumericMechanism):
 
     @property
     def weights(self) -> Words:
-        """The weight over 2**64 of each point for each value: even integers, rows summing to 2**64."""
+        """The weight over 2^64 of each point for each value: even integers, rows summing to 2^64."""
         return self._rows(0, self.grid + 1)
 
     def _rows(self, first: int, last: int) -> Words:

@@ -18,6 +18,7 @@ from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interv
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import Result
+from ldpkit.core.text import number_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.base import MECHANISMS
@@ -79,6 +80,21 @@ class ErrorComparison(Result):
         return (
             f"mean: over the whole domain, all values alike; worst: the largest of {self.points} values; the "
             f"same distance for all{arc}; mechanisms with a power of their own are made for {self.power:g}"
+        )
+
+    def answer(self, unit: str = "") -> str:
+        """Return which mechanism has the smallest mean error at the largest epsilon, or which are equal."""
+        epsilon = max(row.epsilon for row in self.found)
+        rows = sorted((row for row in self.found if row.epsilon == epsilon), key=lambda row: row.mean)
+        least = rows[0]
+        names = [row.mechanism for row in rows if row.mean <= least.mean * (1 + _SAME)]
+        have = "has" if len(names) == 1 else "have"
+        named = f" {unit}" if unit and self.power == 1 else ""
+        others = f" of {len(rows)} mechanisms" if len(rows) > 1 else ""
+        return (
+            f"At epsilon {epsilon:g}, {' and '.join(names)} {have} the smallest expected {self.distance} of "
+            f"one report{others}: {number_text(least.mean)}{named} on average over {self.domain}, and "
+            f"{number_text(least.worst)} at the worst value."
         )
 
     def notes(self) -> list[str]:

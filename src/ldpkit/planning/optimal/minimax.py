@@ -18,6 +18,7 @@ from ldpkit.core.domains.interval import IntervalLike, as_interval
 from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import number_text
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import POWER, check_prior, clamped_error, end_error, prior_width
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
@@ -85,6 +86,18 @@ class Minimax(Result):
         return (
             f"{self._what} {over}; bound: no epsilon-LDP mechanism is below, whatever its outputs; gap: how "
             "far above the bound, relative to it"
+        )
+
+    def answer(self, unit: str = "") -> str:
+        """Return what no mechanism goes below, and what the one that was found reaches."""
+        named = f" {unit}" if unit and self.power == 1 else ""
+        budget = f"epsilon {self.mechanism.epsilon:g}"
+        reached = f"{self.mechanism.name} reaches {number_text(self.upper)}{named}"
+        if not self.lower:
+            return f"On {self._where} with {budget}, {reached} as its {self._what}."
+        return (
+            f"On {self._where} no mechanism with {budget} has a {self._what} below "
+            f"{number_text(self.lower)}{named}; {reached}, at most {self.gap:.2%} above that."
         )
 
     def notes(self) -> list[str]:
