@@ -183,7 +183,7 @@ def _collected_map(files: list[Path], columns: int, rows: int, level: float) -> 
     refuse_twins(files)
     tally = count_files(files)
     with progress_bar() as watch:
-        found: HeatMap = estimate_map(tally, columns=columns, rows=rows, level=level, watch=watch)
+        found = estimate_map(tally, columns=columns, rows=rows, level=level, watch=watch)
     return tally.provenance.sign(found)
 
 
@@ -210,7 +210,6 @@ def _simulated_map(
     mechanism = spatial_class(name).make(plane, epsilon=epsilon)
     reports = mechanism.privatize(locations, rng=source)
     with progress_bar() as watch:
-        found: HeatMap = estimate_map(
+        return estimate_map(
             mechanism.tally(reports), columns=shape[0], rows=shape[1], level=level, watch=watch
         )
-    return found

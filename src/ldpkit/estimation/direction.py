@@ -92,8 +92,7 @@ class DirectionEstimate(FromReports):
 
     def density(self, bins: int = 128, method: str = "ems") -> CircularDensity:
         """Return the distribution of the values, by "ems", "em" or "inversion"."""
-        found: CircularDensity = circular_density(self.margin.tally, bins=bins, algorithm=method)
-        return found
+        return circular_density(self.margin.tally, bins=bins, algorithm=method)
 
     def histogram(self, bins: int = 12, method: str = "ems") -> tuple[Floats, Floats]:
         """Return the share of people in each bin around the circle, and the edges of the bins."""

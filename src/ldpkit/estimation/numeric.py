@@ -124,8 +124,7 @@ class NumericEstimate(FromReports):
 
     def density(self, bins: int = 128, method: str = "ems") -> Density:
         """Return the distribution of the values, by "ems", "em" or "inversion"."""
-        found: Density = density(self.tally, bins=bins, algorithm=method)
-        return found
+        return density(self.tally, bins=bins, algorithm=method)
 
     def histogram(self, bins: int = 10, method: str = "ems") -> tuple[Floats, Floats]:
         """Return the share of people in each bin, and the edges of the bins."""
