@@ -76,8 +76,8 @@ def test_rows_of_a_capacity_are_computed_once_and_cannot_be_changed(capacity_pla
 
 def test_the_page_of_an_audit_does_not_carry_a_million_labels(monkeypatch):
     """The description of the mechanism lists them: a page of 100,000 had three megabytes."""
-    monkeypatch.setattr(result_page, "_LONGEST_DOWNLOAD", 4000)
-    labels = [f"the value with the number {place}" for place in range(500)]
+    monkeypatch.setattr(result_page, "_LONGEST_DOWNLOAD", 8000)
+    labels = [f"{'long ' * 80} {place}" for place in range(30)]
     found = ldpkit.audit(ldpkit.GRR(labels, epsilon=1), reports=1000, rng=seeded(1))
     page = result_page._downloads(found)
     assert len(page) < 10_000
