@@ -10,7 +10,10 @@ Not among them is what has no list of values: numbers and angles (`mean`, `densi
 `optimal`), pairs of a yes and a no (`plan pairs`), classifiers, and maps (`trajectory`), which have
 at most 4,096 cells.
 
-    python benchmarks/bench_domain_size.py [--figure growth.png] [--most 1000000] [--only WORD]
+    python benchmarks/bench_domain_size.py [--figure growth.png] [--table growth.md] [--most 1000000]
+        [--only WORD]
+
+`--table` writes the rows of `docs/reference/robustness.md`, from which the figure of that page is drawn.
 """
 
 from __future__ import annotations
@@ -151,6 +154,7 @@ def main() -> None:
     """Measure, print the table, and draw it if asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--figure", type=Path, help="a .png, .svg or .pdf file to draw")
+    parser.add_argument("--table", type=Path, help="a file for the table in Markdown")
     parser.add_argument("--most", type=int, default=SIZES[-1], help="the largest number of values")
     parser.add_argument("--only", default="", help="only commands whose name holds this")
     asked = parser.parse_args()
@@ -175,6 +179,8 @@ def main() -> None:
         refusals = [text for text in found.values() if isinstance(text, str)]
         if refusals:
             print(f"{name}: {refusals[-1]}")
+    if asked.table is not None:
+        asked.table.write_text(_markdown(measured), encoding="utf-8")
     if asked.figure is not None:
         _draw(measured, asked.figure)
 
@@ -301,6 +307,25 @@ def _row(name: str, found: dict[int, float | str]) -> dict[str, Any]:
     row["exponent"] = "-" if growth is None else f"{growth:.2f}"
     row["linear"] = "-" if growth is None else "yes" if growth <= LINEAR else "NO"
     return row
+
+
+def _markdown(measured: dict[str, dict[int, float | str]]) -> str:
+    """Return the table as the documentation has it, with two digits."""
+    first, *others = SIZES
+    lines = [
+        f"| command | k = {first:,} | {' | '.join(f'{k:,}' for k in others)} | exponent |",
+        f"| --- |{' --: |' * (len(SIZES) + 1)}",
+    ]
+    for name, found in measured.items():
+        cells = [found.get(k, "-") for k in SIZES]
+        told = ["refused" if str(cell).startswith("refused") else _two_digits(cell) for cell in cells]
+        growth = _exponent(found)
+        lines.append(f"| {name} | {' | '.join(told)} | {'-' if growth is None else f'{growth:.2f}'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _two_digits(cell: float | str) -> str:
+    return cell if isinstance(cell, str) else f"{cell:.2g}" if cell < 10 else f"{cell:.0f}"
 
 
 def _exponent(found: dict[int, float | str]) -> float | None:

@@ -19,6 +19,7 @@ from formulas import typeset
 from glossary import Term, link, terms, with_anchors
 from home_picture import panels
 from paper_figures import FIGURES
+from size_figure import domain_sizes
 from tradeoff import html as tradeoff
 from tradeoff import table as tradeoff_table
 
@@ -49,6 +50,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return tradeoff()
         if name == "tradeoff-table":
             return tradeoff_table()
+        if name == "domain-size":
+            return domain_sizes(markdown).inline(name)
         return FIGURES[name](markdown).inline(name)
 
     return _FIGURE.sub(draw, markdown)
