@@ -10,7 +10,10 @@ Not among them is what has no list of values: numbers and angles (`mean`, `densi
 `optimal`), pairs of a yes and a no (`plan pairs`), classifiers, and maps (`trajectory`), which have
 at most 4,096 cells.
 
-    python benchmarks/bench_domain_size.py [--figure growth.png] [--most 1000000] [--only WORD]
+    python benchmarks/bench_domain_size.py [--figure growth.png] [--table growth.md] [--most 1000000]
+        [--only WORD]
+
+`--table` writes the rows of `docs/reference/robustness.md`, from which the figure of that page is drawn.
 """
 
 from __future__ import annotations
@@ -67,10 +70,21 @@ COMMANDS: dict[str, Command] = {
     "estimate grr": lambda folder, _: _estimate(folder, "grr"),
     "estimate olh": lambda folder, _: _estimate(folder, "olh"),
     "estimate olh, norm_sub": lambda folder, _: [*_estimate(folder, "olh"), "--consistency", "norm_sub"],
+    "estimate olh, page": lambda folder, _: [*_estimate(folder, "olh"), *_page(folder)],
+    "estimate olh, figure": lambda folder, _: [*_estimate(folder, "olh"), *_figure(folder)],
+    "estimate olh, json": lambda folder, _: ["estimate", f"{folder}/olh.ldp", "--format", "json"],
+    "estimate olh, power": lambda folder, _: [*_estimate(folder, "olh"), "--consistency", "power"],
     "estimate grr, mle": lambda folder, _: [*_estimate(folder, "grr"), "--estimator", "mle"],
     "estimate olh, ibu": lambda folder, _: [*_estimate(folder, "olh"), "--estimator", "ibu"],
     "audit grr": lambda _, k: ["audit", "-p", "grr", "--domain", f"{k}", "-e", "1", "--reports", "1000"],
     "audit olh": lambda _, k: ["audit", "-p", "olh", "--domain", f"{k}", "-e", "1", "--reports", "1000"],
+    "audit of a file, page": lambda folder, _: [
+        "audit",
+        f"{folder}/olh.ldp",
+        "--reports",
+        "1000",
+        *_page(folder),
+    ],
     "datasets prepare": lambda folder, _: ["datasets", "prepare", "values", f"{folder}/labels.txt"],
     "risk grr": lambda _, k: ["risk", "-p", "grr", "--domain", f"{k}"],
     "risk oue, data": lambda _, k: ["risk", "-p", "oue", "-d", _data(k)],
@@ -81,13 +95,28 @@ COMMANDS: dict[str, Command] = {
     "recommend, wanted": lambda _, k: ["recommend", "-d", _data(k), *_wanted(k), "-p", "oue", "-r", "2"],
     "plan budget, 4 collections": lambda _, k: _collections(k, "max_error"),
     "plan budget, analytic": lambda _, k: [*_budget(k), "--search", "analytic"],
+    "plan budget, figure": lambda folder, k: [*_budget(k), "--search", "analytic", *_figure(folder)],
     "plan budget, 4 of tau": lambda _, k: _collections(k, "kendall_tau"),
     "plan capacity grr": lambda folder, _: _capacity(folder, "grr"),
+    "plan capacity grr, figure": lambda folder, _: [*_capacity(folder, "grr"), *_figure(folder)],
     "plan capacity oue": lambda folder, _: _capacity(folder, "oue"),
     "plan capacity ss": lambda folder, _: _capacity(folder, "ss"),
     "bench": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "oue", "olh", "-m", *_METHODS, "-r", "2"],
     "bench, all methods": lambda _, k: ["bench", "-d", _data(k), "-p", "grr", "-r", "1"],
     "bench, a file": lambda folder, _: ["bench", "-d", f"{folder}/counts.csv", "-p", "oue", "-m", "none"],
+    "bench, page": lambda folder, k: [
+        "bench",
+        "-d",
+        _data(k),
+        "-p",
+        "oue",
+        "-m",
+        "norm_sub",
+        "-r",
+        "2",
+        *_page(folder),
+    ],
+    "estimate a table": lambda folder, _: ["estimate", f"{folder}/reports.parquet", "--engine", "local"],
     "estimate a table, by group": lambda folder, _: [
         "estimate",
         f"{folder}/reports.parquet",
@@ -97,10 +126,19 @@ COMMANDS: dict[str, Command] = {
     "datasets show": lambda _, k: ["datasets", "show", _data(k)],
     "plan cluster": lambda _, k: ["plan", "cluster", *_people, "-p", "olh", "--domain", f"{k}", "-e", "1"],
     "plan survey": lambda folder, _: ["plan", "survey", f"{folder}/survey.toml", "--n", "100000", "-e", "2"],
-    "collection new": lambda folder, k: _new(folder, k),
+    "collection new": lambda folder, k: _new(folder, f"{k}"),
+    "collection new, labels": lambda folder, _: _new(folder, f"@{folder}/labels.txt"),
     "collection check": lambda folder, _: ["collection", "check", f"{folder}/asked.toml"],
     "collection show": lambda folder, _: ["collection", "show", f"{folder}/asked.toml"],
-    "collection sign": lambda folder, _: _sign(folder),
+    "collection show, labels": lambda folder, _: ["collection", "show", f"{folder}/new.toml"],
+    "collection diff, labels": lambda folder, _: [
+        "collection",
+        "diff",
+        f"{folder}/new.toml",
+        f"{folder}/new.toml",
+    ],
+    "collection sign": lambda folder, _: _sign(folder, "asked"),
+    "collection sign, labels": lambda folder, _: _sign(folder, "new"),
     "collection simulate": lambda folder, _: [
         "collection",
         "simulate",
@@ -116,6 +154,7 @@ def main() -> None:
     """Measure, print the table, and draw it if asked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--figure", type=Path, help="a .png, .svg or .pdf file to draw")
+    parser.add_argument("--table", type=Path, help="a file for the table in Markdown")
     parser.add_argument("--most", type=int, default=SIZES[-1], help="the largest number of values")
     parser.add_argument("--only", default="", help="only commands whose name holds this")
     asked = parser.parse_args()
@@ -140,6 +179,8 @@ def main() -> None:
         refusals = [text for text in found.values() if isinstance(text, str)]
         if refusals:
             print(f"{name}: {refusals[-1]}")
+    if asked.table is not None:
+        asked.table.write_text(_markdown(measured), encoding="utf-8")
     if asked.figure is not None:
         _draw(measured, asked.figure)
 
@@ -181,21 +222,21 @@ def _write_groups(path: Path, k: int) -> None:
     parquet.write_table(pa.Table.from_arrays(columns, schema=described(schema, oracle)), path)
 
 
-def _new(folder: Path, k: int) -> list[str]:
-    about = ["--purpose", "Pages.", "--question", "page", "--text", "Which page?", "--domain", f"{k}"]
+def _new(folder: Path, domain: str) -> list[str]:
+    about = ["--purpose", "Pages.", "--question", "page", "--text", "Which page?", "--domain", domain]
     (folder / "new.toml").unlink(missing_ok=True)
     return ["collection", "new", f"{folder}/new.toml", *about, "--n", "20000", "-e", "1"]
 
 
-def _sign(folder: Path) -> list[str]:
+def _sign(folder: Path, name: str) -> list[str]:
     key = folder / "town.pem"
     if not key.exists():
         command = ["collection", "keygen", str(key)]
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             make_app(command)(command, standalone_mode=False)
-    signed = folder / "asked.json"
+    signed = folder / f"{name}.json"
     signed.unlink(missing_ok=True)
-    return ["collection", "sign", f"{folder}/asked.toml", "--private-key", str(key), "-o", str(signed)]
+    return ["collection", "sign", f"{folder}/{name}.toml", "--private-key", str(key), "-o", str(signed)]
 
 
 def _privatize(folder: Path, name: str) -> list[str]:
@@ -205,6 +246,14 @@ def _privatize(folder: Path, name: str) -> list[str]:
 
 def _estimate(folder: Path, name: str) -> list[str]:
     return ["estimate", f"{folder}/{name}.ldp", "--format", "csv"]
+
+
+def _page(folder: Path) -> list[str]:
+    return ["--report", f"{folder}/page.html", "--force"]
+
+
+def _figure(folder: Path) -> list[str]:
+    return ["--figure", f"{folder}/figure.svg", "--force"]
 
 
 def _budget(k: int) -> list[str]:
@@ -258,6 +307,25 @@ def _row(name: str, found: dict[int, float | str]) -> dict[str, Any]:
     row["exponent"] = "-" if growth is None else f"{growth:.2f}"
     row["linear"] = "-" if growth is None else "yes" if growth <= LINEAR else "NO"
     return row
+
+
+def _markdown(measured: dict[str, dict[int, float | str]]) -> str:
+    """Return the table as the documentation has it, with two digits."""
+    first, *others = SIZES
+    lines = [
+        f"| command | k = {first:,} | {' | '.join(f'{k:,}' for k in others)} | exponent |",
+        f"| --- |{' --: |' * (len(SIZES) + 1)}",
+    ]
+    for name, found in measured.items():
+        cells = [found.get(k, "-") for k in SIZES]
+        told = ["refused" if str(cell).startswith("refused") else _two_digits(cell) for cell in cells]
+        growth = _exponent(found)
+        lines.append(f"| {name} | {' | '.join(told)} | {'-' if growth is None else f'{growth:.2f}'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _two_digits(cell: float | str) -> str:
+    return cell if isinstance(cell, str) else f"{cell:.2g}" if cell < 10 else f"{cell:.0f}"
 
 
 def _exponent(found: dict[int, float | str]) -> float | None:

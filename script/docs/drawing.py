@@ -156,7 +156,7 @@ class Scale:
         return [round(place * step, 9) for place in range(first, int(self.high / step + 1e-9) + 1)]
 
 
-def _legend(names: Sequence[str], width: float, y: float) -> tuple[str, float]:
+def legend(names: Sequence[str], width: float, y: float) -> tuple[str, float]:
     """Return the names of the series with their marks, in as many lines as they need, and where they end."""
     marks, x = "", 12.0
     for number, name in enumerate(names):
@@ -191,7 +191,7 @@ def dots(
         found.append(reference[0])
     least = min(found) * 0.85 if logarithmic else min(0.0, *found)
     scale = Scale(least, max(found) * 1.05, left, right, logarithmic)
-    marks, top = _legend(series, WIDTH, 20.0)
+    marks, top = legend(series, WIDTH, 20.0)
     top += 18.0 if reference else 0.0
     high = _LABEL + _LANE * len(series) + _GAP
     bottom = top + high * len(rows)
@@ -234,7 +234,7 @@ def curves(
 ) -> Picture:
     """Return lines over a number, each named in the legend and marked in its own shape."""
     width, height, left = WIDTH, 330.0, 44.0
-    marks, top = _legend([name for name, _ in series], width, 20.0)
+    marks, top = legend([name for name, _ in series], width, 20.0)
     top += 26
     bottom = top + height - 110
     highest = max(value for _, values in series for value in values)

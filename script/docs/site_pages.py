@@ -22,6 +22,7 @@ from glossary import Term, link, terms, with_anchors
 from home_picture import panels
 from paper_figures import FIGURES
 from readable import as_shown, fitted
+from size_figure import domain_sizes
 from tradeoff import html as tradeoff
 from tradeoff import table as tradeoff_table
 
@@ -54,7 +55,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return tradeoff()
         if name == "tradeoff-table":
             return tradeoff_table()
-        picture = FIGURES[name](markdown)
+        picture = domain_sizes(markdown) if name == "domain-size" else FIGURES[name](markdown)
         return f'<p class="figure-title" aria-hidden="true">{escape(picture.title)}</p>{picture.inline(name)}'
 
     return _FIGURE.sub(draw, as_shown(markdown))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 import sys
@@ -20,6 +21,7 @@ from glossary import link, terms, with_anchors  # noqa: E402
 from home_picture import SHARES, run, whole  # noqa: E402
 from paper_figures import FIGURES  # noqa: E402
 from readable import as_shown, fitted  # noqa: E402
+from size_figure import domain_sizes  # noqa: E402
 from tables import number, table_with, tables  # noqa: E402
 from tradeoff import EPSILONS, best, html, table  # noqa: E402
 
@@ -86,7 +88,19 @@ def test_every_page_that_asks_for_a_figure_gets_one():
         for page in DOCS.rglob("*.md")
         for name in re.findall(r"^<!-- figure: ([\w-]+) -->$", page.read_text(encoding="utf-8"), re.M)
     }
-    assert asked == {*FIGURES, "home", "tradeoff", "tradeoff-table"}
+    assert asked == {*FIGURES, "domain-size", "home", "tradeoff", "tradeoff-table"}
+
+
+def test_the_figure_of_domain_sizes_has_every_command_that_is_measured(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    page = (DOCS / "reference" / "robustness.md").read_text(encoding="utf-8")
+    picture = domain_sizes(page)
+    drawn = [group.findtext("title") for group in ElementTree.fromstring(picture.inline("x")).iter("g")]
+    assert drawn == list(importlib.import_module("bench_domain_size").COMMANDS)
+    _, *rows = table_with(page, "command", "exponent")
+    steepest = max(number(row[-1]) or 0.0 for row in rows)
+    assert f"with exponent {steepest:.2f}" in picture.words
+    assert steepest <= number(page.partition("of which none is above ")[2].split(":")[0])
 
 
 def test_marks_of_equal_values_do_not_cover_each_other():

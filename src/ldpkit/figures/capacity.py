@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from ldpkit.core.typing import Floats
 from ldpkit.figures.canvas import label_logs, label_percents, make_panels, name_line, new_figure
 from ldpkit.figures.theme import BAD, MAIN, MUTED, style_of
 from ldpkit.planning.capacity.plans import CapacityPlans
-from ldpkit.planning.capacity.question import Outcome
-from ldpkit.planning.laws.totals import cantelli, chebyshev, law_at
+from ldpkit.planning.capacity.question import CapacityQuestion, Outcome
+from ldpkit.planning.laws.totals import EstimatedTotal, cantelli, chebyshev, law_at
 from ldpkit.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -28,18 +29,17 @@ _MEANT = {
     Outcome.TN: "no overload and no alarm",
     Outcome.FN: "an overload goes unnoticed",
 }
+_MANY_VALUES = 20_000  # beyond, each point of a curve takes a while
+_FEW_POINTS = 20
 _SHORTEST = 0.01  # seconds: less is the clock and the machine, and tells nothing of a method
 
 
 def draw_capacity(axes: Any, found: CapacityPlans) -> None:
     """Draw the probability of the bounded outcome over epsilon, with each plan's choice."""
     question, plans = found.asked, found.plans
-    epsilons = _range(plans)
-    for index, plan in enumerate(plans):
+    epsilons, curves = _kept_curves(found)
+    for index, (plan, (laws, exact)) in enumerate(zip(plans, curves, strict=True)):
         look = style_of(index)
-        law = law_at(plan.protocol, question)
-        laws = [law(epsilon) for epsilon in epsilons]
-        exact = [question.of_outcome(question.right(each.at_most(question.capacity))) for each in laws]
         chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
         line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
         mark = {"marker": look["marker"], "markersize": 8}
@@ -64,6 +64,25 @@ def draw_capacity(axes: Any, found: CapacityPlans) -> None:
     people = f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people"
     axes.set_title(people, loc="left", wrap=True)
     axes.legend()
+
+
+_Curve = tuple[list[EstimatedTotal], list[float]]
+_CURVES: WeakKeyDictionary[CapacityPlans, tuple[Floats, list[_Curve]]] = WeakKeyDictionary()
+
+
+def _kept_curves(found: CapacityPlans) -> tuple[Floats, list[_Curve]]:
+    """Return the curves, computed once: a page draws them twice, and --figure once more."""
+    if found not in _CURVES:
+        few = len(found.asked.amounts) > _MANY_VALUES
+        epsilons = _range(found.plans, _FEW_POINTS if few else _POINTS)
+        _CURVES[found] = epsilons, [_curve(found.asked, plan.protocol, epsilons) for plan in found.plans]
+    return _CURVES[found]
+
+
+def _curve(question: CapacityQuestion, protocol: str, epsilons: Floats) -> _Curve:
+    """Return the law of the estimated total and the probability of the outcome at each epsilon."""
+    laws = list(map(law_at(protocol, question), epsilons))
+    return laws, [question.of_outcome(question.right(each.at_most(question.capacity))) for each in laws]
 
 
 def spread_figure(chosen: Mapping[int, Sequence[float]], exact: float) -> Figure:
@@ -137,10 +156,10 @@ def lines_figure(
     return figure
 
 
-def _range(plans: Sequence[Plan]) -> Floats:
+def _range(plans: Sequence[Plan], points: int) -> Floats:
     """Return epsilons around what the plans chose, or the whole range where they chose nothing."""
     chosen = [plan.epsilon for plan in plans if plan.epsilon is not None]
     tried = [trial.epsilon for plan in plans for trial in plan.trace]
     low = max(0.001, min(chosen) / 8) if chosen else max(0.001, min(tried))
     high = min(20.0, max(chosen) * 4) if chosen else min(20.0, max(tried))
-    return np.geomspace(low, max(high, 2 * low), _POINTS)
+    return np.geomspace(low, max(high, 2 * low), points)

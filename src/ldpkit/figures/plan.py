@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,6 +33,8 @@ __all__ = ["budget_figure", "draw_budget", "draw_mean_plans", "draw_plan"]
 
 _POINTS = 25
 _RUNS = 100
+_MANY_VALUES = 20_000  # beyond, there are fewer epsilons, and fewer collections at each of them
+_FEW_POINTS, _FEW_RUNS = 10, 10
 _TOGETHER = 2  # bands that can be told apart in one panel
 
 
@@ -53,7 +56,7 @@ def draw_plan(axes: Any, plan: Plan) -> None:
 
 def draw_budget(axes: Any, found: BudgetPlans) -> None:
     """Draw accuracy over epsilon for each protocol, with the epsilon that each plan chose."""
-    curves = _budget_curves(found)
+    curves = _kept_curves(found)
     for index, name in enumerate(curves):
         _draw_curve(axes, found, curves[name], name, index, band=len(curves) <= _TOGETHER)
     _budget_axes(axes, found)
@@ -62,7 +65,7 @@ def draw_budget(axes: Any, found: BudgetPlans) -> None:
 
 def budget_figure(found: BudgetPlans, *, across: int | None = None) -> Figure:
     """Return one panel, or of several protocols one for each: bands on each other cannot be told apart."""
-    curves = _budget_curves(found)
+    curves = _kept_curves(found)
     if len(curves) <= _TOGETHER:
         figure = new_figure(*((4.4, 4.4) if across == 1 else (8.0, 4.6)))
         draw_budget(figure.subplots(), found)
@@ -95,21 +98,35 @@ class _Curve:
     high: Floats
 
 
+_CURVES: WeakKeyDictionary[BudgetPlans, dict[str, _Curve]] = WeakKeyDictionary()
+
+
+def _kept_curves(found: BudgetPlans) -> dict[str, _Curve]:
+    """Return the curves, simulated once: a page draws them twice, and --figure once more."""
+    if found not in _CURVES:
+        _CURVES[found] = _budget_curves(found)
+    return _CURVES[found]
+
+
 def _budget_curves(found: BudgetPlans) -> dict[str, _Curve]:
     """Return for each protocol the metric that the wanted share of collections is at least as good as.
 
     It is that of 100 simulated collections at each of 25 epsilons; the band holds eight in ten. Of
+    more than 20,000 values it is 10 epsilons, and down to 10 collections: their metrics differ less. Of
     several plans for one protocol, the first gives the curve.
     """
     questions, plans, rng = found.questions, found.plans, seeded(0).derive("figure")
+    values = len(questions[0].counts)
+    points = _POINTS if values <= _MANY_VALUES else _FEW_POINTS
+    runs = max(_FEW_RUNS, min(_RUNS, _RUNS * _MANY_VALUES // values))
     lowest = min(question.epsilon_min for question in questions)
     highest = max(question.epsilon_max for question in questions)
-    epsilons = _range(lowest, highest, plans)
+    epsilons = _range(lowest, highest, plans, points)
     curves: dict[str, _Curve] = {}
     for question, plan in zip(questions, plans, strict=True):
         if plan.protocol not in curves:
             runner = TrialRunner(question, rng)
-            drawn = [runner.draw(float(epsilon), _RUNS) for epsilon in epsilons]
+            drawn = [runner.draw(float(epsilon), runs) for epsilon in epsilons]
             line = np.array([question.constraint.quantile(values) for values in drawn])
             low, high = np.quantile(drawn, [0.1, 0.9], axis=1)
             curves[plan.protocol] = _Curve(epsilons, line, low, high)
@@ -181,9 +198,9 @@ def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
     label_ends(axes, ends)
 
 
-def _range(low: float, high: float, plans: Sequence[Plan]) -> Floats:
+def _range(low: float, high: float, plans: Sequence[Plan], points: int = _POINTS) -> Floats:
     """Return epsilons around the chosen ones, or over all that is allowed if none was found."""
     chosen = [plan.epsilon for plan in plans if plan.epsilon is not None]
     if chosen:
         low, high = max(low, min(chosen) / 4), min(high, max(chosen) * 2)
-    return np.asarray(np.clip(np.geomspace(low, high, _POINTS), low, high))
+    return np.asarray(np.clip(np.geomspace(low, high, points), low, high))

@@ -34,6 +34,7 @@ _MOST_RISKS = 2  # whose meaning is told in all its sentences
 _MOST_ROWS = 200  # of a table on a page
 _MOST_DOWNLOADED = 50_000  # rows that a page carries
 _SPENT = "seconds"  # a column that is no part of an answer: it differs each time the same is asked
+_LONGEST_DOWNLOAD = 1 << 20  # characters: the description of a mechanism lists the labels of all values
 _MOST_GUESSED = 4096  # values, beyond which the best guess of an adversary takes too long for a page
 _STYLE = """blockquote { margin: 0 0 .6rem; padding: .7rem 1rem; border-left: .35rem solid var(--main);
   background: var(--tint); font-size: 1.15rem; overflow-wrap: anywhere } blockquote p { margin: 0 }
@@ -298,6 +299,9 @@ def _downloads(found: Result) -> str:
     items = "".join(
         f'<li><a download="{file}" href="data:{kind};base64,{base64.b64encode(text.encode()).decode()}">'
         f"{file}</a>: {told}</li>"
+        if len(text) <= _LONGEST_DOWNLOAD
+        else f"<li>{file} has {len(text):,} characters, too many for a page: write it with --output or "
+        "--format.</li>"
         for file, kind, text, told in links
     )
     return f"<ul>{items}</ul>"

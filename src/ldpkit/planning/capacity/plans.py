@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP
@@ -100,7 +101,12 @@ class CapacityPlans(Plans):
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each plan, with the probability of the outcome and bounds on it."""
-        return [self._row(plan) for plan in self.plans][:top]
+        return [dict(record) for record in self._records[:top]]
+
+    @cached_property
+    def _records(self) -> tuple[dict[str, Any], ...]:
+        """The records, computed once: the exact law of many values takes a while."""
+        return tuple(map(self._row, self.plans))
 
     def _row(self, plan: Plan) -> dict[str, Any]:
         question = self.asked

@@ -14,7 +14,7 @@ from ldpkit.planning.laws.report_sums import Complex, ReportSum, log1p_complex, 
 __all__ = ["Sets"]
 
 _MOST_PICKS = 1 << 16  # steps for each argument of the law: beyond, a plan takes minutes
-_LARGE_CHUNK = 1 << 20  # where each part takes a loop over all values
+_LARGE_CHUNK = 1 << 18  # where each part takes a loop over all values
 _DIFFERENCES = 8
 
 
@@ -98,7 +98,7 @@ class Sets(ReportSum):
                     f"{_MOST_PICKS:,}: take grr or oue, a numeric mechanism such as duchi, or round "
                     "the amounts to fewer"
                 )
-            chunks = [self._chunk(s[part], present) for part in parts(len(s), columns, _LARGE_CHUNK)]
+            chunks = [self._chunk(s[part], present) for part in parts(len(s), self.values, _LARGE_CHUNK)]
         return np.concatenate(chunks)
 
     def _single(self, s: Complex, present: Counts) -> Complex:
@@ -109,11 +109,10 @@ class Sets(ReportSum):
 
     def _chunk(self, s: Complex, present: Counts) -> Complex:
         turns = np.exp(s * self.points[:, None])
-        later = _picks_from_the_end(turns, self.size)
-        held = _without_each(turns, later, self.size - 1)
-        missed = _without_each(turns, later, self.size)
-        means = self.p * turns * held + (1 - self.p) * missed
-        return np.asarray(self.counts[present] @ log1p_complex(means[present] - 1))
+        uniform, own = _uniform_means(turns, self.size), turns[present]
+        held, missed = _without_each(own, uniform, self.values)
+        means = self.p * own * held + (1 - self.p) * missed
+        return np.asarray(self.counts[present] @ log1p_complex(means - 1))
 
     @property
     def _swaps(self) -> tuple[float, Floats]:
@@ -163,34 +162,30 @@ class Sets(ReportSum):
         return float(coins * differences.max() / 2)
 
 
-def _picks_from_the_end(turns: Complex, size: int) -> Complex:
-    """Return E[turn of a uniform set] for sets of 0..size of the last values: shape (k + 1, size + 1, s).
+def _uniform_means(turns: Complex, size: int) -> Complex:
+    """Return E[turn of a uniform set] for sets of 0..size of all values: shape (size + 1, s).
 
-    Value by value: with r picks left among R values, the next is taken with probability r/R.
+    Value by value: the last of R values belongs to a set of r of them with probability r/R.
     """
-    values, arguments = turns.shape
-    later = np.zeros((values + 1, size + 1, arguments), np.complex128)
-    later[values, 0] = 1
-    for value in range(values - 1, -1, -1):
-        left = values - value
-        share = np.minimum(np.arange(size + 1) / left, 1)[:, None]
-        later[value] = (1 - share) * later[value + 1]
-        later[value, 1:] += share[1:] * turns[value] * later[value + 1, :-1]
-    return later
+    means = np.zeros((size + 1, turns.shape[1]), np.complex128)
+    means[0] = 1
+    for seen, turn in enumerate(turns, start=1):
+        share = np.minimum(np.arange(1, size + 1) / seen, 1)[:, None]
+        taken = share * turn * means[:-1]
+        means[1:] *= 1 - share
+        means[1:] += taken
+    return means
 
 
-def _without_each(turns: Complex, later: Complex, picks: int) -> Complex:
-    """Return for each value E[turn of a uniform set of `picks` of the other values]."""
-    values, arguments = turns.shape
-    earlier = np.zeros((later.shape[1], arguments), np.complex128)
-    earlier[picks] = 1
-    result = np.empty((values, arguments), np.complex128)
-    for value in range(values):
-        result[value] = (earlier * later[value + 1]).sum(axis=0)
-        left = values - 1 - value
-        if left:
-            share = np.minimum(np.arange(len(earlier)) / left, 1)[:, None]
-            taken = earlier * share * turns[value]
-            earlier = earlier * (1 - share)
-            earlier[:-1] += taken[1:]
-    return result
+def _without_each(turns: Complex, means: Complex, values: int) -> tuple[Complex, Complex]:
+    """Return for each of some values E[turn of a uniform set] of the others, for the two largest sizes.
+
+    A set of r of all values holds a given one with probability r/k, so its mean is made of that and
+    of the mean of sets without it. Solved for the latter, from small sets to large ones, errors
+    shrink as long as a set holds less than half of the values.
+    """
+    before, last = np.ones_like(turns), np.ones_like(turns)
+    for size, mean in enumerate(means[1:], start=1):
+        share = size / values
+        before, last = last, (mean - share * turns * last) / (1 - share)
+    return before, last
