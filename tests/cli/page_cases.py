@@ -23,7 +23,8 @@ within = 0.02
 [[questions]]
 id = "age"
 text = "How old are you?"
-domain = [0, 120]
+low = 0
+high = 120
 within = 2.0
 """
 

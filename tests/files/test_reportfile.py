@@ -146,6 +146,7 @@ def test_a_lost_or_doubled_block_is_refused(small):
         (sealed(described(devices=3)), "devices is one of kept, new, unknown"),
         (sealed(described(batch="me")), "32 hexadecimal digits"),
         (sealed(described(batch=7)), "32 hexadecimal digits"),
+        (sealed(described().replace(b'"ldpkit"', b'"ldp"')), "a description without 'ldpkit': write it"),
         (sealed(b"[]"), "cannot be used"),
         (sealed(b"{}"), "cannot be used"),
         (sealed(b"{"), "cannot be used"),

@@ -167,7 +167,9 @@ class Reader:
                 "load the plugin that has it with --plugin or ldpkit.load_plugin",
                 _HEAD.size,
             ) from None
-        except (ValueError, TypeError, KeyError, RecursionError, ArithmeticError, LdpkitError) as error:
+        except KeyError as error:
+            raise self.refuse(f"has a description without {error}: write it again", _HEAD.size) from error
+        except (ValueError, TypeError, RecursionError, ArithmeticError, LdpkitError) as error:
             raise self.refuse(f"has a description that cannot be used: {error}", _HEAD.size) from error
         if type(length) is not int or length != mechanism.report_bytes:  # true and 1.0 equal 1
             raise self.refuse(
