@@ -144,6 +144,39 @@ def test_backups_are_whole_while_reports_come_in(tmp_path):
         put_back(tmp_path / "0.db", str(tmp_path / "data"), force=False)
 
 
+def test_what_is_written_meanwhile_is_no_damage(database):
+    """A report comes in between the chunks of a round and its tally, in the middle of the check."""
+    with inside(database, collection_file()) as service:
+        service.send(range(10))
+        with service.service.connection() as connection:
+            found = verify(connection)
+            seen = [next(found) for _ in range(4)]  # the tables
+            service.send(range(100, 120))
+            seen += found
+        assert [(each.n, each.problem) for each in seen[4:]] == [(10, "")]
+        assert service.verified() == 30
+
+
+def test_nobody_else_reads_a_backup_in_the_making(kept, tmp_path, monkeypatch):
+    modes = []
+    backup = SqliteDatabase.backup
+
+    def watched(self, target):
+        monkeypatch.setattr(
+            sqlite3, "connect", lambda path, **_: modes.append(target.stat().st_mode) or made(path)
+        )
+        try:
+            backup(self, target)
+        finally:
+            monkeypatch.setattr(sqlite3, "connect", made)
+
+    made = sqlite3.connect
+    monkeypatch.setattr(SqliteDatabase, "backup", watched)
+    put_back(kept, str(tmp_path), force=False)
+    back_up(str(tmp_path), tmp_path / "again.db")
+    assert {mode & 0o777 for mode in modes} == {0o600}
+
+
 def test_what_is_no_backup_replaces_nothing(kept, tmp_path):
     put_back(kept, str(tmp_path), force=False)
     before = (tmp_path / "collector.db").read_bytes()

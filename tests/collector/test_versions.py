@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -10,9 +11,12 @@ import pytest
 import ldpkit
 from client.collecting import collection_file
 from collector.inside import call, inside
+from ldpkit.client.collection import Collection
 from ldpkit.client.http import Response
+from ldpkit.client.signing import SigningKey
 from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.app import make_app
+from ldpkit.collector.asked import LATE_ROUNDS
 from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.remote import Collector
@@ -105,6 +109,41 @@ def test_rounds_are_those_of_the_first_version_also_where_a_version_is_replaced(
         with pytest.raises(HttpProblem, match="daily from 2026-11-01 on"):
             service.service.add(collection_file(version=2, start="2026-11-03"))
         service.service.add(collection_file(version=2, count=50))  # without reports, it may be mended
+
+
+def test_a_round_that_a_newer_version_has_no_more_is_closed_like_others(tmp_path):
+    with inside(SqliteDatabase(tmp_path / "collector.db"), collection_file()) as service:
+        service.send(range(3), number=3)
+        service.service.add(collection_file(version=2, count=2))
+        late = datetime.datetime(2026, 11, 4 + LATE_ROUNDS + 1, tzinfo=datetime.UTC)
+        assert service.service.shelf.get("survey").overdue(late) == [0, 1, 2, 3]
+        service.service.close_round("survey", 3)
+        assert 3 in service.service.shelf.get("survey").closed
+
+
+def test_a_collection_that_has_reports_can_still_be_signed(tmp_path):
+    """Devices that know the key would refuse it for ever; the unsigned file takes nothing back."""
+    key = SigningKey.new()
+    plain = collection_file()
+    signed = seal(Collection.read(plain), key)
+    with inside(SqliteDatabase(tmp_path / "collector.db"), plain) as service:
+        app = make_app(service.service, Uploads(Limits()))
+        service.send(range(3))
+        tag = call(app, "GET", "/v1/collections/survey")[1]["etag"]
+        service.service.add(signed)
+        service.service.add(plain)
+        status, headers, body = call(app, "GET", "/v1/collections/survey", headers={"if-none-match": tag})
+        assert (status, body) == (200, signed)  # the tag is that of the bytes
+        for known in (headers["etag"], f'"x", W/{headers["etag"]}', "*"):
+            assert call(app, "GET", "/v1/collections/survey", headers={"if-none-match": known})[0] == 304
+        assert service.send(range(3, 5)).accepted == 2
+        service.service.retire("survey")
+        service.service.add(seal(Collection.read(plain), SigningKey.new()))
+        assert service.service.shelf.get("survey").retired
+    with inside(SqliteDatabase(tmp_path / "collector.db"), plain) as service:
+        assert service.service.shelf.get("survey").newest.is_signed
+        assert service.service.shelf.get("survey").retired
+        assert service.verified() == 5
 
 
 @pytest.mark.parametrize("question", ["commute", "age"])

@@ -253,6 +253,16 @@ def test_likelihood_elsewhere_refuses_what_it_cannot_do(lake, tmp_path):
         likelihood(tmp_path)
 
 
+@pytest.mark.parametrize("oracle", [OLH, GRR], ids=lambda oracle: oracle.name)
+def test_likelihood_says_which_rows_it_leaves_out(tmp_path, oracle):
+    cells = report_column(oracle, oracle.privatize([oracle.domain.labels[0]] * 50)).to_pylist()
+    rows = pa.array([*cells, None, b"it", None], pa.binary())
+    pq.write_table(pa.table({"report": rows}), tmp_path / "a.parquet")
+    for engine in (likelihood, on_dask.likelihood):
+        with pytest.warns(UserWarning, match="3 rows held no report and were set aside"):
+            assert engine(tmp_path, oracle, bad="count").n == 50
+
+
 def test_rows_with_the_same_id_count_once(tmp_path):
     reports = OLH.privatize(values(40, 64, 1), rng=ldpkit.random.seeded(1))
     write_table(tmp_path / "a.parquet", OLH, reports, id=[f"r{row}" for row in range(40)])

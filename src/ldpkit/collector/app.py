@@ -146,9 +146,9 @@ def _add_public(app: FastAPI, service: Service, url: str | None) -> None:
     @app.get("/v1/collections/{name}", summary="What is asked, as devices fetch it")
     def collection(name: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
         entry = service.shelf.get(name)
-        tag = f'"{entry.newest.digest}"'
-        headers = {"etag": tag, "cache-control": "no-cache", **_OPEN}
-        if if_none_match is not None and tag in (each.strip() for each in if_none_match.split(",")):
+        headers = {"etag": entry.tag, "cache-control": "no-cache", **_OPEN}
+        known = [each.strip().removeprefix("W/") for each in (if_none_match or "").split(",")]
+        if entry.tag in known or known == ["*"]:  # a proxy that compresses makes a tag weak
             return Response(status_code=304, headers=headers)
         return Response(entry.envelope, media_type="application/json", headers=headers)
 

@@ -7,6 +7,7 @@ new entry in the place of the old one, so who reads sees the one or the other, w
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -79,6 +80,16 @@ class Entry:
         return self.envelopes[max(self.envelopes)]
 
     @cached_property
+    def tag(self) -> str:
+        """What changes with the bytes that devices fetch, in quotes, as HTTP has it."""
+        return f'"{hashlib.sha256(self.envelope).hexdigest()}"'
+
+    @cached_property
+    def round_count(self) -> int:
+        """How many rounds there may be reports of: a newer version may have fewer."""
+        return max(collection.rounds.count for collection, _ in self.versions.values())
+
+    @cached_property
     def accepted(self) -> tuple[int, ...]:
         """The versions whose reports are taken: the newest two, so that devices have time to change."""
         return tuple(sorted(self.versions)[-_ACCEPTED_VERSIONS:])
@@ -134,7 +145,7 @@ class Entry:
         rounds = self.newest.rounds
         if rounds.every == "once" or self.retired:
             return []
-        last = min(rounds.index(today) - LATE_ROUNDS, rounds.count)
+        last = min(rounds.index(today) - LATE_ROUNDS, self.round_count)
         return [number for number in range(last) if number not in self.closed]
 
 

@@ -60,6 +60,10 @@ class Connection(abc.ABC):
         """Keep all that is done in the block, on the disk when it ends, or nothing."""
 
     @abc.abstractmethod
+    def snapshot(self) -> contextlib.AbstractContextManager[None]:
+        """See in the block only what was there when it began to read, whatever others write meanwhile."""
+
+    @abc.abstractmethod
     def close(self) -> None:
         """Let go of the connection."""
 
@@ -210,6 +214,7 @@ class SqliteDatabase(Database):
         """Write a copy of the database as it is now, while it is being written to."""
         import sqlite3
 
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT, 0o600))  # SQLite would let everybody read it
         # Nobody else knows the copy: it needs no locks, which could meet those of who made the file.
         alone = f"{target.absolute().as_uri()}?nolock=1"
         with (
@@ -284,6 +289,15 @@ class _SqliteConnection(Connection):
             with contextlib.suppress(self._errors):
                 self._connection.execute("ROLLBACK")
             raise
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        self.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(self._errors):
+                self._connection.execute("ROLLBACK")
 
     def forget(self) -> None:
         """Empty the write-ahead log, which has pages as they were before."""

@@ -113,6 +113,12 @@ class _PostgresConnection(Connection):
         except self._module.Error as error:
             raise self._refusal(error) from error
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self.transaction():
+            self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+
     def close(self) -> None:
         self._connection.close()
 

@@ -80,7 +80,10 @@ class Service:
     # --- what administrators do: between two commits, in the writer's thread -----------------
 
     def add(self, envelope: bytes) -> Collection:
-        """Put up a collection, or a new version of one; one that is there already, byte for byte, stays."""
+        """Put up a collection, or a new version of one; one that is there already stays.
+
+        A new signature under what is there takes the place of the old one, or of none.
+        """
         collection = Collection.read(envelope)
         asked = asked_of(collection)
         self.writer.call(lambda connection: self._add(connection, envelope, collection, asked))
@@ -92,10 +95,12 @@ class Service:
         entry = self.shelf.get(collection.id) if collection.id in self.shelf.names() else Entry({}, {})
         known = entry.versions.get(collection.version)
         if known is not None and known[0].digest == collection.digest:
-            return
-        if entry.versions:
+            if not collection.is_signed or entry.envelopes[collection.version] == envelope:
+                return
+            asked = known[1]  # uploads that wait answer these very questions
+        elif entry.versions:
             self._check_change(connection, entry, collection)
-        row = (collection.id, collection.version, collection.digest, envelope, 0)
+        row = (collection.id, collection.version, collection.digest, envelope, int(entry.retired))
         with connection.transaction():
             connection.execute("DELETE FROM collections WHERE id=? AND version=?", row[:2])
             connection.execute(
@@ -103,11 +108,12 @@ class Service:
             )
             note(
                 connection,
-                f"collection {collection.id} version {collection.version} put up, digest {collection.digest}",
+                f"collection {collection.id} version {collection.version} put up, digest {collection.digest}"
+                + (f", signed by {collection.key}" if collection.is_signed else ""),
             )
         versions = {**entry.versions, collection.version: (collection, asked)}
         envelopes = {**entry.envelopes, collection.version: envelope}
-        self.shelf.put(collection.id, Entry(versions, envelopes, entry.closed))
+        self.shelf.put(collection.id, Entry(versions, envelopes, entry.closed, entry.retired))
 
     @staticmethod
     def _check_change(connection: Connection, entry: Entry, collection: Collection) -> None:
@@ -145,10 +151,9 @@ class Service:
     def close_round(self, name: str, number: int) -> None:
         """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever."""
         entry = self.shelf.get(name)
-        if not 0 <= number < entry.newest.rounds.count:
+        if not 0 <= number < entry.round_count:
             raise HttpProblem(
-                "malformed-request",
-                f"{name!r} has the rounds 0 to {entry.newest.rounds.count - 1}, not {number}",
+                "malformed-request", f"{name!r} has the rounds 0 to {entry.round_count - 1}, not {number}"
             )
         self.writer.call(lambda connection: self._close(connection, name, [number]), patience=_LONG)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,8 @@ class Finding:
 def verify(connection: Connection, *, repair: bool = False) -> Iterator[Finding]:
     """Yield what is found in each table, and of each question and round: count its reports again and compare.
 
+    A service may write meanwhile: everything is as it was at one moment, unless it is to be repaired.
+
     Parameters
     ----------
     connection : Connection
@@ -63,6 +66,11 @@ def verify(connection: Connection, *, repair: bool = False) -> Iterator[Finding]
         Whether to put the new count in the place of a tally that differs. Reports that are
         damaged stay as they are.
     """
+    with contextlib.nullcontext() if repair else connection.snapshot():
+        yield from _findings(connection, repair=repair)
+
+
+def _findings(connection: Connection, *, repair: bool) -> Iterator[Finding]:
     for table, query in _TABLES.items():
         rows = connection.execute(query)
         bad = sum(row_checksum(*map(_plain, row[:-1])) != bytes(row[-1]) for row in rows)

@@ -132,7 +132,7 @@ def likelihood(
     def run(work: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
         return _run(work, arguments, client, unwatched)
 
-    return likelihood_of(files, counted.total(), column, bad, run)
+    return likelihood_of(files, counted, column, bad, run)
 
 
 def simulate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.typing import Floats
+from ldpkit.engines.tallies import Tallies
 from ldpkit.estimation.bayes.errors import part_information
 from ldpkit.estimation.bayes.loglikelihood import Expectation, Likelihood
 from ldpkit.estimation.bayes.mle import maximum_likelihood
@@ -142,9 +144,12 @@ class PartedEvidence:
 
 
 def likelihood_of(
-    files: list[str], total: Tally, column: str, bad: Bad, run: Run
+    files: list[str], counted: Tallies, column: str, bad: Bad, run: Run
 ) -> Evidence | PartedEvidence:
-    """Return the evidence in some files, given their tally and what runs tasks."""
+    """Return the evidence in some files, given their tally and what runs tasks; warn of rows set aside."""
+    total = counted.total()
+    if counted.bad:
+        warnings.warn(f"{counted.bad:,} rows held no report and were set aside", stacklevel=3)
     parts = [FilePart(file, total.mechanism, column, bad) for file in files]
 
     def ask(work: Callable[..., Any], *arguments: Any) -> list[Any]:

@@ -88,4 +88,4 @@ def likelihood(
     def run(work: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
         return [work(*each) for each in arguments]
 
-    return likelihood_of(files, counted.total(), column, bad, run)
+    return likelihood_of(files, counted, column, bad, run)
