@@ -25,7 +25,7 @@ __all__ = [
     "panel_height",
 ]
 
-_MOST_POINTS = 5_000
+_MOST_POINTS = 1_500
 _FAR = 3  # times the fullest cell
 
 
@@ -53,9 +53,12 @@ def _frame(axes: Any, grid: CellGrid, corners: Floats) -> None:
 
 
 def draw_points(axes: Any, points: Floats, label: str, colour: str) -> None:
-    """Draw points, at most some thousand of them, evenly picked."""
-    step = max(1, len(points) // _MOST_POINTS)
-    axes.plot(*points[::step].T, ".", color=colour, markersize=3, alpha=0.5, label=label, rasterized=True)
+    """Draw points, at most so many that a page can carry them, evenly picked.
+
+    They are drawn one by one: an image of them would keep its colours in dark mode.
+    """
+    step = max(1, -(-len(points) // _MOST_POINTS))
+    axes.plot(*points[::step].T, ".", color=colour, markersize=3, alpha=0.6, label=label)
 
 
 def panel_height(domain: PlaneDomain, width: float) -> float:
