@@ -43,6 +43,12 @@ def main() -> None:
         for case, words in every.items():
             page, figure = target / f"{case}.html", target / f"{case}.png"
             called(*words, "--report", page, "--figure", figure, "--force")
+        town = folder / "town.toml"
+        asked = ("--purpose", "How people travel.", "--question", "commute", "--text", "How do you travel?")
+        ways = ",".join(page_cases.WAYS)
+        called("collection", "new", town, *asked, "--domain", ways, "--n", 5000, "-e", 1)
+        rehearsal = ("--n", 5000, "-r", 2, "--report", target / "collection-simulate.html", "--force")
+        called("collection", "simulate", town, *rehearsal)
         (target / "estimate.sum").write_text(expected_sum(folder / "ways.ldp"))
 
 

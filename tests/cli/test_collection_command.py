@@ -166,6 +166,8 @@ def test_simulate_draws_a_page_that_needs_nothing_else(run, tmp_path, town):
     assert "<script" not in text
     assert "How do you travel to work?" in text
     assert "the numbers mean nothing" in text
+    assert text.count('class="scroll"') == text.count('class="scroll" tabindex="0"')  # by keyboard as well
+    assert '<p class="digest">' in text  # which breaks, as no phone is as wide as it
     few = run("collection", "simulate", town, "--n", 150, "-r", 1, "--report", page, "--force")
     assert "Results appear from" in page.read_text()
     assert "150 people" in few.out

@@ -9,7 +9,7 @@ from typing import Any
 from ldpkit.assurance.collection import summarise
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import FREQUENCY, Question
-from ldpkit.figures.page import write_page
+from ldpkit.figures.page import scrolled, table_html, write_page
 from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.simulation.survey import SurveyTrials
 
@@ -18,6 +18,7 @@ __all__ = ["collection_page"]
 _STYLE = """.bar { position: relative; height: 1.1rem; min-width: 14rem; background: #8882 }
 .bar i { position: absolute; top: 0; bottom: 0; background: #3b7dd8 }
 .bar b { position: absolute; top: .35rem; height: .4rem; background: #e69f00 }
+.digest { overflow-wrap: anywhere }
 .draft { border: 2px dashed #b3261e; padding: .5rem 1rem } td.n { text-align: right }"""
 _MOST_ROWS = 60
 
@@ -41,7 +42,7 @@ def collection_page(collection: Collection, trials: SurveyTrials, *, command: st
         ),
         "<h2>How exact it will be</h2>",
         _trials(trials),
-        f"<p><small>Digest {collection.digest}</small></p>",
+        f'<p class="digest"><small>Digest {collection.digest}</small></p>',
     ]
     title = f"{collection.id}, version {collection.version}"
     return write_page(title, "\n".join(body), command=command, style=_STYLE)
@@ -58,7 +59,7 @@ def _question(collection: Collection, question: Question, trials: SurveyTrials) 
     rows = "".join(_row(*each) for each in _bars(question, estimate))
     made = html.escape(question.mechanism)
     about = f"{estimate.n:,} answers; {made}; blue: the estimate, orange: its 95% interval"
-    table = f'<div class="scroll"><table><tbody>{rows}</tbody></table></div>'
+    table = scrolled(f"<table><tbody>{rows}</tbody></table>", question.text)
     return f"{head}{table}<p><small>{about}</small></p>"
 
 
@@ -102,4 +103,4 @@ def _sentences(told: list[str]) -> str:
 
 def _trials(trials: SurveyTrials) -> str:
     (table,) = trials.tables()
-    return f'<div class="scroll">{table.to_html()}</div><p><small>{html.escape(table.caption)}</small></p>'
+    return table_html(table, "How exact it will be")

@@ -153,11 +153,11 @@ def _sentence(text: str) -> str:
 
     Examples
     --------
-    >>> _sentence("negative values are noise"), _sentence("grid_response is best"), _sentence("oue is best.")
-    ('Negative values are noise.', 'grid_response is best.', 'oue is best.')
+    >>> _sentence("the values are noise"), _sentence("grid_response is best"), _sentence("oue is best.")
+    ('The values are noise.', 'grid_response is best.', 'oue is best.')
     """
     first = re.match(r"\w*", text)
-    named = first is not None and ("_" in first[0] or first[0] in MECHANISMS)
+    named = first is not None and ("_" in first[0] or (first[0] in MECHANISMS and first[0] != "the"))
     begun = text if named else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "!", "?")) else f"{begun}."
 
@@ -193,10 +193,10 @@ def _begun(title: str) -> str:
 
     Examples
     --------
-    >>> _begun("probability of a mistake"), _begun("counts.csv: 6 values")
-    ('Probability of a mistake', 'counts.csv: 6 values')
+    >>> _begun("probability of a mistake"), _begun("counts.csv: 6 values"), _begun("n times the error")
+    ('Probability of a mistake', 'counts.csv: 6 values', 'n times the error')
     """
-    return title[:1].upper() + title[1:] if re.match("[a-z]+ ", title) else title
+    return title[:1].upper() + title[1:] if re.match("[a-z]{2,} ", title) else title
 
 
 def _meaning(found: Any) -> list[str]:

@@ -124,6 +124,8 @@ class PairPlan(Result):
         """Return the choices without their statements, which are the notes and warnings."""
         kept = ("name", "how", "epsilon_stated", "epsilon_partner", "ratio", "allowed")
         shown = [{name: finite(row[name]) for name in kept} for row in self.rows(top)]
+        for row in shown:
+            row["allowed"] = "yes" if row["allowed"] else "no"
         return [Table.of(shown, title=self.title, caption=self.caption)]
 
 
