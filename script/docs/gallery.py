@@ -7,6 +7,9 @@ Each script runs in a folder of its own, all of them in one process, with warnin
 printed and drew is kept in `.gallery/`, under a key made from the script and the package: MkDocs, which
 loads this file as a hook, runs only what is not there, so a page never shows what today's code would not
 do, and no picture is committed. The tests run everything and leave their pictures to the docs.
+
+A script saves a picture as users do, for paper. Its page shows the same figure as SVG, in the colours that
+the reader prefers, and redrawn for a phone: a picture of eight inches has letters of six pixels there.
 """
 
 from __future__ import annotations
@@ -26,12 +29,14 @@ import sys
 import tempfile
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
@@ -67,12 +72,14 @@ GROUPS = {
 }
 """What stands where in the gallery."""
 
+_FRAME = 8 / 5  # of a thumbnail, as in the style
+_PHONE = 4.4  # inches, in which letters have their size on a phone
 _STYLE = """<style>
 .gallery { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 1rem; }
 .gallery a { display: block; border: 1px solid var(--md-default-fg-color--lightest); border-radius: .3rem; }
 .gallery a { padding: .5rem; color: var(--md-typeset-a-color); }
 .gallery a:hover, .gallery a:focus { border-color: currentcolor; }
-.gallery img { display: block; width: 100%; aspect-ratio: 8 / 5; object-fit: contain; background: #fff; }
+.gallery img { display: block; width: 100%; aspect-ratio: 8 / 5; object-fit: contain; }
 .gallery span { display: block; margin-top: .4rem; line-height: 1.3; }
 </style>
 """
@@ -133,7 +140,7 @@ def _package_digest() -> str:
     import numpy
 
     digest = hashlib.sha256(f"{matplotlib.__version__} {numpy.__version__}".encode())
-    for path in sorted((ROOT / "src" / "ldpkit").rglob("*.py")):
+    for path in (Path(__file__), *sorted((ROOT / "src" / "ldpkit").rglob("*.py"))):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -152,11 +159,12 @@ def run(example: Example) -> float:
     from matplotlib import pyplot
 
     printed = io.StringIO()
+    saved: list[Figure] = []
     before, back = _cpu(), Path.cwd()
     with tempfile.TemporaryDirectory(prefix="ldpkit-example-") as folder:
         os.chdir(folder)
         try:
-            with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+            with contextlib.redirect_stdout(printed), warnings.catch_warnings(), _watched(saved) as narrow:
                 warnings.simplefilter("error")
                 runpy.run_path(str(example.path), run_name="__main__")
         finally:
@@ -168,11 +176,50 @@ def run(example: Example) -> float:
         for old in KEPT.glob(f"{example.name}-*"):
             shutil.rmtree(old)
         example.folder.mkdir(parents=True)
-        shutil.copy(picture, example.folder / "figure.png")
+        _keep(example, saved[-1], narrow)
     seconds = _cpu() - before
     told = {"output": printed.getvalue(), "seconds": round(seconds, 2)}
     (example.folder / "told.json").write_text(json.dumps(told))
     return seconds
+
+
+@contextlib.contextmanager
+def _watched(saved: list[Figure]) -> Iterator[dict[int, Callable[[], Figure]]]:
+    """Note the figures that are saved, and how those of results are drawn for a phone."""
+    from matplotlib.figure import Figure
+
+    from ldpkit.core.results import Result
+
+    save, draw = Figure.savefig, Result.figure
+    narrow: dict[int, Callable[[], Figure]] = {}
+
+    def noting_save(self: Figure, *args: Any, **options: Any) -> None:
+        saved.append(self)
+        save(self, *args, **options)
+
+    def noting_draw(self: Result, **options: Any) -> Figure:
+        made = draw(self, **options)
+        narrow[id(made)] = lambda: draw(self, **{**options, "narrow": True})
+        return made
+
+    Figure.savefig, Result.figure = noting_save, noting_draw  # type: ignore[method-assign]
+    try:
+        yield narrow
+    finally:
+        Figure.savefig, Result.figure = save, draw  # type: ignore[method-assign]
+
+
+def _keep(example: Example, figure: Figure, narrow: dict[int, Callable[[], Figure]]) -> None:
+    """Write the figure of an example for its page, and as narrow as a phone."""
+    from ldpkit.figures.canvas import svg_text
+
+    alt = example.line("Figure")
+    (example.folder / "figure.svg").write_text(svg_text(figure, alt, dark=True))
+    if id(figure) in narrow:
+        figure = narrow[id(figure)]()
+    else:  # drawn by the script itself: as it is, on less room
+        figure.set_size_inches(_PHONE, figure.get_size_inches()[1])
+    (example.folder / "figure-narrow.svg").write_text(svg_text(figure, alt, dark=True))
 
 
 def _cpu() -> float:
@@ -202,8 +249,8 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def page(example: Example) -> str:
-    """Return the page of an example that has been run."""
+def page(example: Example, folder: str = "../") -> str:
+    """Return the page of an example that has been run; `folder` is where the pictures are."""
     output = json.loads((example.folder / "told.json").read_text())["output"]
     guide, name = example.line("Guide"), example.name
     more = f"More about it: [{_title_of(guide)}](../{guide}). The script is `examples/{name}.py`; run it with"
@@ -214,7 +261,8 @@ def page(example: Example) -> str:
             "",
             example.task,
             "",
-            f"![{example.line('Figure')}]({example.name}.png)",
+            f'<picture><source media="(max-width: 600px)" srcset="{folder}{name}-narrow.svg">',
+            f'<img src="{folder}{name}.svg" alt="{html.escape(example.line("Figure"))}"></picture>',
             "",
             more,
             "",
@@ -249,12 +297,21 @@ def index(ending: str = "/") -> str:
         parts += [f"## {group}", "", '<div class="gallery">']
         for example in map(known.__getitem__, names):
             alt, title = (html.escape(text) for text in (example.line("Figure"), example.title))
-            parts.append(
-                f'<a href="{example.name}{ending}"><img src="{example.name}.png" alt="{alt}" loading="lazy">'
-                f"<span>{title}</span></a>"
-            )
+            picture = f'<img src="{_thumbnail(example)}" alt="{alt}" loading="lazy">'
+            parts.append(f'<a href="{example.name}{ending}">{picture}<span>{title}</span></a>')
         parts += ["</div>", ""]
     return "\n".join(parts)
+
+
+def _thumbnail(example: Example) -> str:
+    """Return the picture that fills the frame best: the narrow one, whose letters are larger, or the wide."""
+
+    def filled(kind: str) -> float:
+        drawn = (example.folder / f"figure{kind}.svg").read_text()
+        width, height = (float(each) for each in re.findall(r' (?:width|height)="([\d.]+)pt"', drawn)[:2])
+        return min(width / height / _FRAME, _FRAME * height / width)
+
+    return f"{example.name}{max(('-narrow', ''), key=filled)}.svg"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -268,12 +325,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     )
     if done.returncode:
         raise PluginError(f"the gallery does not run:\n{done.stderr}")
-    ending = "/" if config.use_directory_urls else ".html"
+    ending, folder = ("/", "../") if config.use_directory_urls else (".html", "")
     files.append(File.generated(config, "gallery/index.md", content=index(ending)))
     for example in examples():
-        files.append(File.generated(config, f"gallery/{example.name}.md", content=page(example)))
-        picture = str(example.folder / "figure.png")
-        files.append(File.generated(config, f"gallery/{example.name}.png", abs_src_path=picture))
+        files.append(File.generated(config, f"gallery/{example.name}.md", content=page(example, folder)))
+        for kind in ("", "-narrow"):
+            picture = str(example.folder / f"figure{kind}.svg")
+            files.append(File.generated(config, f"gallery/{example.name}{kind}.svg", abs_src_path=picture))
     return files
 
 

@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: figures, formulas and links to the glossary.
+"""What mkdocs calls while it builds the site: figures, formulas, lines that fit, links to the glossary.
 
 A page asks for a figure with a comment, `<!-- figure: NAME -->`, which GitHub does not show. Nothing that is
 drawn here is committed, so nothing can be out of date.
@@ -21,11 +21,11 @@ from formulas import typeset
 from glossary import Term, link, terms, with_anchors
 from home_picture import panels
 from paper_figures import FIGURES
+from readable import as_shown, fitted
 from tradeoff import html as tradeoff
 from tradeoff import table as tradeoff_table
 
 _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.M)
-_SESSION = re.compile(r"^```python\n(?=>>> )", re.M)  # its output is no Python, and is not coloured as such
 _WORD = re.compile(r"<code>(?=[^<\s]{1,28}</code>)")  # inline code that must not be broken at its hyphens
 _POWER = re.compile(r"\w<strong>\d|\d</strong>\d")  # what two powers of a paragraph make of each other
 _GLOSSARY = "glossary.md"
@@ -43,7 +43,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Draw the figures that the page asks for."""
+    """Draw the figures that the page asks for, and show sessions without what only the tests need."""
 
     def draw(found: re.Match[str]) -> str:
         name = found["name"]
@@ -57,12 +57,12 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         picture = FIGURES[name](markdown)
         return f'<p class="figure-title" aria-hidden="true">{escape(picture.title)}</p>{picture.inline(name)}'
 
-    return _SESSION.sub("```pycon\n", _FIGURE.sub(draw, markdown))
+    return _FIGURE.sub(draw, as_shown(markdown))
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
-    """Typeset formulas and link terms."""
-    html = typeset(html).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
+    """Typeset formulas, link terms, and let long lines and cells fit."""
+    html = fitted(typeset(html)).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
     html = _WORD.sub('<code class="word">', html)
     where = page.file.src_uri
     if _POWER.search(html):

@@ -18,6 +18,7 @@ from drawing import dots  # noqa: E402
 from glossary import link, terms, with_anchors  # noqa: E402
 from home_picture import SHARES, run, whole  # noqa: E402
 from paper_figures import FIGURES  # noqa: E402
+from readable import as_shown, fitted  # noqa: E402
 from tables import number, table_with, tables  # noqa: E402
 from tradeoff import EPSILONS, best, html, table  # noqa: E402
 
@@ -132,10 +133,9 @@ def test_lines_of_a_chart_do_not_cross_the_names_of_its_rows():
     assert [ends for _, *ends in upright if float(ends[0]) < name < float(ends[1])] == []
 
 
-def test_a_session_is_coloured_as_one_and_options_stay_whole():
-    from site_pages import _POWER, _SESSION, _WORD
+def test_options_stay_whole_and_powers_are_not_bold():
+    from site_pages import _POWER, _WORD
 
-    assert _SESSION.sub("```pycon\n", "```python\n>>> 1\n```\n```python\nx = 1\n```").count("pycon") == 1
     assert _WORD.sub("!", "<code>--domain-from-data</code> <code>ldpkit -o x</code>").count("!") == 1
     assert _POWER.search("<p>at most 2<strong>28 bytes, a block 2</strong>24</p>")
     assert not _POWER.search("<p>0.2, <strong>0.1</strong>, 3</p>")
@@ -186,3 +186,28 @@ def test_the_moving_figure_carries_its_numbers_and_stands_without_a_script():
     assert f"±{best(1.0, 10).half / 100:.2%}" in page
     assert len(table().splitlines()) == 8
     assert [best(1.0, size).oracle for size in (2, 1000)] == ["grr", "ss"]
+
+
+def test_sessions_are_shown_without_what_only_the_tests_need():
+    page = "```python\n>>> print()\n<BLANKLINE>\n```\n\n```python\nimport sys\n```\n"
+    shown = as_shown(page)
+    assert shown == "```pycon\n>>> print()\n\n```\n\n```python\nimport sys\n```\n"
+    every = "".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    assert "<BLANKLINE>" in every
+    assert "<BLANKLINE>" not in as_shown(every)
+
+
+def test_sentences_of_an_output_are_broken_and_its_tables_are_not():
+    sentence, row, code = "word " * 20 + "end", "oue       2.6115   yes" * 4, "x = 1  # " + "word " * 20
+    lines = [f'<span class="go">{each}</span>' for each in (sentence, row, "─" * 80, "short")]
+    block = "<pre><span></span><code>" + "\n".join([*lines, code]) + "</code></pre>"
+    shown = fitted(block)
+    assert shown.count('class="prose"') == 1
+    assert f'<span class="prose"><span class="go">{sentence}</span></span>\n<span class="go">oue' in shown
+    plain = f"<pre><span></span><code>{sentence}\n{row}</code></pre>"
+    assert fitted(plain) == plain.replace(sentence, f'<span class="prose">{sentence}</span>')
+
+
+def test_a_cell_with_a_sentence_stays_wide_enough():
+    cells = f'<td>1</td><td style="text-align: right;">{"word " * 20}</td>'
+    assert fitted(cells) == cells.replace("<td style", '<td class="long" style')

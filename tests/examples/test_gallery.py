@@ -53,6 +53,27 @@ def test_every_example_has_a_place_a_task_a_figure_text_and_a_guide(gallery):
         )
 
 
+def test_a_page_has_the_figure_in_dark_colours_and_for_a_phone(gallery, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    source = (
+        '"""One bar.\n\nFigure: A bar & nothing else\nGuide: index.md\n"""\n\n'
+        "import ldpkit\n\nfound = ldpkit.Tally(ldpkit.GRR(2, epsilon=2), 100, [70, 30]).estimate()\n"
+        'print(found.n)\nfound.figure().savefig("bar.png")\n'
+    )
+    (tmp_path / "bar.py").write_text(source)
+    monkeypatch.setattr(gallery["Example"], "path", property(lambda self: tmp_path / f"{self.name}.py"))
+    monkeypatch.setattr(gallery["Example"], "folder", property(lambda self: tmp_path / self.name))
+    bar = gallery["Example"]("bar", source)
+    gallery["run"](bar)
+    drawn = [(bar.folder / f"figure{kind}.svg").read_text() for kind in ("", "-narrow")]
+    wide, narrow = (float(re.search(r' width="([\d.]+)pt"', each)[1]) for each in drawn)
+    assert narrow == 4.4 * 72 < wide
+    assert all("prefers-color-scheme: dark" in each and "A bar &amp; nothing else" in each for each in drawn)
+    shown = gallery["page"](bar)
+    assert 'srcset="../bar-narrow.svg"' in shown
+    assert '<img src="../bar.svg" alt="A bar &amp; nothing else">' in shown
+
+
 def test_a_changed_script_or_package_is_run_again(gallery, monkeypatch):
     one = gallery["examples"]()[0]
     other = gallery["Example"](one.name, one.source + "\n")
