@@ -36,6 +36,8 @@ from ldpkit.client.upload import UploadHeader
 from ldpkit.collector.database import open_database
 from ldpkit.collector.remote import Collector
 from ldpkit.collector.tokens import ADMIN, new_token
+from ldpkit.figures.canvas import label_ends, new_figure, save_figure
+from ldpkit.figures.theme import BAD, DASHES, MAIN
 from ldpkit.protocols.collection.building import compile_toml, mechanism_of
 from ldpkit.protocols.collection.files import seal
 
@@ -303,23 +305,25 @@ def metric(port: int, name: str) -> str:
 
 
 def _draw(seen: list[Moment], figure: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
     minutes, memory, ids, _ = np.array(seen).T
-    made, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    axes.plot(minutes, memory, label="resident memory")
-    axes.plot(minutes, 8 * ids / 1e6, "--", label="ids of the open round, 8 bytes each")
-    axes.set(
-        xlabel="minutes",
-        ylabel="megabytes",
-        ylim=(0, None),
-        title="The collector at half of its highest rate, six rounds",
+    made = new_figure(5.2, 3.0)
+    axes = made.subplots()
+    axes.plot(minutes, memory, color=MAIN)
+    axes.plot(minutes, 8 * ids / 1e6, color=BAD, linestyle=DASHES[1])
+    axes.set(xlabel="minutes", ylabel="megabytes", ylim=(0, 1.15 * memory.max()))
+    axes.set_title("half of the highest rate, six rounds", loc="left")
+    label_ends(
+        axes,
+        [
+            (minutes[-1], memory[-1], "memory", MAIN),
+            (minutes[-1], 8 * ids[-1] / 1e6, "open ids", BAD),
+        ],
     )
-    axes.legend(loc="center right")
-    made.savefig(figure, dpi=120)
+    told = (
+        f"The collector's memory in {minutes[-1]:.0f} minutes: from {memory[0]:.0f} to at most "
+        f"{memory.max():.0f} megabytes; the ids of the open round take {8 * ids.max() / 1e6:.0f} at most."
+    )
+    save_figure(made, figure, alt=told)
     print(f"wrote {figure}")
 
 
