@@ -3,7 +3,7 @@
 "When do people go to bed? 23:50 and 00:10 are close together, and an ordinary average does not know."
 A circle does.
 
-Figure: The estimated distribution of bedtimes over 24 hours, highest on both sides of midnight.
+Figure: The estimated share of people who go to bed in each hour of a day: one hill around midnight.
 Guide: guide/angles.md
 """
 
@@ -24,4 +24,4 @@ wave = ldpkit.CircularSW(clock, epsilon=2.0)
 tally = wave.tally(wave.privatize(times, rng=ldpkit.random.seeded(12)))
 density = tally.estimate("circular_density", bins=24)
 
-density.figure().savefig("bedtimes.png")
+density.figure(unit="hours").savefig("bedtimes.png")

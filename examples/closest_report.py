@@ -18,4 +18,4 @@ thermostat = ldpkit.OGPM((10, 30), epsilon=2.0)
 report = thermostat.privatize([21.5], rng=ldpkit.random.seeded(6))
 print(f"one report of 21.5 degrees at epsilon 2: {float(thermostat.values_of(report)[0]):.1f}")
 
-compared.figure().savefig("closest_report.png")
+compared.figure(unit="degrees").savefig("closest_report.png")

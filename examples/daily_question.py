@@ -8,23 +8,32 @@ Guide: guide/longitudinal.md
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 import ldpkit
 from ldpkit.assurance.longitudinal import longitudinal_attack, success_bound
 
 mechanism = ldpkit.LGRR(["news", "sport", "weather", "games"], epsilon_inf=2, epsilon_1=1)
-days, rng = 50, ldpkit.random.seeded(10)
-kept = longitudinal_attack(mechanism, None, reports=days, repeats=300, rng=rng)
-fresh = longitudinal_attack(mechanism, None, reports=days, repeats=300, memoize=False, rng=rng)
+days, devices, rng = 50, 2_000, ldpkit.random.seeded(10)
+kept = longitudinal_attack(mechanism, None, reports=days, repeats=devices, rng=rng)
+fresh = longitudinal_attack(mechanism, None, reports=days, repeats=devices, memoize=False, rng=rng)
 bound = success_bound(mechanism.exact_permanent_epsilon(), 4)
 print(f"after {days} days the attacker is right in {fresh[-1]:.0%} of cases with fresh noise,")
-print(f"in {kept[-1]:.0%} with a permanent report, of 300 simulated devices; the bound is {bound:.0%}")
+print(
+    f"in {kept[-1]:.0%} with a permanent report, of {devices:,} simulated devices; the bound is {bound:.0%}"
+)
 print(ldpkit.sequence_epsilon(mechanism, [0] * days, fixed=True))
 
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
-axes.plot(range(1, days + 1), fresh, label="fresh noise each day")
-axes.plot(range(1, days + 1), kept, label="permanent report")
-axes.axhline(bound, color="0.3", linestyle="--", label="bound for a permanent report")
-axes.set(xlabel="reports of one device", ylabel="attacker is right", ylim=(0, 1.02))
-axes.legend()
+at = np.arange(1, days + 1)
+lines = {"fresh noise each day": (fresh, "#0072b2", "-"), "permanent report": (kept, "#d55e00", "--")}
+for name, (right, colour, dash) in lines.items():
+    error = 2 * np.sqrt(right * (1 - right) / devices)  # two standard errors
+    axes.fill_between(at, right - error, right + error, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(at, right, dash, color=colour)
+    axes.text(days, right[-1] - 0.06, name, ha="right", va="top")
+axes.axhline(bound, color="#5b6470", linestyle=":")
+axes.text(days, bound + 0.02, f"bound for a permanent report: {bound:.0%}", ha="right")
+axes.yaxis.set_major_formatter("{x:.0%}")
+axes.set(xlabel="reports of one device", ylabel="how often the attacker is right", ylim=(0, 1.05))
 figure.savefig("daily_question.png")

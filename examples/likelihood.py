@@ -4,7 +4,7 @@
 same reports?" Matrix inversion is unbiased; the iterative Bayesian update (IBU) and the full maximum of
 the likelihood never leave the possible frequencies.
 
-Figure: True and estimated frequencies of 20 values; inversion falls below zero, the others do not.
+Figure: Three panels of true and estimated shares of 20 values; inversion falls below zero, the others do not.
 Guide: guide/likelihood.md
 """
 
@@ -30,11 +30,18 @@ for name, estimate in estimates.items():
     error = np.abs(estimate.values - truth).mean()
     print(f"{name:18} mean absolute error {error:.4f}, smallest frequency {estimate.values.min():+.3f}")
 
-figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
-axes.bar(range(size), truth, color="0.85", label="truth")
-for (name, estimate), mark in zip(estimates.items(), "o^s", strict=True):
-    axes.plot(estimate.values, mark, label=name)
-axes.axhline(0, color="0.3", linewidth=0.8)
-axes.set(xlabel="value", ylabel="frequency", title=f"{people:,} people, epsilon 1")
-axes.legend()
+figure, panels = plt.subplots(3, figsize=(7, 6.5), sharex=True, sharey=True, layout="constrained")
+for axes, (name, estimate) in zip(panels, estimates.items(), strict=True):
+    low, high = estimate.interval(0.95)
+    axes.bar(range(size), truth, color="#c9ced6", label="truth")
+    error = [estimate.values - low, high - estimate.values]
+    axes.errorbar(
+        range(size), estimate.values, error, fmt="o", color="#0072b2", markersize=4, label="estimate"
+    )
+    axes.axhline(0, color="#5b6470", linewidth=0.8)
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    axes.set_title(f"{name}, with 95% intervals", loc="left")
+panels[0].legend()
+panels[-1].set(xlabel="value", xticks=range(0, size, 2))
+figure.supylabel("share of people")
 figure.savefig("likelihood.png")

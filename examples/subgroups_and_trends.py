@@ -25,15 +25,17 @@ for place, (group, shares) in enumerate(truth.items()):
         people = np.where(rng.random(8000) < share, "bike", "other")
         estimate = oracle.tally(oracle.privatize(people, rng=source)).estimate(population=True)
         low, high = estimate.interval(0.95)
-        at = season + 0.1 * place
-        axes.plot([at, at], [low[0], high[0]], color=f"C{place}")
-        axes.plot(at, estimate["bike"], "os"[place], color=f"C{place}", label=group if not season else None)
+        at, middle = season + 0.12 * (place - 0.5), estimate["bike"]
+        reach = [[middle - low[0]], [high[0] - middle]]
+        axes.errorbar(at, middle, reach, fmt="os"[place], color=("#0072b2", "#d55e00")[place], capsize=4)
         rounds.append(estimate)
+    axes.annotate(group, (at, middle), (10, 0), textcoords="offset points", va="center")
     change = rounds[-1]["bike"] - rounds[0]["bike"]
     error = float(np.hypot(rounds[0].stderr[0], rounds[-1].stderr[0]))
     print(f"{group}: {change:+.1%} from summer to spring, 95% interval", end=" ")
     print(f"{change - 1.96 * error:+.1%} to {change + 1.96 * error:+.1%}")
 axes.set_xticks(range(4), seasons)
-axes.set(ylabel="share that cycles")
-axes.legend()
+axes.set_yticks(np.arange(0.15, 0.4, 0.05))
+axes.yaxis.set_major_formatter("{x:.0%}")
+axes.set(ylabel="people who cycle, 95% intervals", xlim=(-0.4, 3.8))
 figure.savefig("subgroups_and_trends.png")

@@ -34,8 +34,9 @@ for place, day in enumerate(days):
     assert isinstance(estimate, ldpkit.Estimate)  # categories, not numbers
     low, high = estimate.interval(0.95)
     print(f"{day}: {estimate['bus']:.1%} take the bus, 95% interval {low[0]:.1%} to {high[0]:.1%}")
-    axes.bar(place, estimate["bus"], color="C0")
-    axes.plot([place, place], [low[0], high[0]], color="0.2")
-axes.set_xticks(range(len(days)), days)
-axes.set(ylabel="share that takes the bus")
+    error = [[estimate["bus"] - low[0]], [high[0] - estimate["bus"]]]
+    axes.bar(place, estimate["bus"], yerr=error, capsize=4, color="#6baed6")
+axes.set_xticks(range(len(days)), [day[5:] for day in days])
+axes.yaxis.set_major_formatter("{x:.0%}")
+axes.set(xlabel="day of 2026", ylabel="people who take the bus, 95% intervals")
 figure.savefig("tally_with_dask.png")

@@ -26,4 +26,4 @@ compared = ldpkit.evaluate_trajectories(
 )
 print(compared)
 
-compared.figure().savefig("trajectories.png")
+compared.figure(unit="km").savefig("trajectories.png")

@@ -3,7 +3,7 @@
 "My users do not know what epsilon is. How often does somebody who sees a report guess the answer, and
 how much does a suspicion grow?"
 
-Figure: How often a guess from one report is right, over epsilon, for three mechanisms.
+Figure: How often a guess from one report is right, over epsilon: GRR and SS alike, OUE less often.
 Guide: guide/risk.md
 """
 

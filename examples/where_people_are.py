@@ -2,11 +2,10 @@
 
 "Which parts of town are busy? I want a map, and I must not learn where anybody was."
 
-Figure: Two maps of a town, side by side: the true shares of people and the private estimate.
+Figure: Maps of a town: the true shares of people, the private estimate, and the ends of its intervals.
 Guide: guide/locations.md
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 import ldpkit
@@ -26,11 +25,4 @@ print(
     f"busiest cell: around {grid.centres[busiest].round(1).tolist()}, {found.masses[busiest]:.1%} of people"
 )
 
-figure, both = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-for axes, shares, title in zip(
-    both, (grid.shares_of(people), found.masses), ("truth", "estimate"), strict=True
-):
-    drawn = axes.imshow(np.reshape(shares, (8, 8)), origin="lower", extent=(0, 10, 0, 10), vmin=0, vmax=0.2)
-    axes.set(title=title, xlabel="kilometres east", ylabel="kilometres north")
-figure.colorbar(drawn, ax=both, label="share of people")
-figure.savefig("where_people_are.png")
+found.figure(truth=people, unit="km").savefig("where_people_are.png")
