@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import html.parser
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from collector.inside import call, inside
 from ldpkit.collector.app import make_app
 from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.influence import influence
+from ldpkit.collector.page import _row
+from ldpkit.collector.pictures import bars, line
 from ldpkit.collector.serve import Front
 from ldpkit.collector.tokens import ADMIN, ANALYST, new_token
 from ldpkit.collector.uploads import Limits, Uploads
@@ -79,9 +82,10 @@ def site(tmp_path_factory):
         one = service.asked
         service.asked = lambda question, version=None: one(question, version, "kinds")
         values = {"age": 30.0, "bed": 23.0, "home": (2.0, 7.0), "word": "b", "pair": 3, "many": 7}
+        rng = ldpkit.random.seeded(1)
         for asked in questions:
             data = [values[asked.question.id]] * 60
-            made = asked.mechanism.encode(asked.mechanism.privatize(np.array(data)))
+            made = asked.mechanism.encode(asked.mechanism.privatize(np.array(data), rng=rng))
             assert service.send(range(60), question=asked.question.id, reports=made).accepted == 60
         with service.service.connection() as connection:
             tokens = {role: new_token(connection, role, role) for role in (ANALYST, ADMIN)}
@@ -139,6 +143,36 @@ def test_every_kind_of_question_is_shown(site):
     ):
         assert words in body, words
     assert body.count("60 answers") == 6
+
+
+def test_every_picture_has_a_scale_and_numbers_have_the_digits_of_their_intervals(site):
+    body = call(site, "GET", "/c/kinds")[2].decode()
+    assert body.count('<div class="scale"><span>0%</span>') == 3  # three questions with named answers
+    assert body.count('class="bars line"') == 2  # the mean and the direction
+    assert "From left to right 0 to 10, from bottom to top 0 to 10." in body
+    age = re.search(r'>mean</th><td class="n">(.*?)</td><td class="n">(.*?) to (.*?)</td>', body)
+    assert age is not None
+    assert len({len(each.partition(".")[2]) for each in age.groups()}) == 1
+
+
+def test_shares_that_do_not_add_up_are_explained_and_bars_at_zero_are_pale(site):
+    body = call(site, "GET", "/c/kinds")[2].decode()
+    assert "All estimates together are" in body  # sixty people at epsilon 1
+    assert 'class="pale"' in body
+    sure = bars([("a", 0.4, 0.3, 0.5)])
+    assert "pale" not in sure
+    assert "Pale" not in sure
+    assert "<span>25%</span><span>50%</span>" in sure
+
+
+def test_an_interval_over_the_end_of_a_turn_is_drawn_in_two_pieces():
+    over, plain = line("direction", 23.9, (22.7, 1.1), 0, 24), line("mean", 12.0, (11.0, 13.0), 0, 24)
+    assert "M94.58 9H100M0 9H4.58M94.58 4v10M4.58 4v10" in over
+    assert "M45.83 9H54.17M45.83 4v10M54.17 4v10" in plain
+    name, value, ends = _row(
+        {"statistic": "direction", "value": 23.87, "low": 22.7, "high": 1.056}, ldpkit.CircleDomain(24)
+    )
+    assert (name, value, ends) == ("direction", "23.9", "22.7 to 1.1")
 
 
 def test_estimates_of_every_kind_are_json(site):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 from ldpkit.client.questions import FIXED, Question
@@ -16,15 +16,18 @@ from ldpkit.client.spending import Micro, micro_text
 from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.asked import Entry
 from ldpkit.collector.influence import influence
+from ldpkit.collector.pictures import STYLE, bars, line, map_of_cells
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.snippet import snippet_for
 from ldpkit.core.errors import LdpkitError
+from ldpkit.core.text import interval_texts, number_text
 
 __all__ = ["page_html", "results_html"]
 
 _FAKES = 0.01
 _MOST_BARS = 30
 _MOST_CELLS = 10
+_WONDER = 0.015  # away from one, at which a sum of shares is explained
 _NOTHING_HIDDEN = 10_000  # times as likely: beyond, a ratio is no comfort
 _STYLE = """
 :root{color-scheme:light dark;--line:#8a8f98;--bar:#2a6f97;--text:#1b1d21;--back:#fff;--soft:#f2f4f7}
@@ -36,12 +39,6 @@ table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 th[scope=row]{font-weight:inherit;overflow-wrap:break-word}
-svg{width:100%;height:auto;display:block}
-.bars{display:grid;grid-template-columns:fit-content(40%) 1fr;gap:.3rem .6rem;align-items:center;
-margin:.8rem 0 1.2rem;padding-right:2px}
-.bars span{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;text-align:right;font-size:.9rem}
-.line{grid-template-columns:auto 1fr auto}.dot{stroke:var(--bar);stroke-width:11;stroke-linecap:round}
-.bars svg{height:18px;overflow:visible}.bars rect{fill-opacity:.55}
 pre{background:var(--soft);padding:.75rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 """
@@ -77,7 +74,7 @@ def page_html(entry: Entry, results: str, base: str) -> str:
     title = _text(f"{collection.purpose} ({collection.id})")
     head = (
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{title}</title><style>{_STYLE}</style>"
+        f"<title>{title}</title><style>{_STYLE}{STYLE}</style>"
     )
     return (
         f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>'
@@ -173,78 +170,68 @@ def _result(estimate: Any) -> str:
             return _cells(estimate)
     told = [row for row in estimate.rows() if row["value"] is not None]
     sure = [row for row in told if row["low"] is not None]  # no number without an error bar, if there is one
-    rows = [
-        (str(row["statistic"]), _number(row["value"]), _range(_number, row["low"], row["high"]))
-        for row in sure or told
-    ]
-    return (_line(estimate) if estimate.kind == "mean" else "") + _table("statistic", rows)
+    rows = [_row(row, estimate.domain) for row in sure or told]
+    return _drawn(estimate) + _table("statistic", rows)
 
 
-def _line(estimate: Any) -> str:
-    """Return where a mean lies between the least and the greatest answer."""
-    domain = estimate.domain
-    low, high = estimate.interval()
-    at, start, end = (
-        100 * min(max((each - domain.low) / domain.width, 0.0), 1.0) for each in (estimate.mean, low, high)
-    )
-    line = '<path d="M0 9H100" stroke="var(--line)" vector-effect="non-scaling-stroke"/>'
-    dot = f'<path d="M{at:.2f} 9h.01" class="dot" vector-effect="non-scaling-stroke"/>'
-    spoken = f"Mean {_number(estimate.mean)} between {_number(domain.low)} and {_number(domain.high)}"
-    return (
-        f'<div class="bars line" role="img" aria-label="{_text(spoken)}"><span>{_number(domain.low)}</span>'
-        f"{_strip(line + dot, start, end)}<span>{_number(domain.high)}</span></div>"
-    )
+def _row(row: Mapping[str, Any], domain: Any) -> tuple[str, str, str]:
+    """Return a statistic, its value and its interval, which on a circle may go over the end of the turn."""
+    name, value, low, high = str(row["statistic"]), row["value"], row["low"], row["high"]
+    if low is None or high is None:
+        return name, number_text(value), ""
+    width = high - low if low <= high else high - low + domain.period
+    shown, least, most = (interval_texts(each, 0.0, width)[0] for each in (value, low, high))
+    return name, shown, f"{least} to {most}"
+
+
+def _drawn(estimate: Any) -> str:
+    """Return where a mean or a direction lies between the least and the greatest answer."""
+    if estimate.kind not in ("mean", "direction"):
+        return ""
+    row, domain = estimate.rows()[0], estimate.domain
+    ends = None if row["low"] is None else (row["low"], row["high"])
+    drawn = line(row["statistic"], row["value"], ends, domain.low, domain.high)
+    over = ends is not None and ends[0] > ends[1]
+    return drawn + (f"<p>The interval goes through {number_text(domain.low)}.</p>" if over else "")
 
 
 def _frequencies(estimate: Any) -> str:
     many = len(estimate.values) > _MOST_BARS
     rows = estimate.rows(_MOST_BARS, sort="frequency") if many else estimate.rows()
-    bars = [(str(row["value"]), row["frequency"], row["low"], row["high"]) for row in rows]
-    table = [(name, _percent(value), _range(_percent, low, high)) for name, value, low, high in bars]
+    shown = [(str(row["value"]), row["frequency"], row["low"], row["high"]) for row in rows]
+    table = [
+        (name, _percent(value), f"{_percent(low)} to {_percent(high)}") for name, value, low, high in shown
+    ]
     more = f"<p>The {_MOST_BARS} most frequent of {len(estimate.values)} answers.</p>" if many else ""
-    return _bars(bars) + _table("answer", table) + more
+    return bars(shown) + _table("answer", table) + more + _summed(float(estimate.values.sum()))
+
+
+def _summed(total: float) -> str:
+    """Return what a reader wonders at who adds the shares up."""
+    if abs(total - 1) < _WONDER:
+        return ""
+    return (
+        f"<p>All estimates together are {total:.0%}, not 100%: each still has its noise, as its interval "
+        "says.</p>"
+    )
 
 
 def _cells(estimate: Any) -> str:
     """Return the fullest cells of a map."""
     rows = [
         (
-            f"{_number(row['x'])}, {_number(row['y'])}",
+            f"{number_text(row['x'], 3)}, {number_text(row['y'], 3)}",
             _percent(row["share"]),
-            _range(_percent, row["low"], row["high"]),
+            f"{_percent(row['low'])} to {_percent(row['high'])}",
         )
         for row in estimate.rows(_MOST_CELLS)
     ]
     note = f"<p>The {len(rows)} fullest of {len(estimate.masses)} cells, each by its middle.</p>"
-    return _map(estimate) + _table("cell", rows) + note
-
-
-def _map(estimate: Any) -> str:
-    """Return the cells as a picture: the fuller, the darker."""
-    columns, rows = estimate.grid.columns, estimate.grid.rows
-    shares = estimate.masses / max(float(estimate.masses.max()), 1e-12)
-    squares = [
-        f'<rect x="{cell // rows}" y="{rows - 1 - cell % rows}" width="1.02" height="1.02" fill="var(--bar)" '
-        f'fill-opacity="{share:.2f}"/>'
-        for cell, share in enumerate(shares.tolist())
-        if share >= 0.01
-    ]
-    return (
-        f'<svg viewBox="0 0 {columns} {rows}" style="max-width:24rem;border:1px solid var(--line)" '
-        f'role="img" aria-label="Map of estimates; the table has the fullest cells">{"".join(squares)}</svg>'
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
+    return map_of_cells(estimate) + _table("cell", rows) + note
 
 
 def _percent(value: float) -> str:
     return f"{value:.1%}"
-
-
-def _range(shown: Callable[[float], str], low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{shown(low)} to {shown(high)}"
 
 
 def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
@@ -257,31 +244,7 @@ def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
         for name, value, interval in rows
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="scroll">{table}</div>'
-
-
-def _bars(rows: list[tuple[str, float, float, float]]) -> str:
-    """Return bars with error bars; what is below zero is drawn at zero, the table has it."""
-    top = min(max([0.01, *(high for *_, high in rows)]), 1.0)
-    lines = []
-    for name, value, low, high in rows:
-        at, start, end = (100 * min(max(each, 0.0), top) / top for each in (value, low, high))
-        bar = f'<rect width="{at:.2f}" height="18" fill="var(--bar)"/>'
-        lines.append(f'<span title="{_text(name)}">{_text(name)}</span>{_strip(bar, start, end)}')
-    spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
-    return (
-        f'<div class="bars" role="img" aria-label="Estimates, 95% intervals: {_text(spoken)}">'
-        f"{''.join(lines)}</div>"
-    )
-
-
-def _strip(inside: str, start: float, end: float) -> str:
-    """Return a picture as wide as there is room, with an error bar between two hundredths of it."""
-    return (
-        f'<svg viewBox="0 0 100 18" preserveAspectRatio="none">{inside}'
-        f'<path d="M{start:.2f} 9H{end:.2f}M{start:.2f} 4v10M{end:.2f} 4v10" stroke="var(--text)" '
-        'stroke-width="1.6" vector-effect="non-scaling-stroke" fill="none"/></svg>'
-    )
+    return f'<div class="scroll" tabindex="0">{table}</div>'
 
 
 def _limits() -> str:

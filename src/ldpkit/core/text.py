@@ -15,6 +15,7 @@ __all__ = [
     "decimal_comma",
     "display_width",
     "interval_text",
+    "interval_texts",
     "is_unseen",
     "number_text",
     "percent_text",
@@ -110,17 +111,29 @@ def interval_text(
     >>> interval_text(1_234_567.0, 1_200_000.0, 1_260_000.0)
     '1,234,567 (1,200,000 to 1,260,000)'
     """
+    shown, least, most = interval_texts(value, low, high, share=share)
+    named = f" {unit}" if unit else ""
+    told = "" if level is None else f"{100 * level:g}% interval "
+    return f"{shown}{named} ({told}{least} to {most})"
+
+
+def interval_texts(value: float, low: float, high: float, *, share: bool = False) -> tuple[str, str, str]:
+    """Return a number and the ends of its interval, all with the digits that the interval is worth.
+
+    Examples
+    --------
+    >>> interval_texts(34.31, 19.25, 49.34), interval_texts(0.0049, -0.0001, 0.167, share=True)
+    (('34', '19', '49'), ('0.5%', '0.0%', '16.7%'))
+    """
     factor, sign = (100.0, "%") if share else (1.0, "")
     width = factor * abs(high - low) / 2
     known = math.isfinite(width) and width > 0
     decimals = min(max(1 - math.floor(math.log10(width)), 0), 9) if known else 4 if not share else 1
     texts = [f"{factor * each:,.{decimals}f}{sign}" for each in (value, low, high)]
-    texts = [
+    shown, least, most = (
         text.removeprefix("-") if float(text.strip("%-").replace(",", "")) == 0 else text for text in texts
-    ]
-    named = f" {unit}" if unit else ""
-    told = "" if level is None else f"{100 * level:g}% interval "
-    return f"{texts[0]}{named} ({told}{texts[1]} to {texts[2]})"
+    )
+    return shown, least, most
 
 
 def decimal_comma(text: object) -> str:
