@@ -24,6 +24,7 @@ __all__ = [
     "check_figure_path",
     "label_ends",
     "label_logs",
+    "label_numbers",
     "label_percents",
     "log_reach",
     "make_panels",
@@ -205,6 +206,13 @@ def _plain(value: float) -> str:
     ('0.00005', '200000', '5e-07')
     """
     return np.format_float_positional(value, 6, trim="-") if 1e-5 <= value < 1e7 else f"{value:g}"
+
+
+def label_numbers(axis: Any) -> None:
+    """Write numbers in full, their thousands set apart."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{round(number, 10):,.10g}"))
 
 
 def label_percents(axis: Any, most: int = 6) -> None:

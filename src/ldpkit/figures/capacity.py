@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.core.typing import Floats
-from ldpkit.figures.canvas import label_logs, make_panels, name_line, new_figure
+from ldpkit.figures.canvas import label_logs, label_percents, make_panels, name_line, new_figure
 from ldpkit.figures.theme import BAD, MAIN, MUTED, style_of
 from ldpkit.planning.capacity.plans import CapacityPlans
 from ldpkit.planning.capacity.question import Outcome
@@ -42,7 +42,10 @@ def draw_capacity(axes: Any, found: CapacityPlans) -> None:
         exact = [question.of_outcome(question.right(each.at_most(question.capacity))) for each in laws]
         chosen = "infeasible" if plan.epsilon is None else f"epsilon {plan.epsilon:.3g}"
         line = {"color": look["color"], "linestyle": look["linestyle"], "linewidth": 1.6}
-        axes.plot(epsilons, exact, label=f"{plan.protocol}: {chosen}", **line)
+        mark = {"marker": look["marker"], "markersize": 8}
+        axes.plot(epsilons, exact, **line)
+        # The entry of the legend has line and mark; on the line itself the mark stands where it was chosen.
+        axes.plot([], [], label=f"{plan.protocol}: {chosen}", **line, **(mark if plan.epsilon else {}))
         if len(plans) == 1:
             for name, bound, dash in (("Chebyshev", chebyshev, "--"), ("Cantelli", cantelli, ":")):
                 mistakes = np.array([bound(each, question) for each in laws])
@@ -50,9 +53,10 @@ def draw_capacity(axes: Any, found: CapacityPlans) -> None:
                 axes.plot(epsilons, values, dash, color=MUTED, linewidth=1.1, label=f"{name} bound")
         if plan.epsilon is not None:
             at = question.of_outcome(plan.probability)
-            axes.plot(plan.epsilon, at, look["marker"], color=look["color"], markersize=8, zorder=4)
-    axes.axhline(question.bound, color=MUTED, linewidth=1.1, linestyle=(0, (4, 2)))
-    name_line(axes, question.bound, f"wanted: {question.bound:g}")
+            axes.plot(plan.epsilon, at, color=look["color"], zorder=4, **mark)
+    axes.axhline(question.bound, color=MUTED, linewidth=1.1, linestyle=(0, (1, 1.5)))
+    label_percents(axes.yaxis)
+    name_line(axes, question.bound, f"wanted: {100 * question.bound:g}%")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
     axes.set_xlabel("epsilon: less is more private")

@@ -10,11 +10,13 @@ from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.circular_density import CircularDensity
 from ldpkit.estimation.direction import DirectionEstimate
+from ldpkit.figures.bins import BAND, draw_bins
 from ldpkit.figures.canvas import with_unit
-from ldpkit.figures.estimates import BAND, draw_truth
 from ldpkit.figures.theme import MAIN, MUTED
 
 __all__ = ["draw_circular_density", "draw_direction"]
+
+_PARTS = (8, 6, 7, 12, 10, 5)  # of a turn, between marks: the first that makes whole numbers
 
 
 def draw_direction(axes: Any, found: DirectionEstimate, *, unit: str = "") -> None:
@@ -50,18 +52,33 @@ def draw_direction(axes: Any, found: DirectionEstimate, *, unit: str = "") -> No
 def draw_circular_density(
     axes: Any, found: CircularDensity, *, truth: Floats | None = None, unit: str = ""
 ) -> None:
-    """Draw a density with the scatter of the reports; `truth` are the values, where a simulation has them."""
-    if truth is not None:
-        draw_truth(axes, truth, found.edges)
-    axes.stairs(found.heights, found.edges, color=MAIN, linewidth=1.8, label="estimate")
-    error = 2 * found.stderr / np.diff(found.edges)
-    if np.isfinite(error).all():
-        base = np.maximum(found.heights - error, 0)
-        axes.stairs(found.heights + error, found.edges, baseline=base, color=MAIN, alpha=0.2, fill=True)
-    axes.set_xlim(found.domain.low, found.domain.high)
-    axes.set_ylim(bottom=0)
+    """Draw the turn laid out; `truth` are the values, where a simulation has them.
+
+    The axis begins where few people are, if they would be cut at the beginning of the turn.
+    """
+    domain = found.domain
+    edges = draw_bins(axes, found, colour=MAIN, truth=truth, unit=unit, first=_first_bin(found.masses))
+    axes.set_xlim(edges[0], edges[-1])
+    parts = next((each for each in _PARTS if (domain.period / each).is_integer()), _PARTS[0])
+    step = domain.period / parts
+    ticks = domain.low + step * np.arange(2 * parts + 1)
+    ticks = ticks[(ticks >= edges[0] - 1e-9 * domain.period) & (ticks <= edges[-1] + 1e-9 * domain.period)]
+    names = domain.low + np.round((ticks - domain.low) / step) % parts * step
+    axes.set_xticks(ticks, [f"{name:.5g}" for name in names])
     axes.set_xlabel(with_unit("value; both ends are one point", unit))
-    axes.set_ylabel("density" if not unit else f"density (1/{unit})")
     if truth is not None:
         axes.legend()
     axes.set_title(f"n = {found.n:,}; {BAND}", loc="left", wrap=True)
+
+
+def _first_bin(masses: Floats) -> int:
+    """Return the bin that a picture begins with: the first, or, if many are around it, where fewest are.
+
+    Examples
+    --------
+    >>> _first_bin(np.array([0.1, 0.4, 0.4, 0.1])), _first_bin(np.array([0.5, 0.0, 0.0, 0.5]))
+    (0, 2)
+    """
+    near = max(len(masses) // 4, 1)  # bins of a quarter of the turn
+    around = [float(np.roll(masses, near - cut)[: 2 * near].sum()) for cut in range(len(masses))]
+    return 0 if around[0] <= 2 * near / len(masses) else int(np.argmin(around))

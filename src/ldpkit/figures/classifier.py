@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.figures.canvas import label_logs, make_panels, name_line
-from ldpkit.figures.theme import BAD, INK, MAIN, MUTED, PAPER, style_of
+from ldpkit.figures.canvas import label_logs, label_percents, make_panels, name_line
+from ldpkit.figures.theme import BAD, BAR, INK, MUTED, PAPER, style_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,14 +83,29 @@ def classifier_figure(found: ClassifierPlans, *, across: int | None = None) -> F
 
 
 def draw_utilities(ax: Axes, found: Utilities) -> None:
-    """Draw how many records have which utility."""
+    """Draw how many records have which utility, from below the worst of them on."""
     axes: Any = ax
-    axes.hist(found.values, bins=np.linspace(0, 1, 41), color=MAIN)
     average, worst = found.average.value, found.worst.value
-    axes.axvline(average, color=INK, linewidth=1.2, label=f"average {average:.3f}")
-    axes.axvline(worst, color=BAD, linewidth=1.2, linestyle="--", label=f"worst {worst:.3f}")
-    axes.set_xlim(0, 1)
+    least = max(0.0, np.floor(10 * worst - 0.5) / 10)
+    axes.hist(found.values, bins=np.linspace(least, 1, 41), color=BAR)
+    top = axes.get_ylim()[1]
+    for value, name, colour, dash in ((average, "average", INK, "-"), (worst, "worst", BAD, (0, (4, 2)))):
+        axes.axvline(value, color=colour, linewidth=1.4, linestyle=dash)
+        axes.annotate(
+            f"{name} {value:.1%}",
+            (value, 1.1 * top),
+            (-4 if name == "average" else 4, 0),
+            textcoords="offset points",
+            ha="right" if name == "average" else "left",
+            va="center",
+            color=colour,
+        )
+    axes.set_ylim(0, 1.18 * top)
+    axes.set_xlim(least, 1)
+    label_percents(axes.xaxis)
     axes.set_xlabel("probability of the same prediction")
     axes.set_ylabel("records")
-    axes.set_title(found.title, loc="left", wrap=True)
-    axes.legend()
+    budget = (
+        f"inputs at epsilon {found.epsilon:.4g}" if np.isfinite(found.epsilon) else "noise without epsilon"
+    )
+    axes.set_title(f"{len(found):,} records, {budget}", loc="left", wrap=True)

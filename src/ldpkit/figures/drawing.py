@@ -82,7 +82,7 @@ WITH_UNIT = frozenset(
     (
         *("mean", "adaptive mean", "density", "quantile", "direction", "circular density", "plan mean"),
         *("mean recommendation", "errors", "minimax", "optimal pieces"),
-        *("trajectory evaluation", "location recommendation"),
+        *("trajectory evaluation", "location recommendation", "heat map"),
     )
 )
 """The kinds whose axes have the unit of the user's numbers."""

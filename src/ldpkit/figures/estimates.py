@@ -13,7 +13,8 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.numeric import NumericEstimate
-from ldpkit.figures.canvas import label_percents, new_figure, with_unit
+from ldpkit.figures.bins import BAND, draw_bins
+from ldpkit.figures.canvas import label_numbers, label_percents, new_figure, with_unit
 from ldpkit.figures.theme import BAD, BAR, FAINT, INK, MAIN, MUTED, PAPER
 from ldpkit.protocols.adaptive_mean import AdaptiveEstimate
 
@@ -21,12 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "BAND",
     "draw_density",
     "draw_frequencies",
     "draw_mean",
     "draw_quantile",
-    "draw_truth",
     "frequencies_figure",
     "mean_figure",
     "plain_label",
@@ -35,8 +34,6 @@ __all__ = [
 _MOST_BARS = 20  # more of them cannot be read
 _LONGEST = 28  # letters of a label
 _NARROW = 0.15  # of the domain: a shorter interval is drawn larger
-BAND = "band: ±2 standard errors, noise alone"
-"""What the band of a density is: how far smoothing moves it is not in it."""
 _KEPT = 0.6  # of the domain: a density on less is drawn larger
 
 
@@ -130,6 +127,7 @@ def draw_mean(axes: Any, found: NumericEstimate | AdaptiveEstimate, *, unit: str
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
+    label_numbers(axes.xaxis)
     axes.set_xlabel(with_unit("mean", unit))
     axes.set_title(f"n = {found.n:,}; {100 * found.level:g}% interval{part}", loc="left", wrap=True)
 
@@ -169,28 +167,16 @@ def draw_density(
     name : str
         What the density is called.
     """
-    if truth is not None:
-        draw_truth(axes, truth, found.edges)
-    axes.stairs(found.heights, found.edges, color=colour, linewidth=1.8, label=name)
-    error = 2 * found.stderr / np.diff(found.edges)
-    if np.isfinite(error).all():
-        base = np.maximum(found.heights - error, 0)
-        axes.stairs(found.heights + error, found.edges, baseline=base, color=colour, alpha=0.2, fill=True)
+    draw_bins(axes, found, colour=colour, name=name, truth=truth, unit=unit)
     low, high = _mass(found)
     axes.set_xlim(low, high)
-    axes.set_ylim(bottom=0)
     _draw_quantiles(axes, found)
+    label_numbers(axes.xaxis)
     axes.set_xlabel(with_unit("value", unit))
-    axes.set_ylabel("density" if not unit else f"density (1/{unit})")
     told = f"; above: quantiles, {100 * found.quantiles[0].level:g}% intervals" if found.quantiles else ""
     axes.set_title(f"n = {found.n:,}; {BAND}{told}", loc="left", wrap=True)
-    axes.legend(loc="best")
-
-
-def draw_truth(axes: Any, truth: Floats, edges: Floats) -> None:
-    """Draw the true values, where a simulation knows them, as an outline: filled, it would tint the band."""
-    heights = np.histogram(truth, bins=edges, density=True)[0]
-    axes.stairs(heights, edges, color=INK, linewidth=1.1, linestyle=(0, (3, 1.5)), label="true values")
+    if len(axes.get_legend_handles_labels()[1]) > 1:  # one line needs no name
+        axes.legend(loc="best")
 
 
 def _draw_quantiles(axes: Any, found: Density) -> None:
@@ -200,12 +186,14 @@ def _draw_quantiles(axes: Any, found: Density) -> None:
         at = height * (1.03 + 0.085 * place)
         reach = [[each.value - each.low], [each.high - each.value]]
         axes.errorbar([each.value], [at], xerr=reach, fmt="D", color=BAD, markersize=4.5, capsize=3)
+        left, right = axes.get_xlim()
+        behind = each.low - left > right - each.high  # where there is more room for its name
         axes.annotate(
             f"{100 * each.q:g}% are below",
-            (each.low, at),
-            (-5, 0),
+            (each.low if behind else each.high, at),
+            (-5 if behind else 5, 0),
             textcoords="offset points",
-            ha="right",
+            ha="right" if behind else "left",
             va="center",
             color=BAD,
             fontsize=8.5,

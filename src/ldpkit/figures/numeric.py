@@ -10,8 +10,9 @@ import numpy as np
 from ldpkit.bench.numeric_benchmark import NumericBenchmark
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
+from ldpkit.figures.bins import BAND
 from ldpkit.figures.canvas import label_logs, log_reach, make_panels, new_figure, outer_names, side_by_side
-from ldpkit.figures.estimates import BAND, draw_density
+from ldpkit.figures.estimates import draw_density
 from ldpkit.figures.theme import MUTED, style_of
 from ldpkit.mechanisms.adaptive.table import NoiseTable
 

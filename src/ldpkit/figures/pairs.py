@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _FARTHEST = (
     8.0  # epsilon towards a partner, beyond which the line leaves the picture, if it starts well before
 )
 _POINTS = 80
+_LETTERS = 56  # of a line of the legend, on a phone
 
 
 def pairs_figure(plan: PairPlan, *, across: int | None = None) -> Figure:
@@ -33,8 +35,9 @@ def pairs_figure(plan: PairPlan, *, across: int | None = None) -> Figure:
         axes.get_legend().remove()
         for text in axes.texts:
             text.remove()
-        axes.set_title("")
-        figure.legend(loc="outside lower left", fontsize=8)
+        axes.set_title("", loc="left")
+        for text in figure.legend(loc="outside lower left", fontsize=8).get_texts():
+            text.set_text(textwrap.fill(text.get_text(), _LETTERS))
     return figure
 
 
@@ -69,15 +72,12 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
                 f"correlation {float(table.rho):.2f}", (wanted, ratio), (4, 6), textcoords="offset points"
             )
     thesis = plan["thesis"]
-    axes.axhline(thesis.ratio, color=BAD, linestyle=":", linewidth=1.2)
-    axes.annotate(
-        f"strongest correlation, {thesis.rho:.2f}: a partner can learn the value (epsilon infinite)",
-        (farthest, thesis.ratio),
-        (-4, -12),
-        textcoords="offset points",
-        ha="right",
+    axes.axhline(
+        thesis.ratio,
         color=BAD,
-        fontsize=8,
+        linestyle=":",
+        linewidth=1.4,
+        label=f"strongest correlation, {thesis.rho:.2f}: a partner can learn the value (epsilon infinite)",
     )
     plain = [(math.exp(each) / (math.exp(each) - 1) ** 2) for each in (alone, *spent)]
     axes.plot(
@@ -105,4 +105,4 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
         f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}",
         loc="left",
     )
-    axes.legend(loc="center right")
+    axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.36))  # below the pairs, above the dashed line

@@ -12,7 +12,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.heatmap import HeatMap
 from ldpkit.estimation.hotspots import Hotspots
 from ldpkit.estimation.origin_destination import OriginDestination
-from ldpkit.figures.canvas import ACROSS, label_percents, make_panels
+from ldpkit.figures.canvas import ACROSS, label_percents, make_panels, with_unit
 from ldpkit.figures.theme import BAD, ON_DARK, ON_LIGHT
 
 __all__ = [
@@ -25,11 +25,14 @@ __all__ = [
     "panel_height",
 ]
 
-_MOST_POINTS = 5_000
+_MOST_POINTS = 1_500
+_PILED, _LARGEST = 3, 90.0  # points on one place, and the area of the mark where most are
 _FAR = 3  # times the fullest cell
 
 
-def draw_cells(axes: Any, grid: CellGrid, values: Floats, *, most: float | None = None) -> Any:
+def draw_cells(
+    axes: Any, grid: CellGrid, values: Floats, *, most: float | None = None, unit: str = ""
+) -> Any:
     """Draw each cell of a map in a colour of its value, and return what a colour bar needs."""
     from matplotlib.collections import PolyCollection
 
@@ -37,25 +40,33 @@ def draw_cells(axes: Any, grid: CellGrid, values: Floats, *, most: float | None 
     drawn = PolyCollection(list(outlines), array=np.asarray(values), cmap="viridis", edgecolors="face")
     drawn.set_clim(0, max(float(np.max(values)), 1e-12) if most is None else most)
     axes.add_collection(drawn)
-    _frame(axes, grid, outlines.reshape(-1, 2))
+    _frame(axes, grid, outlines.reshape(-1, 2), unit)
     return drawn
 
 
-def _frame(axes: Any, grid: CellGrid, corners: Floats) -> None:
+def _frame(axes: Any, grid: CellGrid, corners: Floats, unit: str) -> None:
     (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0)
     axes.set_xlim(west, east)
     axes.set_ylim(south, north)
     is_degrees = grid.domain.projection is not None
     wide = np.cos(np.radians((south + north) / 2)) if is_degrees else 1.0
     axes.set_aspect(1 / max(wide, 0.01))
-    axes.set_xlabel("longitude" if is_degrees else "x")
-    axes.set_ylabel("latitude" if is_degrees else "y")
+    axes.set_xlabel("longitude" if is_degrees else with_unit("x", unit))
+    axes.set_ylabel("latitude" if is_degrees else with_unit("y", unit))
 
 
 def draw_points(axes: Any, points: Floats, label: str, colour: str) -> None:
-    """Draw points, at most some thousand of them, evenly picked."""
-    step = max(1, len(points) // _MOST_POINTS)
-    axes.plot(*points[::step].T, ".", color=colour, markersize=3, alpha=0.5, label=label, rasterized=True)
+    """Draw points, at most some of them, evenly picked; where many are one, by area.
+
+    They are drawn as such, not as an image: an image would keep its colours in dark mode.
+    """
+    points = points[:: -(-len(points) // _MOST_POINTS) or 1]
+    places, counts = np.unique(points, axis=0, return_counts=True)
+    if counts.size == 0 or counts.mean() < _PILED:
+        axes.plot(*points.T, ".", color=colour, markersize=3, alpha=0.6, label=label)
+    else:  # points on a grid would hide each other
+        areas = _LARGEST * counts / counts.max()
+        axes.scatter(*places.T, s=areas, color=colour, alpha=0.8, linewidths=0, label=label)
 
 
 def panel_height(domain: PlaneDomain, width: float) -> float:
@@ -71,15 +82,17 @@ def _name_colours(axes: Any, drawn: Any, label: str = "share of people") -> None
     label_percents(bar.ax.yaxis)
 
 
-def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None) -> None:
+def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None, unit: str = "") -> None:
     """Draw the share of people in each cell; `truth` are locations, where a simulation has them."""
-    _name_colours(axes, draw_cells(axes, found.grid, found.masses))
+    _name_colours(axes, draw_cells(axes, found.grid, found.masses, unit=unit))
     axes.set_title(f"{_made(found)}n = {found.n:,} reports", loc="left")
     if truth is not None:
         draw_points(axes, truth, "locations", ON_DARK)
 
 
-def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int | None = None) -> Any:
+def heatmap_figure(
+    found: HeatMap, *, truth: Floats | None = None, across: int | None = None, unit: str = ""
+) -> Any:
     """Return a figure of a map and of the ends of its intervals, or of the true map beside it."""
     shown = {"estimated": found.masses}
     if truth is not None:
@@ -96,7 +109,8 @@ def heatmap_figure(found: HeatMap, *, truth: Floats | None = None, across: int |
     height = panel_height(found.grid.domain, 3.6)
     figure, panels = make_panels(len(shown), 4.2, height, across=columns)
     for place, (axes, (name, values)) in enumerate(zip(panels, shown.items(), strict=True)):
-        drawn = draw_cells(axes, found.grid, values, most=most if name in compared else ends or most)
+        top = most if name in compared else ends or most
+        drawn = draw_cells(axes, found.grid, values, most=top, unit=unit)
         if ends or (place + 1) % columns == 0 or place + 1 == len(shown):  # one scale needs one bar in a row
             _name_colours(axes, drawn, "")
         axes.set_title(name, loc="left")

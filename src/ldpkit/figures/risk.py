@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ldpkit.assurance.adversary.compare import Risks
 from ldpkit.assurance.adversary.risk_record import Risk
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["draw_risk", "draw_risks", "risks_figure"]
+
+Line = tuple[list[float], list[float]]
+"""Epsilons, and a measure at each."""
 
 _LEAST_BARS = 4  # as if there were so many, so that one is no block
 _MOST_NAMED = 8  # lines that have room for their names at their ends
@@ -52,13 +59,12 @@ def draw_risks(axes: Any, found: Risks, measure: str = "success") -> None:
         axes.set_xlabel(_MEASURES[measure] + suffix)
         return
     ends = []
-    for index, (name, risks) in enumerate(named.items()):
-        values = [getattr(each, measure) for each in risks]
-        shown = [float("nan") if value is None else value for value in values]
+    lines = _lines(named, measure)
+    for index, (name, (epsilons, values)) in enumerate(lines.items()):
         look = style_of(index)
-        axes.plot([each.epsilon for each in risks], shown, label=name, **look)
-        if values[-1] is not None:
-            ends.append((risks[-1].epsilon, shown[-1], name, look["color"]))
+        axes.plot(epsilons, values, label=name, **look)
+        if not math.isnan(values[-1]):
+            ends.append((epsilons[-1], values[-1], name, look["color"]))
     if blind is not None:
         axes.axhline(blind, color=MUTED, linewidth=1, linestyle=(0, (1, 1.5)))
     axes.set_xscale("log")
@@ -74,12 +80,32 @@ def draw_risks(axes: Any, found: Risks, measure: str = "success") -> None:
     if measure != "squared_error":
         label_percents(axes.yaxis)
     axes.grid(axis="y")
-    if len(ends) == len(named) <= _MOST_NAMED:
+    if len(ends) == len(lines) <= _MOST_NAMED:
         label_ends(axes, ends)
     else:
         axes.legend()
     if blind is not None:
         name_line(axes, blind, "without a report")
+
+
+def _lines(named: Mapping[str, Sequence[Risk]], measure: str) -> dict[str, Line]:
+    """Return the lines that differ, each by the mechanisms whose line it is: equal ones hide each other."""
+    found: list[tuple[list[str], Line]] = []
+    for name, risks in named.items():
+        told = [getattr(each, measure) for each in risks]
+        line = [each.epsilon for each in risks], [math.nan if each is None else each for each in told]
+        same = (names for names, other in found if _are_equal(line, other))
+        names = next(same, None)
+        if names is None:
+            found.append(([name], line))
+        else:
+            names.append(name)
+    return {" = ".join(names): line for names, line in found}
+
+
+def _are_equal(one: Line, other: Line) -> bool:
+    """Whether two lines are one: realised epsilons differ in their last digits."""
+    return len(one[0]) == len(other[0]) and np.allclose(one, other, rtol=1e-4, atol=0, equal_nan=True)
 
 
 def _draw_bars(axes: Any, found: Risks, measure: str, blind: float | None) -> None:

@@ -71,6 +71,7 @@ SETTINGS: dict[str, Any] = {
 _DARK = {
     PAPER: "#15181c",
     INK: "#e6e8eb",
+    "#000000": "#e6e8eb",  # of axes that somebody made without the theme
     MUTED: "#a3acb8",
     FAINT: "#454d58",
     GRID: "#2b3138",
@@ -92,7 +93,7 @@ def dark_rules(inside: str = "") -> str:
     Examples
     --------
     >>> dark_rules("figure ").count("!important")
-    18
+    20
     """
     rules = "".join(
         f'{inside}[style*="{part}: {light}"]{{{part}:{dark}!important}}'

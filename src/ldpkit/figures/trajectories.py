@@ -27,7 +27,7 @@ __all__ = [
 _LINES = 3  # trajectories that are drawn as lines
 
 
-def _outline(axes: Any, domain: PlaneDomain) -> None:
+def _outline(axes: Any, domain: PlaneDomain, unit: str = "") -> None:
     """Draw the region, and give longitudes the width that they have there."""
     corners: Floats = domain.locations(domain.region.corners)
     if len(corners):
@@ -36,8 +36,8 @@ def _outline(axes: Any, domain: PlaneDomain) -> None:
     is_degrees = domain.projection is not None
     middle = domain.locations(np.array([domain.region.centre]))[0, 1]
     axes.set_aspect(1 / max(np.cos(np.radians(middle)), 0.01) if is_degrees else 1.0)
-    axes.set_xlabel("longitude" if is_degrees else "x")
-    axes.set_ylabel("latitude" if is_degrees else "y")
+    axes.set_xlabel("longitude" if is_degrees else with_unit("x", unit))
+    axes.set_ylabel("latitude" if is_degrees else with_unit("y", unit))
 
 
 def draw_private(axes: Any, found: PrivateTrajectories, position: int = 0) -> None:
@@ -72,26 +72,31 @@ def draw_evaluation(axes: Any, found: TrajectoryEvaluation, *, unit: str = "") -
         axes.plot(
             errors,
             shares,
-            label=f"{name}: {errors.mean():.3g}",
+            label=f"{name}: {errors.mean():.3g} ± {_scatter(errors):.2g}",
             color=look["color"],
             linestyle=look["linestyle"],
         )
+    measure = unit or ("metres" if found.domain.projection is not None else "")
     axes.axvline(found.radius, color=MUTED, linewidth=1, linestyle=":")
     axes.annotate(
-        f"near: {found.radius:.3g}",
-        (found.radius, 0),
-        (4, 5),
+        f"near: {found.radius:.3g}{f' {measure}' if measure else ''}",
+        (found.radius, 1),
+        (0, 3),
         xycoords=axes.get_xaxis_transform(),
         textcoords="offset points",
         color=MUTED,
         fontsize=8,
     )
     label_percents(axes.yaxis)
-    measure = unit or ("metres" if found.domain.projection is not None else "")
     axes.set_xlabel(with_unit("distance between report and location", measure))
     axes.set_ylabel("reports no further off")
-    axes.legend(title="mean distance", title_fontsize=8)
+    axes.legend(title="mean ± 2 standard errors", title_fontsize=8, fontsize=8, loc="lower right")
     axes.set_title(found.title, loc="left", wrap=True)
+
+
+def _scatter(errors: Floats) -> float:
+    """Return two standard errors of the mean of independent errors."""
+    return 2 * float(errors.std(ddof=1)) / len(errors) ** 0.5 if len(errors) > 1 else float("nan")
 
 
 def evaluation_figure(found: TrajectoryEvaluation, *, across: int | None = None, unit: str = "") -> Any:
@@ -100,20 +105,21 @@ def evaluation_figure(found: TrajectoryEvaluation, *, across: int | None = None,
     every = [("locations", found.truth.points)]
     every += [(next(iter(each.mechanisms.values())).name, each.trajectories.points) for each in shown]
     columns = 2 if len(every) + 1 == 4 else None  # no panel alone in a row
-    height = max(panel_height(found.domain, 4.0), 2.6)
-    figure, panels = make_panels(len(every) + 1, 4.0, height, across=across or columns)
+    width = 4.2 if across == 1 else 3.4
+    height = max(panel_height(found.domain, width), 2.6)
+    figure, panels = make_panels(len(every) + 1, width, height, across=across or columns)
     low, high = (
         np.min([points.min(axis=0) for _, points in every], axis=0),
         np.max([points.max(axis=0) for _, points in every], axis=0),
     )
     for axes, (name, points) in zip(panels, every, strict=False):
-        _outline(axes, found.domain)
+        _outline(axes, found.domain, unit)
         draw_points(axes, points, name, INK if name == "locations" else MAIN)
         axes.set_title("true locations" if name == "locations" else name, loc="left")
         axes.set_xlim(min(axes.get_xlim()[0], low[0]), max(axes.get_xlim()[1], high[0]))
         axes.set_ylim(min(axes.get_ylim()[0], low[1]), max(axes.get_ylim()[1], high[1]))
     draw_evaluation(panels[-1], found, unit=unit)
-    panels[-1].set_title("how far reports are off", loc="left")
+    panels[-1].set_title("how far reports are off", loc="left", pad=15)  # above the name of the line
     return figure
 
 
