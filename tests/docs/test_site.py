@@ -148,10 +148,9 @@ def test_lines_of_a_chart_do_not_cross_the_names_of_its_rows():
     assert [ends for _, *ends in upright if float(ends[0]) < name < float(ends[1])] == []
 
 
-def test_a_session_is_coloured_as_one_and_options_stay_whole():
-    from site_pages import _POWER, _SESSION, _WORD
+def test_options_stay_whole_and_powers_are_not_bold():
+    from site_pages import _POWER, _WORD
 
-    assert _SESSION.sub("```pycon\n", "```python\n>>> 1\n```\n```python\nx = 1\n```").count("pycon") == 1
     assert _WORD.sub("!", "<code>--domain-from-data</code> <code>ldpkit -o x</code>").count("!") == 1
     assert _POWER.search("<p>at most 2<strong>28 bytes, a block 2</strong>24</p>")
     assert not _POWER.search("<p>0.2, <strong>0.1</strong>, 3</p>")
