@@ -81,10 +81,10 @@ def audit(
 ) -> None:
     """Check that a mechanism or a report file keeps its promise.
 
-    Epsilon is computed from the sampler's integers, every report is listed where they
-    are few enough, and the real sampler is attacked with millions of fresh reports. Of a file,
-    the counts are compared with what any people could have made. The exit code is 0 if
-    nothing fails and 1 if something does.
+    The audit computes epsilon from the sampler's integers, lists every report if there are few
+    enough, and attacks the real sampler with millions of fresh reports. For a file it also checks
+    that some people could have made its counts. The exit code is 0 if nothing fails and 1 if
+    something does.
     """
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded

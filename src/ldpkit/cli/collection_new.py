@@ -86,9 +86,9 @@ def new(
 ) -> None:
     """Write a collection file; mechanism and epsilon are chosen for you.
 
-    Say how exact the answer must be and how many people answer, and the smallest
-    epsilon that does it is chosen, or give an epsilon. The reason stands in the file
-    as a comment. Without --question, everything is asked for.
+    Say how exact the result must be and how many people answer, and the command chooses the
+    smallest epsilon that is enough; or give an epsilon. It writes the reason into the file as a
+    comment. Without --question, it asks you for everything.
     """
     check_ending(file, "FILE", [".toml"])
     if add:

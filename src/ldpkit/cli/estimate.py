@@ -116,11 +116,11 @@ def estimate(
 ) -> None:
     """Estimate frequencies with error bars from report files.
 
-    An interval holds the frequencies that the reports do not refute, and the one that is shown,
-    also where --consistency moved it. It is about the people who reported, or with --population
-    about those they were drawn from at random.
-    From reports of numbers it estimates their mean and variance. Parquet files say in their metadata
-    what made the reports; --by estimates each group of their rows apart.
+    An interval contains the frequencies that the reports do not rule out. It is extended to the
+    value that is shown, even where --consistency moved it. It describes the people who reported, or
+    with --population the population that they were drawn from at random. From reports of numbers
+    the command estimates their mean and variance. Parquet files say in their metadata what made the
+    reports; --by estimates each group of their rows separately.
     """
     from ldpkit.core.parameters import check_fraction
     from ldpkit.core.wholefile import whole_file

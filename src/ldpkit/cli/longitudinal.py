@@ -62,11 +62,10 @@ def longitudinal(
 ) -> None:
     """Show what repeated reports cost, and attack them.
 
-    Memoization protects a value that never changes. Whether and when it changed shows in
-    the reports, and what they give away against every history grows with each of them.
-
-    The attacker knows the mechanism and remembers every report of a device whose value
-    does not change. Without memoization the device makes a new permanent report each time.
+    Memoization protects a value that never changes. If the value does change, the reports show
+    whether and when, and each further report gives more away. The attack is on a device whose value
+    does not change, by somebody who knows the mechanism and remembers every report. Without
+    memoization the device makes a new permanent report each time.
     """
     from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.longitudinal import Exposure

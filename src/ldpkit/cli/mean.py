@@ -69,11 +69,11 @@ def mean(
 ) -> None:
     """Estimate the mean of numbers, or the direction of angles.
 
-    From a file of values the whole collection is simulated, every person reporting once
-    with the whole epsilon; by default through auto: some people describe the data, and
-    the best mechanism for what they describe serves the others.
-    On a circle (--period) the mean is a direction, by default through circular_ogpm.
-    From report files it is the collector's half.
+    Given a file of values, the command simulates the whole collection: every person reports once,
+    with the whole epsilon. The default mechanism is auto: some people describe the data, and the
+    others report through the mechanism that is best for that description. Given report files, it
+    estimates from them, as a collector does. On a circle (--period) the mean is a direction, and
+    the default mechanism is circular_ogpm.
     """
     from ldpkit.core import random
     from ldpkit.core.parameters import check_fraction

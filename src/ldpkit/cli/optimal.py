@@ -104,10 +104,10 @@ def optimal(
 ) -> None:
     """Find the mechanism with the least error of all.
 
-    On an interval, by default from 0 to 1, a linear program over all mechanisms makes the
-    worst error small, or the mean error over a public --prior. No mechanism with this epsilon
-    is below the bound that is shown. On a circle the optimum is a closed form.
-    With --pieces only densities with a uniform floor are considered, as in the thesis.
+    On an interval, by default from 0 to 1, a linear program over all mechanisms minimises the worst
+    error, or the mean error over a public --prior. No mechanism with this epsilon can be better
+    than the bound that is shown. On a circle the optimum has a closed form. With --pieces only
+    densities with a uniform floor are considered, as in the thesis.
     """
     pictures = Pictures.wanted(
         figure, report, title, unit, force=force, inputs=[prior], outputs={"--output": output}

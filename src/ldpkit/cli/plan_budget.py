@@ -84,8 +84,8 @@ def budget(
 ) -> None:
     """Find the smallest epsilon that gives a wanted accuracy.
 
-    It gives it as often as --probability says. Collections are simulated on a stand-in for
-    the people, whole ones at a time; nobody is asked. For the mean of numbers give --low,
+    The accuracy must be reached as often as --probability says. The command simulates whole
+    collections on a stand-in for the people; nobody is asked. For the mean of numbers give --low,
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
     pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)

@@ -92,8 +92,8 @@ def capacity(
 ) -> None:
     """Find the smallest epsilon with which a total decides rightly.
 
-    The collector adds up the estimated amounts of all people and says that the capacity is
-    exceeded if that total lies above it; that must be right often enough.
+    The collector adds up the estimated amounts of all people, and warns if the total is above the
+    capacity. That decision must be right often enough.
     """
     if data is None:
         raise InvalidParameterError(f"whose amounts? give them with -d {old_place or 'FILE'}")

@@ -102,12 +102,11 @@ def privatize(
 ) -> None:
     """Randomise one value for each person into a report file.
 
-    Each report is epsilon-differentially private by itself, so that the report file can
-    be given away. Read it with 'ldpkit estimate' or 'ldpkit inspect'.
-    Categories have a --domain; numbers have a --low and a --high; values on a circle, such
-    as angles and times of day, have a --period.
-    Longitudinal mechanisms keep a permanent report for each person: say who the people are
-    with --ids, --secret-file and --question, or that their devices are new.
+    Each report is epsilon-differentially private on its own, so you may share the report file. Read
+    it with 'ldpkit estimate' or 'ldpkit inspect'. Give --domain for categories, --low and --high
+    for numbers, and --period for values on a circle, such as angles and times of day. Longitudinal
+    mechanisms keep a permanent report for each person: name the people with --ids, --secret-file
+    and --question, or say with --new-devices that none of them has answered before.
     """
     from ldpkit.core import random
     from ldpkit.files.readers import row_count

@@ -62,9 +62,9 @@ def recommend(
 ) -> None:
     """Rank mechanisms and methods for your data, and say why.
 
-    The ranking is of mechanisms, estimators and post-processing together; without data,
-    --n people with a --domain of values stand in for it. For a mean of numbers give
-    --low, --high and --n.
+    It ranks combinations of mechanism, estimator and post-processing. If you have no data, give the
+    number of people with --n and the values with --domain. For a mean of numbers give --low, --high
+    and --n.
     """
     pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)
     if low is not None or high is not None:

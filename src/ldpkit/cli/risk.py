@@ -104,9 +104,9 @@ def risk(
 ) -> None:
     """Show how often an adversary guesses a value from its report.
 
-    The adversary knows the mechanism and has a prior, and no guess is right more often.
-    Of numbers, which have a --low and a --high, and of values on a circle, which have a
-    --period, the adversary guesses the cell.
+    The adversary knows the mechanism, has a prior belief, and makes the best possible guess. For
+    numbers (--low and --high) and values on a circle (--period), the adversary guesses the cell in
+    which the value lies.
     """
     pictures = Pictures.wanted(figure, report, title, force=force, inputs=[data], seed=seed)
     from ldpkit.assurance.adversary.compare import risk as attack

@@ -75,10 +75,10 @@ def serve(
 ) -> None:
     """Run the collector: take reports, publish estimates.
 
-    With nothing but a collection file it makes a database, and prints the address for devices, a token
-    for analysts (shown once) and a page to look at. Where the output is no terminal, the token is in the
-    file 'token' of the data folder instead. Stop it with Ctrl-C or SIGTERM: what was received is written
-    first.
+    All it needs is a collection file. It makes a database, and prints the address for devices, a
+    token for analysts (shown once) and the address of the results page. If the output is not a
+    terminal, it writes the token to the file 'token' in the data folder instead. Stop it with
+    Ctrl-C or SIGTERM: it first writes everything that it received.
     """
     settings: dict[str, Any] = {} if config is None else _read(config)
     given = {"data": data, "host": host, "port": port, "public_url": public_url}

@@ -87,10 +87,10 @@ def check(
 ) -> None:
     """Check that a client makes the reports that it must make.
 
-    The program gets a line for each vector on its standard input: an id, a form and its fields,
-    the input and the random bytes. It prints the id and the report in hex, 'refused' where the form or the
-    input must be refused, and '-' for a form that it does not have. The exit code is 0 if all
-    that it answered is right, and 1 if not.
+    The program gets a line for each vector on its standard input: an id, a form and its fields, the
+    input and the random bytes. It prints the id and the report in hex, 'refused' if the form or the
+    input must be refused, and '-' for a form that it does not support. The exit code is 0 if all
+    its answers are right, and 1 otherwise.
     """
     if (program is None) == (reports is None):
         raise InvalidParameterError("give a program to run, or --reports with what it printed")
@@ -124,8 +124,8 @@ def vectors(
 ) -> None:
     """Write the golden vectors: as JSON files into a folder, or as lines of text.
 
-    Vectors that a folder has already are never changed: new ones are added, and a difference is
-    refused without --force.
+    Vectors that are already in the folder are never changed: new ones are added, and a difference
+    is refused without --force.
     """
     if lines:
         text = "".join(f"{line.text}\n" for line in _lines(folder, only))

@@ -95,9 +95,9 @@ def heatmap(
 ) -> None:
     """Estimate the share of people in each cell, with intervals that cover.
 
-    From a file of locations the whole collection is simulated, every location being a
-    report. From report files it is the collector's half. Where only the map is wanted, a
-    frequency oracle over the cells (-p olh) tells far more than noisy locations.
+    Given a file of locations, the command simulates the whole collection, with one report for each
+    location. Given report files, it estimates from them, as a collector does. If you only want the
+    map, a frequency oracle over the cells (-p olh) tells far more than noisy locations.
     """
     from ldpkit.cli.tallies import is_collected
     from ldpkit.core.parameters import check_fraction

@@ -104,8 +104,8 @@ def privatize(
 ) -> None:
     """Report every location of some trajectories, and show what each person pays.
 
-    Trajectories go out as tables or GeoJSON; a .ldp file has reports that tally, but no
-    trajectories, because its records have one length.
+    Trajectories are written as tables or GeoJSON. A .ldp file holds reports that can be tallied,
+    but no trajectories, because its records have a fixed length.
     """
     from ldpkit.cli.making import parsed_parameters
     from ldpkit.client.store import DeviceStore
