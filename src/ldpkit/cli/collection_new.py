@@ -55,7 +55,8 @@ def new(
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="What people read.", show_default=False)] = None,
     purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What it is for, in a sentence.", show_default=False)
+        str | None,
+        typer.Option("--purpose", help="What the collection is for, in a sentence.", show_default=False),
     ] = None,
     domain: opt.DomainOption = None,
     low: opt.LowOption = None,
@@ -66,7 +67,7 @@ def new(
         float | None,
         typer.Option(
             "--within",
-            help="How far off the answer may be, with probability 0.95: a share, a mean, a direction.",
+            help="How far off the result may be, with probability 0.95: a share, a mean or a direction.",
             show_default=False,
         ),
     ] = None,
@@ -74,14 +75,17 @@ def new(
     mechanism: opt.MechanismOption = None,
     parameter: opt.ParameterOption = None,
     fixed: Annotated[
-        bool, typer.Option("--fixed", help="A longitudinal mechanism goes on reporting the first value.")
+        bool,
+        typer.Option(
+            "--fixed", help="For longitudinal mechanisms: devices keep reporting their first value."
+        ),
     ] = False,
     every: Annotated[Every, typer.Option("--every", help="How often a device answers.")] = Every.once,
     start: Annotated[
         str | None, typer.Option("--start", help="The first day, such as 2026-12-01.", show_default="today")
     ] = None,
     count: Annotated[int, typer.Option("--count", min=1, help="How many rounds there are.")] = 1,
-    add: Annotated[bool, typer.Option("--add", help="Add the question to a file that exists.")] = False,
+    add: Annotated[bool, typer.Option("--add", help="Add the question to an existing file.")] = False,
     force: opt.ForceOption = False,
 ) -> None:
     """Write a collection file; mechanism and epsilon are chosen for you.

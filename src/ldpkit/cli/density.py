@@ -54,7 +54,7 @@ def density(
             "--quantile",
             "-q",
             metavar="Q",
-            help="Quantiles to tell, with commas between.",
+            help="The quantiles to show, separated by commas.",
             show_default="0.25,0.5,0.75",
         ),
     ] = None,

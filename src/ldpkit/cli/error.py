@@ -36,7 +36,10 @@ def error(
     period: opt.PeriodOption = None,
     power: opt.PowerOption = 1.0,
     points: Annotated[
-        int, typer.Option("--points", min=3, max=10_001, help="How many values of the domain are looked at.")
+        int,
+        typer.Option(
+            "--points", min=3, max=10_001, help="At how many values of the domain the error is computed."
+        ),
     ] = 257,
     figure: opt.FigureOption = None,
     report: opt.PageOption = None,

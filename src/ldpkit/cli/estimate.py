@@ -85,7 +85,7 @@ def estimate(
     ] = None,
     level: Annotated[float, typer.Option(help="The coverage of the intervals.")] = 0.95,
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Let all intervals together have that coverage.")
+        bool, typer.Option("--simultaneous", help="All intervals together have this coverage.")
     ] = False,
     population: PopulationOption = False,
     top: Annotated[
@@ -110,7 +110,8 @@ def estimate(
     master: MasterOption = None,
     bad: BadOption = BadRows.refuse,
     save_tally: Annotated[
-        Path | None, typer.Option(help="Also write the tally, a small file that adds.", show_default=False)
+        Path | None,
+        typer.Option(help="Also write the tally, a small file; tallies can be added up.", show_default=False),
     ] = None,
     force: ForceOption = False,
 ) -> None:

@@ -53,7 +53,7 @@ ByOption = Annotated[
     typer.Option(
         "--by",
         metavar="COLUMN",
-        help="Estimate each group apart: columns of Parquet files, or folders such as day=2026-11-17. "
+        help="Estimate each group separately: columns of Parquet files, or folders such as day=2026-11-17. "
         "Repeatable.",
         show_default=False,
     ),

@@ -43,15 +43,17 @@ def longitudinal(
         str, typer.Option("--mechanism", "-p", metavar="NAME", help="A longitudinal mechanism.")
     ] = "lgrr",
     domain: opt.UsualDomainOption = "16",
-    epsilon_inf: Annotated[float, typer.Option(help="For all reports of a value that never changes.")] = 2.0,
+    epsilon_inf: Annotated[
+        float, typer.Option(help="The epsilon of all reports together, for a value that never changes.")
+    ] = 2.0,
     epsilon_1: Annotated[
         float | None,
-        typer.Option("--epsilon-1", help="For the first report; half of epsilon-inf unless given."),
+        typer.Option("--epsilon-1", help="The epsilon of the first report; half of epsilon-inf by default."),
     ] = None,
     reports: Annotated[int, typer.Option("--reports", help="How many reports a device sends.")] = 1000,
     changes: Annotated[
         str,
-        typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
+        typer.Option(metavar="LIST", help="How often the value changes meanwhile, separated by commas."),
     ] = "0,3",
     devices: Annotated[int, typer.Option("--devices", help="How many devices to attack.")] = 4000,
     figure: opt.FigureOption = None,

@@ -55,10 +55,13 @@ def mean(
     share: Annotated[
         float | None,
         typer.Option(
-            help="With auto and aaa: who describes; by default no more than pay.", show_default=False
+            help="With auto and aaa: the share of people who describe the data; by default as few as pays.",
+            show_default=False,
         ),
     ] = None,
-    bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
+    bins: Annotated[
+        int, typer.Option(min=1, help="With auto and aaa: how many cells the description has.")
+    ] = 16,
     seed: opt.SeedOption = None,
     figure: opt.FigureOption = None,
     report: opt.PageOption = None,

@@ -25,7 +25,7 @@ NewDevicesOption = Annotated[
     bool,
     typer.Option(
         "--new-devices",
-        help="For longitudinal mechanisms: none of these devices ever answered before.",
+        help="For longitudinal mechanisms: none of these devices has answered before.",
     ),
 ]
 IdsOption = Annotated[

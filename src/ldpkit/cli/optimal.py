@@ -56,7 +56,7 @@ def optimal(
     prior: Annotated[
         Path | None,
         typer.Option(
-            help="A file of public numbers: make the mean error over them small, not the worst error.",
+            help="A file of public numbers: minimise the mean error over them, not the worst error.",
             show_default=False,
         ),
     ] = None,
@@ -74,7 +74,7 @@ def optimal(
     pieces: Annotated[
         int | None,
         typer.Option(
-            help="Find the best density of so many pieces with SCIP, instead of the best table of all.",
+            help="Find the best density of this many pieces with SCIP, instead of the best mechanism of all.",
             show_default=False,
         ),
     ] = None,

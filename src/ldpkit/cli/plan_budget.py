@@ -59,7 +59,7 @@ def budget(
         typer.Option(
             "--search",
             metavar="NAME...",
-            help="How to look, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
+            help="The search method, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
             show_default="sequential",
         ),
     ] = None,
@@ -67,7 +67,7 @@ def budget(
     eps_min: opt.EpsilonMinOption = 0.001,
     eps_max: opt.EpsilonMaxOption = 20.0,
     tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="How exactly to find epsilon.", show_default=False)
+        float | None, typer.Option("--tolerance", help="How precisely to find epsilon.", show_default=False)
     ] = None,
     parameter: Annotated[
         list[str] | None,

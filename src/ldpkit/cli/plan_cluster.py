@@ -48,9 +48,11 @@ def cluster(
     epsilon: opt.EpsilonOption = None,
     parameter: opt.ParameterOption = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions each person answers.")] = 1,
-    groups: Annotated[int, typer.Option(min=1, help="Groups, such as regions, that are told apart.")] = 1,
+    groups: Annotated[
+        int, typer.Option(min=1, help="How many groups, such as regions, are counted separately.")
+    ] = 1,
     engine: Annotated[
-        EngineMode, typer.Option(help="What counts; spark alone reads files by their paths.")
+        EngineMode, typer.Option(help="What does the counting; only spark reads files by their paths.")
     ] = EngineMode.spark,
     measured: Annotated[
         bool, typer.Option("--measure", help="Measure the cost of a report now, on this machine.")

@@ -91,7 +91,10 @@ def privatize(
     ] = None,
     descriptor: Annotated[
         Path | None,
-        typer.Option(help="For aaa and auto: such reports, to fit the noise to.", show_default=False),
+        typer.Option(
+            help="For aaa and auto: a file of reports made with --bins, to fit the noise to.",
+            show_default=False,
+        ),
     ] = None,
     new_devices: NewDevicesOption = False,
     ids: IdsOption = None,

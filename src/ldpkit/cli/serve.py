@@ -45,7 +45,7 @@ def serve(
     collections: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Collection files, TOML or JSON, to put up unless they are there.", show_default=False
+            help="Collection files, TOML or JSON, to publish if they are not yet there.", show_default=False
         ),
     ] = None,
     config: Annotated[
@@ -69,7 +69,9 @@ def serve(
     public_url: Annotated[
         str | None,
         typer.Option(
-            "--public-url", help="How devices reach it, where a proxy stands before it.", show_default=False
+            "--public-url",
+            help="The address for devices, if there is a proxy in front of the service.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:

@@ -84,7 +84,7 @@ def privatize(
         typer.Option(
             "--memo",
             metavar="FILE",
-            help="Repeat the reports of places in later calls too: where they are kept, on the device.",
+            help="A file, on the device, that keeps the reports of places for later calls to repeat.",
             show_default=False,
         ),
     ] = None,
@@ -102,7 +102,7 @@ def privatize(
     force: opt.ForceOption = False,
     print_as: opt.FormatOption = opt.Format.table,
 ) -> None:
-    """Report every location of some trajectories, and show what each person pays.
+    """Report every location of each trajectory, and show what each person pays.
 
     Trajectories are written as tables or GeoJSON. A .ldp file holds reports that can be tallied,
     but no trajectories, because its records have a fixed length.
