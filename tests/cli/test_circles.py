@@ -125,7 +125,7 @@ def test_the_risk_of_a_value_on_a_circle(run, headings):
     assert found["about"]["circle"] == {"period": 360.0, "low": 0.0}
     known = json.loads(run("risk", *options, "-d", headings).out)["rows"][0]
     assert known["blind"] > 0.45, "nearly everybody is around north; the seed is fixed"
-    assert "has nothing below it" in run("risk", *options, "--eta", 3, code=2).error_line
+    assert "nothing is below it" in run("risk", *options, "--eta", 3, code=2).error_line
     assert "is for numbers, not" not in run("risk", "-p", "all", "-e", 1, *TURN).err
 
 

@@ -173,7 +173,7 @@ def test_all_leaves_out_what_cannot_do_it_and_says_so(run: Run) -> None:
     assert {row["protocol"] for row in told["rows"]} >= {"grr", "oue", "olh", "ss"}
     assert any(reason.startswith("dbitflip with analytic: ") for reason in told["left_out"])
     assert "left out of 'all': " in result.err
-    assert "dbitflip is none: use sequential" in run(*asked, "-p", "dbitflip", code=2).error_line
+    assert "dbitflip is not one: use sequential" in run(*asked, "-p", "dbitflip", code=2).error_line
     refused = run(*asked, "-p", "all", "--consistency", "norm_sub", code=2)
     assert "nothing is left to plan with" in refused.err
 

@@ -103,7 +103,7 @@ def audit(
             parameter=parameter,
         )
     elif mechanism is None:
-        raise InvalidParameterError("what is to be audited? give a report file, or a mechanism with -p")
+        raise InvalidParameterError("what should be audited? give a report file, or a mechanism with -p")
     else:
         space = space_of(mechanism, domain, low, high, period)
         audited = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
@@ -123,10 +123,10 @@ def _of_file(file: Path, *, epsilon: float | None, **options: object) -> ReportF
         raise InvalidParameterError(f"{str(file)!r} is a mechanism, not a file: write -p {file}")
     if epsilon is not None:
         raise InvalidParameterError(
-            f"{str(file)!r} is a file and says itself what its epsilon is: write --at-most {epsilon:g} to "
+            f"{str(file)!r} is a file that states its own epsilon: write --at-most {epsilon:g} to "
             "fail if it is larger"
         )
-    refuse_options(f"{str(file)!r} is a file and says itself what made it", **options)
+    refuse_options(f"{str(file)!r} is a file that says what made it", **options)
     return open_collected(file)
 
 

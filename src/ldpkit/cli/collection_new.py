@@ -181,7 +181,7 @@ def _float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InvalidParameterError(f"{text.strip()!r} is no number: start again") from None
+        raise InvalidParameterError(f"{text.strip()!r} is not a number: start again") from None
 
 
 def _day(text: str | None) -> datetime.date:
@@ -201,7 +201,9 @@ def _space(domain: str | None, low: float | None, high: float | None, period: fl
         return parse_domain(domain)
     found = circle or interval
     if found is None:
-        raise InvalidParameterError("what can be answered? give --domain, --low and --high, or --period")
+        raise InvalidParameterError(
+            "what are the possible answers? give --domain, or --low and --high, or --period"
+        )
     return found
 
 

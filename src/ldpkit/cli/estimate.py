@@ -90,7 +90,7 @@ def estimate(
     population: PopulationOption = False,
     top: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Only the most frequent; a table shows {_ROWS}.", show_default=False),
+        typer.Option(min=1, help=f"Show only the most frequent; a table shows {_ROWS}.", show_default=False),
     ] = None,
     sort: Annotated[
         Sort | None,
@@ -212,5 +212,5 @@ def _estimated(
     if isinstance(made, Estimate):
         return made.with_level(level, simultaneous=simultaneous)
     if not isinstance(made, (NumericEstimate, DirectionEstimate)):
-        raise InvalidParameterError(f"{estimator} does not estimate what these reports tell: leave it out")
+        raise InvalidParameterError(f"{estimator} cannot estimate anything from these reports: leave it out")
     return made.with_level(level)

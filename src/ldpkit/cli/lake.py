@@ -71,7 +71,7 @@ def is_lake(files: list[str], engine: Engine | None, by: list[str]) -> bool:
     if any(parquet) and not all(parquet):
         other = files[parquet.index(False)]
         raise InvalidParameterError(
-            f"{other!r} is no Parquet file, and others are: estimate them apart, or add their tallies"
+            f"{other!r} is not a Parquet file, and others are: estimate them separately, or add their tallies"
         )
     if not any(parquet) and (engine is not None or by):
         option = "--by" if by else "--engine"

@@ -111,7 +111,7 @@ def capacity(
     for label in people.domain.labels:
         if isinstance(label, str):
             raise InvalidInputError(
-                f"{data!r}: the value {label!r} is no amount: name the column of numbers with --column"
+                f"{data!r}: the value {label!r} is not an amount: name the column of numbers with --column"
             )
     found = plan(
         people,

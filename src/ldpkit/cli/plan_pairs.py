@@ -58,7 +58,7 @@ def pairs(
 
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
-        raise InvalidParameterError("how much may a report tell? give --epsilon-alone, --epsilon or both")
+        raise InvalidParameterError("how much may a report reveal? give --epsilon-alone, --epsilon or both")
     pictures = Pictures.wanted(figure, report, title, force=force)
     plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
     present(plan, output)

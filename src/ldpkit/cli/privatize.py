@@ -117,7 +117,9 @@ def privatize(
 
     check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
     if is_standard_output(output) and sys.stdout.isatty():
-        raise InvalidParameterError("reports are no text for a terminal: send them to a file or a pipe")
+        raise InvalidParameterError(
+            "reports are binary and not for a terminal: send them to a file or a pipe"
+        )
     described = mechanism.startswith("@")
     circle = None if described else parse_circle(period, low, high, clip=clip, wrap=wrap)
     interval = None if described or circle is not None else parse_interval(low, high)

@@ -114,9 +114,11 @@ def _people(
         if people is None or domain is None:
             raise InvalidParameterError("say who will be asked: give -d DATA, or --n and --domain")
         data = f"zipf:k={len(parse_domain(domain))},n={people}"
-        note(f"nothing is known of the data: the population {data} stands in for it")
+        note(f"you gave no data, so the population {data} stands in for it")
     elif people is not None or domain is not None:
-        raise InvalidParameterError("the data say who and what: leave out --n and --domain, or --data")
+        raise InvalidParameterError(
+            "the data already give the people and the values: leave out --n and --domain, or --data"
+        )
     return load_people(data, column, missing)
 
 

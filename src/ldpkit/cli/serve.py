@@ -124,7 +124,7 @@ def _read(path: Path) -> dict[str, Any]:
     for name, value in found.items():
         if name not in _SETTINGS:
             raise InvalidParameterError(
-                f"{str(path)!r} sets {name!r}, which is none of {', '.join(_SETTINGS)}"
+                f"{str(path)!r} sets {name!r}, which is not one of {', '.join(_SETTINGS)}"
             )
         if type(value) is not _SETTINGS[name]:
             raise InvalidParameterError(

@@ -124,9 +124,10 @@ def privatize(
     at_odds = per is walk.Per.trajectory or reference is ReferenceOf.previous or repeat or memo is not None
     if as_reports and (at_odds or not walk_class(mechanism).can("tallied")):
         raise InvalidParameterError(
-            "a .ldp file holds reports that tally, each made alike from a location of its own: leave out "
-            "--per, --reference, --repeat-places and --memo, take a mechanism whose reports tally, or write "
-            ".csv, .geojson or .parquet"
+            "a .ldp file holds reports that can be tallied, each made in the same way from one location: "
+            "leave "
+            "out --per, --reference, --repeat-places and --memo, choose a mechanism whose reports can be "
+            "tallied, or write .csv, .geojson or .parquet"
         )
     plane, source = parse_space(space), walk.source_of(seed)
     walks = walk.read_walks(points, plane, ids, x, y, clip=clip, times=times)

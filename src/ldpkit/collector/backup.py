@@ -50,7 +50,9 @@ def put_back(source: Path, data: str, *, force: bool) -> None:
     database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with database.locked():
         if database.path.exists() and not force:
-            raise InvalidInputError(f"{data!r} has a database: give --force to replace it; it is kept beside")
+            raise InvalidInputError(
+                f"{data!r} already has a database: give --force to replace it; a copy of it is kept"
+            )
         part = SqliteDatabase(database.path.with_name(".ldpkit-restore.part"))
         try:
             _copy_checked(source, part)
@@ -72,12 +74,14 @@ def _copy_checked(source: Path, part: SqliteDatabase) -> None:
     try:
         SqliteDatabase(source).backup(part.path)
     except sqlite3.DatabaseError as error:
-        raise FileFormatError(f"{str(source)!r} is no backup, or damaged ({error}): take another") from None
+        raise FileFormatError(
+            f"{str(source)!r} is not a backup, or is damaged ({error}): use another one"
+        ) from None
     connection = part.connect()
     try:
         part.check_old(connection)
         if connection.execute("PRAGMA integrity_check(1)") != [("ok",)]:
-            raise FileFormatError(f"the backup {str(source)!r} is damaged: take another")
+            raise FileFormatError(f"the backup {str(source)!r} is damaged: use another one")
     finally:
         connection.close()
     with part.path.open("rb") as stream:

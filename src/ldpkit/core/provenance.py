@@ -59,7 +59,7 @@ class Span:
             raise InvalidInputError(f"a batch id is 32 hexadecimal digits, got {str(self.batch)[:50]!r}")
         whole = type(self.start) is int and type(self.stop) is int
         if not whole or not 0 <= self.start <= self.stop < 1 << 63:
-            raise InvalidInputError(f"reports {self.start!r} to {self.stop!r} are no part of a batch")
+            raise InvalidInputError(f"reports {self.start!r} to {self.stop!r} are not part of a batch")
 
 
 @dataclass(frozen=True)

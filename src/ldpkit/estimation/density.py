@@ -266,7 +266,7 @@ def _room(domain: IntervalDomain, low: float, high: float) -> str:
 def check_tells_more(mechanism: NumericMechanism) -> None:
     """Refuse a mechanism whose reports are one of two, and tell nothing but the mean."""
     if mechanism.tally_size - 1 <= 2:
-        raise InvalidInputError(f"reports of {mechanism!r} tell nothing but the mean: use sw for a density")
+        raise InvalidInputError(f"reports of {mechanism!r} reveal nothing but the mean: use sw for a density")
 
 
 @lru_cache(maxsize=16)

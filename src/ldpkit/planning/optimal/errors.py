@@ -236,5 +236,5 @@ def _row(
         mean = float(np.trapezoid(errors, x)) / domain.width
     at = int((errors >= errors.max() * (1 - _SAME)).argmax())  # the first of them, not that of the last bit
     if not math.isfinite(mean):
-        raise InvalidParameterError(f"the error of {mechanism!r} is infinite: take a smaller power")
+        raise InvalidParameterError(f"the error of {mechanism!r} is infinite: use a smaller power")
     return ErrorRow(name, epsilon, mean, float(errors[at]), float(x[at]))
