@@ -62,7 +62,7 @@ def test_reports_keep_their_circle_and_give_both_estimates(run, headings, turned
 
 def test_wrapped_values_are_counted_and_recorded(run, turned, headings, tmp_path):
     outside = int((np.loadtxt(turned) < 0).sum())
-    told = f"{outside:,} of 4,000 values were outside the turn and were taken round the circle"
+    told = f"{outside:,} of 4,000 values were outside the turn and were wrapped around the circle"
     options = ("-p", "circular_ogpm", "-e", 1, "--seed", 3)
     result = run("privatize", turned, *TURN, "--wrap", *options, "-o", tmp_path / "a.ldp")
     assert told in result.err

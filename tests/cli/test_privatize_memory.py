@@ -51,7 +51,7 @@ def test_new_devices_are_stated_and_both_epsilons_shown(run, table, tmp_path):
     assert fact["exact_permanent_epsilon"] == oracle.exact_permanent_epsilon()
     shown = run("estimate", file).out.replace("\n", " ")
     assert repr(oracle.exact_permanent_epsilon()) in shown
-    assert "for all its reports while its value stays" in " ".join(shown.split())
+    assert "for all its reports while its value stays the same" in " ".join(shown.split())
     made = json.loads(run("estimate", file, "--format", "json").out)["about"]
     assert made["mechanisms"][0]["exact_permanent_epsilon"] == oracle.exact_permanent_epsilon()
 

@@ -171,7 +171,7 @@ def test_rivals_on_the_command_line(run, walks, tmp_path):
     assert rows["ngram"]["expected"] is rows["atp"]["expected"] is None
     out = tmp_path / "private.csv"
     shown = run("trajectory", "privatize", walks, *options, "-p", "atp", "-o", out)
-    assert "Reports do not tally" in shown.err
+    assert "Reports cannot be tallied" in shown.err
     assert len(list(csv.DictReader(out.read_text().splitlines()))) == 600
     for command, told in (
         (

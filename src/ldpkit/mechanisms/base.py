@@ -356,8 +356,7 @@ class Mechanism(Frozen, abc.ABC):
         position = self._first_invalid(own)
         if position is not None:
             raise InvalidInputError(
-                f"report {start + position} cannot come from {self!r}: "
-                "it is of another mechanism or damaged"
+                f"report {start + position} cannot come from {self!r}: it is of another mechanism or damaged"
             )
         return own
 

@@ -77,8 +77,9 @@ class ErrorComparison(Result):
         """What stands below the table."""
         arc = ", and the shorter arc for all mechanisms" if self.circular else ""
         return (
-            f"mean: over the whole domain, all values alike; worst: the largest of {self.points} values; the "
-            f"same distance for all{arc}; mechanisms with a power of their own are made for {self.power:g}"
+            f"mean: over the whole domain, all values equally likely; worst: the largest of {self.points} "
+            f"values; the same distance for all{arc}; mechanisms with a power of their own are made for "
+            f"{self.power:g}"
         )
 
     def notes(self) -> list[str]:
