@@ -100,7 +100,7 @@ def test_a_cell_is_kept_as_soon_as_it_is_finished(tmp_path, rows):
     assert not path.exists()
     assert resumed(path, make()) == rows[:2]
     with pytest.raises(
-        InvalidInputError, match=r"holds a run: go on with --resume, or start anew with --force"
+        InvalidInputError, match=r"holds a run: continue it with --resume, or start again with --force"
     ):
         finish(path, make())
 
@@ -215,7 +215,7 @@ def test_a_foreign_file_in_the_place_of_the_log_stays(tmp_path):
         log.write_bytes(content)
         for resume in (False, True):
             with (
-                pytest.raises(FileFormatError, match="not of ldpkit"),
+                pytest.raises(FileFormatError, match="not a log of"),
                 RunLog.open(tmp_path / "results.csv", make(), resume=resume),
             ):
                 pass

@@ -123,7 +123,7 @@ def test_a_file_says_what_was_tested_and_what_was_not(run, collected, tmp_path):
     }
     tested = found["about"]["tested"]
     assert "the mechanism that the file names, as it is in this copy of ldpkit" in tested
-    assert "that they were made with secure randomness is what the file says" in tested
+    assert "the file itself says that they were made with secure randomness" in tested
     assert found["about"]["reports"] == 2000
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     assert found["about"]["sha256"] == digest

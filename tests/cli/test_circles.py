@@ -62,7 +62,7 @@ def test_reports_keep_their_circle_and_give_both_estimates(run, headings, turned
 
 def test_wrapped_values_are_counted_and_recorded(run, turned, headings, tmp_path):
     outside = int((np.loadtxt(turned) < 0).sum())
-    told = f"{outside:,} of 4,000 values were outside the turn and were taken round the circle"
+    told = f"{outside:,} of 4,000 values were outside the turn and were wrapped around the circle"
     options = ("-p", "circular_ogpm", "-e", 1, "--seed", 3)
     result = run("privatize", turned, *TURN, "--wrap", *options, "-o", tmp_path / "a.ldp")
     assert told in result.err
@@ -125,7 +125,7 @@ def test_the_risk_of_a_value_on_a_circle(run, headings):
     assert found["about"]["circle"] == {"period": 360.0, "low": 0.0}
     known = json.loads(run("risk", *options, "-d", headings).out)["rows"][0]
     assert known["blind"] > 0.45, "nearly everybody is around north; the seed is fixed"
-    assert "has nothing below it" in run("risk", *options, "--eta", 3, code=2).error_line
+    assert "nothing is below it" in run("risk", *options, "--eta", 3, code=2).error_line
     assert "is for numbers, not" not in run("risk", "-p", "all", "-e", 1, *TURN).err
 
 

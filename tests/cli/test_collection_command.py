@@ -78,7 +78,7 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
     assert "epsilon = 0.5" in (tmp_path / "e.toml").read_text()
     assert "warning" not in given.err
     answers = iter(["To see.", "bed", "When?", "a,b", "many"])
-    assert "'many' is no number" in run("collection", "new", tmp_path / "b.toml", code=2).error_line
+    assert "'many' is not a number" in run("collection", "new", tmp_path / "b.toml", code=2).error_line
 
 
 @pytest.mark.parametrize(

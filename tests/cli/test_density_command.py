@@ -97,7 +97,7 @@ def test_it_says_what_intervals_cover_and_warns_of_a_wide_interval(run, hills, t
         ),
         ((*INTERVAL, "-e", 1, "--quantile", "2"), "a quantile lies strictly between 0 and 1, got 2"),
         ((*INTERVAL, "-e", 1, "--quantile", "half"), "a quantile must be a number, got 'half'"),
-        ((*INTERVAL, "-e", 1, "-p", "duchi"), "tell nothing but the mean: use sw"),
+        ((*INTERVAL, "-e", 1, "-p", "duchi"), "reveal nothing but the mean: use sw"),
         ((*INTERVAL, "-e", 1, "-p", "auto"), "unknown mechanism 'auto'"),
         ((*INTERVAL, "-e", 1, "--figure", "f.txt"), "--figure is written as .png, .svg or .pdf"),
     ],

@@ -330,5 +330,5 @@ def test_pooled_people_of_two_populations_are_warned_about(run, tmp_path):
     for oracle, path, value in zip(oracles, paths, (0, 1), strict=True):
         write(path, oracle, [value] * 1000, 1)
     apart = run("estimate", *paths, "--estimator", "mle")
-    assert "taking it that one population answered all mechanisms" in " ".join(apart.out.split())
+    assert "assuming that one population answered all mechanisms" in " ".join(apart.out.split())
     assert "warning: these are not people of one population" in apart.err

@@ -64,5 +64,5 @@ def test_a_report_file_has_no_groups_and_does_not_mix_with_a_lake(run, lake, tmp
     file = tmp_path / "a.ldp"
     file.write_bytes(b"LDPR")
     assert "--by is for Parquet files" in run("estimate", file, "--by", "day", code=2).error_line
-    assert "is no Parquet file" in run("estimate", file, lake, code=2).error_line
+    assert "is not a Parquet file" in run("estimate", file, lake, code=2).error_line
     assert "no Parquet file fits" in run("estimate", f"{lake}/x*.parquet", code=2).error_line

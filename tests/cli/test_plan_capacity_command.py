@@ -169,7 +169,7 @@ def test_a_large_epsilon_is_said_to_be_large(run, tmp_path):
     asked = ("plan", "capacity", "-d", path, "--constraint", "tp", "--at-least", 0.9, "--format", "json")
     (told,) = json.loads(run(*asked, "--capacity", 3898, "--eps-max", 15).out)["warnings"]
     assert told.startswith("grr: epsilon ")
-    assert "promises next to nothing. Guessing from the report succeeds in" in told
+    assert "promises almost nothing. Guessing from the report succeeds in" in told
     (told,) = json.loads(run(*asked, "--capacity", 3600, "-p", "duchi").out)["warnings"]
     assert told.startswith("duchi: epsilon 4.07 is large.")
     assert json.loads(run(*asked, "--capacity", 3000, "-p", "grr,duchi").out)["warnings"] == []

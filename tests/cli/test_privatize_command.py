@@ -68,7 +68,7 @@ def test_a_domain_from_the_data_is_asked_for_and_recorded(run, numbers, target):
     assert (file.provenance.domain, file.provenance.randomness) == ("data", "secure")
     for command in (("inspect", target), ("estimate", target)):
         shown = run(*command)
-        assert "that these values exist is not protected" in shown.out + shown.err
+        assert "it is not hidden that these values exist" in shown.out + shown.err
 
 
 def test_a_domain_is_stated_or_taken_from_the_data(run, numbers, target):
@@ -94,7 +94,7 @@ def test_a_seed_is_recorded_and_shown_everywhere(run, numbers, target):
     assert (file.provenance.randomness, file.provenance.domain) == ("seeded", "stated")
     for command in ("inspect", "estimate", "mean", "density"):
         shown = run(command, target)
-        assert "made with a seed: who knows it can undo the reports" in shown.out + shown.err
+        assert "made with a seed: anybody who knows it can undo the reports" in shown.out + shown.err
         facts = json.loads(run(command, target, "--format", "json").out)
         told = facts["rows"][0] if command == "inspect" else facts["about"]["provenance"]
         assert (told["randomness"], told["batches"]) == ("seeded", [file.batch])

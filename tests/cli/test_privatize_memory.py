@@ -51,7 +51,7 @@ def test_new_devices_are_stated_and_both_epsilons_shown(run, table, tmp_path):
     assert fact["exact_permanent_epsilon"] == oracle.exact_permanent_epsilon()
     shown = run("estimate", file).out.replace("\n", " ")
     assert repr(oracle.exact_permanent_epsilon()) in shown
-    assert "for all its reports while its value stays" in " ".join(shown.split())
+    assert "for all its reports while its value stays the same" in " ".join(shown.split())
     made = json.loads(run("estimate", file, "--format", "json").out)["about"]
     assert made["mechanisms"][0]["exact_permanent_epsilon"] == oracle.exact_permanent_epsilon()
 
@@ -82,7 +82,7 @@ def test_people_keep_their_permanent_reports_from_run_to_run(run, table, secret,
         (("--secret-file", "SECRET", "--question", "page"), "--ids is missing"),
         (("--ids", "person", "--secret-file", "SECRET", "--question", " "), "a question needs a name"),
         (("--ids", "nobody", "--secret-file", "SECRET", "--question", "page"), "no column 'nobody'"),
-        (("--ids", "page", "--secret-file", "SECRET", "--question", "page"), "ids stand in another"),
+        (("--ids", "page", "--secret-file", "SECRET", "--question", "page"), "the ids must be in another"),
         (("--ids", "person", "--secret-file", "no", "--question", "page"), "head -c 32 /dev/urandom"),
         (("--ids", "person", "--secret-file", "/dev/zero", "--question", "page"), "not a file"),
         (("--ids", "person", "--new-devices"), "leave out --ids or --new-devices"),

@@ -136,4 +136,4 @@ def test_a_label_that_is_no_text_can_be_written(run, tmp_path):
 def test_a_nul_in_an_argument_is_refused(run, monkeypatch):
     for command in (["estimate", "a\0b"], ["bench", "-d", "a\0b"], ["datasets", "show", "a\0b.csv"]):
         monkeypatch.setattr(sys, "argv", ["ldpkit", *command])
-        assert "has a NUL in it" in run(*command, code=2).error_line
+        assert "contains a NUL" in run(*command, code=2).error_line

@@ -97,7 +97,7 @@ def test_evaluate_takes_all_that_can_be_made(run, walks):
             "a.gpx",
             '<gpx><trk><trkseg><trkpt lat="1" lon="2"/></trkseg></trk></gpx>',
             ("--times",),
-            "has no time for every point",
+            "does not have a time for every point",
         ),
     ],
 )
@@ -115,9 +115,9 @@ def test_what_cannot_be_reported_is_refused(run, tmp_path, name, text, words, sa
     [
         (("--space", "0,0,10"), "has 3 numbers, not 4"),
         (("--space", "square:1,2"), "none that is known"),
-        (("--space", "0,0,ten,5"), "no number"),
+        (("--space", "0,0,ten,5"), "not a number"),
         ((*SPACE, "-o", "x.txt"), "--output is written as"),
-        ((*SPACE, "-o", "x.ldp", "-p", "tracs_d", "--reference", "previous"), "reports that tally"),
+        ((*SPACE, "-o", "x.ldp", "-p", "tracs_d", "--reference", "previous"), "reports that can be tallied"),
         ((*SPACE, "-p", "grr"), "locations"),
     ],
 )
@@ -171,10 +171,13 @@ def test_rivals_on_the_command_line(run, walks, tmp_path):
     assert rows["ngram"]["expected"] is rows["atp"]["expected"] is None
     out = tmp_path / "private.csv"
     shown = run("trajectory", "privatize", walks, *options, "-p", "atp", "-o", out)
-    assert "Reports do not tally" in shown.err
+    assert "Reports cannot be tallied" in shown.err
     assert len(list(csv.DictReader(out.read_text().splitlines()))) == 600
     for command, told in (
-        (("privatize", walks, *options, "-p", "ngram", "-o", tmp_path / "reports.ldp"), "reports tally"),
+        (
+            ("privatize", walks, *options, "-p", "ngram", "-o", tmp_path / "reports.ldp"),
+            "reports can be tallied",
+        ),
         (("heatmap", walks, *SPACE, "-p", "ngram"), "is for whole trajectories, not for locations"),
     ):
         assert told in run("trajectory", *command, code=2).error_line

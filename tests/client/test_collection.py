@@ -246,7 +246,7 @@ def without(form, name):
         (lambda form: form | {"signature": None}, "the signature is an object"),
         (lambda form: form | {"more": 1}, "has a field 'more'"),
         (lambda form: without(form, "collection"), "has no field 'collection'"),
-        (lambda form: form["collection"], "stands alone: put it into an envelope"),
+        (lambda form: form["collection"], "has no envelope: put it into one"),
         (lambda form: [form], "is an object with collection"),
         (lambda form: {**form, "collection": {**form["collection"], "version": 3}}, "changed after signing"),
     ],

@@ -70,7 +70,7 @@ def test_what_is_no_key_is_refused():
     ):
         with pytest.raises(InvalidParameterError):
             PublicKey.from_text(text)
-    with pytest.raises(FileFormatError, match="no private key"):
+    with pytest.raises(FileFormatError, match="not a private key"):
         SigningKey.from_pem(b"hello")
     other = ed25519.Ed25519PrivateKey.generate()
     pem = other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -244,7 +244,7 @@ def test_maximum_likelihood_in_parts_has_the_bits_of_one_process(oracle, tmp_pat
 
 def test_likelihood_elsewhere_refuses_what_it_cannot_do(lake, tmp_path):
     parted = likelihood(lake[0] / "question=app")
-    with pytest.raises(InvalidParameterError, match="these lie elsewhere"):
+    with pytest.raises(InvalidParameterError, match="these are on other machines"):
         parted.estimate("mle", errors="bootstrap")
     assert parted.estimate("mi").n == parted.n == 12000
     numbers = ldpkit.get("piecewise", (0, 10), epsilon=1)

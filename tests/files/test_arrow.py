@@ -128,7 +128,7 @@ def test_a_file_that_is_damaged_missing_or_lacks_a_column_is_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="there is no file"):
         open_parquet(tmp_path / "none.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
-    with pytest.raises(FileFormatError, match="is no Parquet file"):
+    with pytest.raises(FileFormatError, match="is not a Parquet file"):
         open_parquet(tmp_path / "text.parquet")
     file = tmp_path / "a.parquet"
     pq.write_table(pa.table({"x": np.arange(3)}), file)

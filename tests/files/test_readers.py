@@ -163,9 +163,9 @@ def test_files_that_are_not_there(tmp_path):
     assert "is a directory: give a file" in refusal(read_column, tmp_path)
     broken = tmp_path / "a.txt.gz"
     broken.write_bytes(gzip.compress(b"1\n2\n" * 100)[:-9])
-    assert "no whole gzip file" in refusal(read_column, broken)
+    assert "not a complete gzip file" in refusal(read_column, broken)
     broken.write_bytes(b"1\n2\n")
-    assert "no whole gzip file" in refusal(read_column, broken)
+    assert "not a complete gzip file" in refusal(read_column, broken)
 
 
 @given(st.binary(max_size=60), st.sampled_from(["a.txt", "a.csv", "a.tsv", "a.txt.gz", "a.parquet"]))

@@ -55,7 +55,7 @@ def test_gpx(tmp_path):
     timeless = GPX.replace("<time>2026-01-02T00:00:00Z</time>", "")
     file = written(tmp_path, "timeless.gpx", timeless)
     assert read_trajectories(file).times is None
-    with pytest.raises(InvalidInputError, match="has no time for every point"):
+    with pytest.raises(InvalidInputError, match="does not have a time for every point"):
         read_trajectories(file, with_times=True)
 
 
@@ -80,9 +80,9 @@ def test_gpx_with_a_document_type_is_refused_before_anything_is_read(tmp_path):
         ("a.geojson", "{", "is not JSON"),
         ("a.geojson", "[" * 100_000, "is not JSON"),
         ("a.geojson", '{"type": "FeatureCollection", "features": []}', "has no features"),
-        ("a.geojson", '{"features": [3]}', "feature 0 is no object"),
+        ("a.geojson", '{"features": [3]}', "feature 0 is not an object"),
         ("a.geojson", '{"type": "Polygon", "coordinates": []}', "feature 0 is a 'Polygon'"),
-        ("a.geojson", '{"type": "LineString", "coordinates": [[0, 1], [2]]}', "no pairs of numbers"),
+        ("a.geojson", '{"type": "LineString", "coordinates": [[0, 1], [2]]}', "not pairs of numbers"),
         ("a.geojson", '{"type": "LineString", "coordinates": []}', "feature 0 has no points"),
         ("a.csv", "id,x\n1,2\n", "has no column called y, lat, latitude: say which one is y"),
         ("a.csv", "x,x,y\n1,2,3\n", "more than one column called x"),
@@ -100,8 +100,8 @@ def test_files_that_cannot_be_used_are_refused(tmp_path, name, text, message):
 @pytest.mark.parametrize(
     ("row", "name", "times", "message"),
     [
-        ([10**400, 1], "a", [1, 2], "no pairs of numbers"),
-        ({"x": 1}, "a", [1, 2], "no pairs of numbers"),
+        ([10**400, 1], "a", [1, 2], "not pairs of numbers"),
+        ({"x": 1}, "a", [1, 2], "not pairs of numbers"),
         ([1, 1], True, [1, 2], "give text or a whole number"),
         ([1, 1], "a", [10**400, 1], "neither a number nor a date"),
         ([1, 1], "a", ["0001-01-01T00:00+23:00", "0002-01-01"], "neither a number nor a date"),

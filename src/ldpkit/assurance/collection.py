@@ -112,7 +112,9 @@ class CollectionSummary(Result):
             for question, found in zip(collection.questions, self.risks, strict=True)
             for sentence in _words(question, found)
         ]
-        told.append(f"Nothing is shown of a question with fewer than {collection.least_reports} answers.")
+        told.append(
+            f"There are no results for a question with fewer than {collection.least_reports} answers."
+        )
         return told
 
     @property
@@ -131,12 +133,12 @@ def collection_warnings(collection: Collection) -> tuple[str, ...]:
     found = []
     lifetime = collection.promise.lifetime
     if lifetime is None:
-        found.append("there is no bound on what a person gives away: a value that changes is told")
+        found.append("there is no bound on what a person gives away: a value that changes is revealed")
     else:
         large = epsilon_warnings(lifetime / MICRO, above=LARGE_FOR_PEOPLE)
         found += [f"{_of_all(each)} See the page 'Which epsilon?' of the guide." for each in large]
     if collection.randomness != "secure":
-        found.append("reports are made with a seed: they protect nobody, and are for tests alone")
+        found.append("reports are made with a seed: they protect nobody, and are only for tests")
     return tuple(found)
 
 
@@ -180,7 +182,7 @@ def _words(question: Question, found: Risk | None) -> list[str]:
         told = [suspicion_in_words(question.first / MICRO)]
     if question.value == FIXED and question.first is not None:
         told.append(
-            f"The device goes on reporting its first value: all its answers together cost epsilon "
+            f"The device keeps reporting its first value: all its answers together cost epsilon "
             f"{micro_text(question.first)}."
         )
     return told

@@ -86,7 +86,7 @@ class RunLog:
         path = log_path(results)
         if results.exists() and not path.exists() and not force:
             raise FileFormatError(
-                f"{str(results)!r} has no log {path.name!r} beside it: it cannot be resumed; move it away"
+                f"{str(results)!r} has no log {path.name!r} next to it and cannot be resumed: move it away"
             )
         with _open_locked(path) as stream:
             log = cls(path, stream, experiment)
@@ -97,7 +97,7 @@ class RunLog:
             if results.exists() and not force and not log._wrote(results):
                 raise FileFormatError(
                     f"{str(results)!r} was changed since it was written: "
-                    f"move it away, and --resume makes it anew from {path.name!r}"
+                    f"move it away, and --resume writes it again from {path.name!r}"
                 )
             try:
                 if not log._tip[0]:
@@ -162,8 +162,8 @@ class RunLog:
 
     def _refuse(self, number: int) -> FileFormatError:
         return FileFormatError(
-            f"{str(self.path)!r}, line {number}: the log is damaged or not of ldpkit: "
-            "it cannot be resumed; start anew with --force and without --resume"
+            f"{str(self.path)!r}, line {number}: the log is damaged, or not a log of "
+            "ldpkit, and cannot be resumed: start again with --force and without --resume"
         )
 
     def _refuse_run(self) -> None:
@@ -172,7 +172,8 @@ class RunLog:
             for number, line in enumerate(lines, 1):
                 if number > 1:
                     raise InvalidInputError(
-                        f"{str(self.path)!r} holds a run: go on with --resume, or start anew with --force"
+                        f"{str(self.path)!r} holds a run: continue it with --resume, or start again with "
+                        "--force"
                     )
                 if not line.startswith(_chained("", line[_DIGEST + 1 : -1]).encode()):
                     raise self._refuse(1)

@@ -84,7 +84,7 @@ def tabulate(summary: Summary) -> Table:
 def _caption(summary: Summary) -> str:
     """Return what the numbers and marks of a table are."""
     if summary.repeats == 1:
-        return "one collection: without more of them, nobody knows how far luck goes; * best of its row"
+        return "a single collection: how much of this is chance is not known; * best of its row"
     tied = "~ tied with it: not significantly different at the 5% level"
     noise = ", which so few repeats hardly show" if summary.repeats < FEW else ""
     return f"mean ±standard error of {summary.repeats} repeats; * best of its row, {tied}{noise}"

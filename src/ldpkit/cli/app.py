@@ -155,7 +155,7 @@ def run(words: Sequence[str]) -> NoReturn:
         listen(_say if sys.stderr.isatty() else None)
         for place, word in enumerate(words, 1):
             if "\0" in word:
-                raise InvalidInputError(f"argument {place}, {word!r}, has a NUL in it: remove it")
+                raise InvalidInputError(f"argument {place}, {word!r}, contains a NUL character: remove it")
         try:
             with _plain_warnings():
                 sys.exit(_run_command(list(words)))

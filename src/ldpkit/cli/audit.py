@@ -81,10 +81,10 @@ def audit(
 ) -> None:
     """Check that a mechanism or a report file keeps its promise.
 
-    Epsilon is computed from the sampler's integers, every report is listed where they
-    are few enough, and the real sampler is attacked with millions of fresh reports. Of a file,
-    the counts are compared with what any people could have made. The exit code is 0 if
-    nothing fails and 1 if something does.
+    The audit computes epsilon from the sampler's integers, lists every report if there are few
+    enough, and attacks the real sampler with millions of fresh reports. For a file it also checks
+    that some people could have made its counts. The exit code is 0 if nothing fails and 1 if
+    something does.
     """
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded
@@ -103,7 +103,7 @@ def audit(
             parameter=parameter,
         )
     elif mechanism is None:
-        raise InvalidParameterError("what is to be audited? give a report file, or a mechanism with -p")
+        raise InvalidParameterError("what should be audited? give a report file, or a mechanism with -p")
     else:
         space = space_of(mechanism, domain, low, high, period)
         audited = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
@@ -123,10 +123,10 @@ def _of_file(file: Path, *, epsilon: float | None, **options: object) -> ReportF
         raise InvalidParameterError(f"{str(file)!r} is a mechanism, not a file: write -p {file}")
     if epsilon is not None:
         raise InvalidParameterError(
-            f"{str(file)!r} is a file and says itself what its epsilon is: write --at-most {epsilon:g} to "
+            f"{str(file)!r} is a file that states its own epsilon: write --at-most {epsilon:g} to "
             "fail if it is larger"
         )
-    refuse_options(f"{str(file)!r} is a file and says itself what made it", **options)
+    refuse_options(f"{str(file)!r} is a file that says what made it", **options)
     return open_collected(file)
 
 

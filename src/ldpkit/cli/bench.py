@@ -110,12 +110,12 @@ def bench(
             "--repeat",
             "-r",
             max=1_000_000,
-            help="Collections to simulate; 10 with --engine users, of numbers, or of over 10,000 values.",
+            help="Collections to simulate; 10 with --engine users, for numbers, or for over 10,000 values.",
             show_default="100",
         ),
     ] = None,
     threads: Annotated[
-        int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 takes all cores.")
+        int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 uses all cores.")
     ] = 0,
     data: opt.DataOption = None,
     column: opt.ColumnOption = None,
@@ -125,7 +125,8 @@ def bench(
         typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.", show_default="mae"),
     ] = None,
     engine: Annotated[
-        EngineName, typer.Option(help="Draw aggregates from their exact law, or make every user's report.")
+        EngineName,
+        typer.Option(help="Draw aggregates from their exact distribution, or make every user's report."),
     ] = EngineName.aggregate,
     task: Annotated[
         Task, typer.Option(help="What is estimated: frequencies, or the mean or density of numbers.")
@@ -148,7 +149,10 @@ def bench(
         ResultFormat, typer.Option("--format", help="What to print; parquet needs --output.")
     ] = ResultFormat.table,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was stopped; its cells are in OUTPUT.run.")
+        bool,
+        typer.Option(
+            "--resume", help="Continue a run that was stopped; its finished cells are in OUTPUT.run."
+        ),
     ] = False,
     force: opt.ForceOption = False,
     figure: opt.FigureOption = None,

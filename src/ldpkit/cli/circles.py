@@ -27,7 +27,7 @@ __all__ = ["CircularInput", "as_angles", "read_angles", "wrapped_in_words"]
 
 def wrapped_in_words(wrapped: int, total: int) -> str:
     """Return how many values were taken round the circle."""
-    return f"{wrapped:,} of {total:,} values were outside the turn and were taken round the circle"
+    return f"{wrapped:,} of {total:,} values were outside the turn and were wrapped around the circle"
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,9 @@ def add_to(app: typer.Typer) -> None:
 def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption = Format.table) -> None:
     """Recompute every promise of a collection.
 
-    Mechanisms are made anew from their parameters, their epsilon is computed from the
-    sampler's integers, and charges are added up over questions and rounds. What is
-    wrong is refused with its line. An epsilon above 2 is allowed, with a warning.
+    It builds every mechanism again from its parameters, computes its epsilon from the sampler's
+    integers, and adds up the charges over questions and rounds. An error names its line. An epsilon
+    above 2 is allowed, with a warning.
     """
     from ldpkit.assurance.collection import collection_warnings
     from ldpkit.client.spending import micro_text

@@ -55,7 +55,8 @@ def new(
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="What people read.", show_default=False)] = None,
     purpose: Annotated[
-        str | None, typer.Option("--purpose", help="What it is for, in a sentence.", show_default=False)
+        str | None,
+        typer.Option("--purpose", help="What the collection is for, in a sentence.", show_default=False),
     ] = None,
     domain: opt.DomainOption = None,
     low: opt.LowOption = None,
@@ -66,7 +67,7 @@ def new(
         float | None,
         typer.Option(
             "--within",
-            help="How far off the answer may be, with probability 0.95: a share, a mean, a direction.",
+            help="How far off the result may be, with probability 0.95: a share, a mean or a direction.",
             show_default=False,
         ),
     ] = None,
@@ -74,21 +75,24 @@ def new(
     mechanism: opt.MechanismOption = None,
     parameter: opt.ParameterOption = None,
     fixed: Annotated[
-        bool, typer.Option("--fixed", help="A longitudinal mechanism goes on reporting the first value.")
+        bool,
+        typer.Option(
+            "--fixed", help="For longitudinal mechanisms: devices keep reporting their first value."
+        ),
     ] = False,
     every: Annotated[Every, typer.Option("--every", help="How often a device answers.")] = Every.once,
     start: Annotated[
         str | None, typer.Option("--start", help="The first day, such as 2026-12-01.", show_default="today")
     ] = None,
     count: Annotated[int, typer.Option("--count", min=1, help="How many rounds there are.")] = 1,
-    add: Annotated[bool, typer.Option("--add", help="Add the question to a file that exists.")] = False,
+    add: Annotated[bool, typer.Option("--add", help="Add the question to an existing file.")] = False,
     force: opt.ForceOption = False,
 ) -> None:
     """Write a collection file; mechanism and epsilon are chosen for you.
 
-    Say how exact the answer must be and how many people answer, and the smallest
-    epsilon that does it is chosen, or give an epsilon. The reason stands in the file
-    as a comment. Without --question, everything is asked for.
+    Say how exact the result must be and how many people answer, and the command chooses the
+    smallest epsilon that is enough; or give an epsilon. It writes the reason into the file as a
+    comment. Without --question, it asks you for everything.
     """
     check_ending(file, "FILE", [".toml"])
     if add:
@@ -177,7 +181,7 @@ def _float(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InvalidParameterError(f"{text.strip()!r} is no number: start again") from None
+        raise InvalidParameterError(f"{text.strip()!r} is not a number: start again") from None
 
 
 def _day(text: str | None) -> datetime.date:
@@ -197,7 +201,9 @@ def _space(domain: str | None, low: float | None, high: float | None, period: fl
         return parse_domain(domain)
     found = circle or interval
     if found is None:
-        raise InvalidParameterError("what can be answered? give --domain, --low and --high, or --period")
+        raise InvalidParameterError(
+            "what are the possible answers? give --domain, or --low and --high, or --period"
+        )
     return found
 
 

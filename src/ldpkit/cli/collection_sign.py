@@ -40,8 +40,8 @@ def keygen(
 ) -> None:
     """Make a key to sign collections with, and print its public half.
 
-    The public half goes into the clients: they take what this key has signed and
-    nothing else. A file that exists is never overwritten.
+    Put the public half into your clients: they then accept only what this key has signed. An
+    existing file is never overwritten.
     """
     from ldpkit.client.signing import SigningKey
     from ldpkit.core.wholefile import create_file

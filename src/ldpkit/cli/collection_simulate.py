@@ -37,7 +37,7 @@ def simulate(
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
-    """Carry out a collection on invented people: errors, coverage, and the page as it will look."""
+    """Run a collection on invented people: errors, coverage, and the page as it will look."""
     check_page(report, force=force, inputs=[file])
     from ldpkit.core.random import seeded
     from ldpkit.protocols.collection.files import expected_people, load_collection

@@ -38,7 +38,9 @@ UrlOption = Annotated[str, typer.Option("--url", help="Where the collector is.")
 TokenOption = Annotated[
     str | None,
     typer.Option(
-        "--token", help="A token; LDPKIT_TOKEN is better, for others can see this one.", show_default=False
+        "--token",
+        help="A token; better set LDPKIT_TOKEN, because others can see command lines.",
+        show_default=False,
     ),
 ]
 DataFolder = Annotated[str, typer.Option("--data", help="The folder of the database, or postgresql://...")]
@@ -77,14 +79,14 @@ def estimates(
         bool, typer.Option("--change", help="The change from the first of two rounds to the second.")
     ] = False,
     estimator: Annotated[
-        str | None, typer.Option("--estimator", help="As of 'ldpkit estimate'.", show_default=False)
+        str | None, typer.Option("--estimator", help="As for 'ldpkit estimate'.", show_default=False)
     ] = None,
     consistency: ConsistencyOption = None,
     output: FormatOption = Format.table,
     url: UrlOption = _URL,
     token: TokenOption = None,
 ) -> None:
-    """Show what a question came to, with error bars."""
+    """Show the result of a question, with error bars."""
     numbers = _rounds(rounds)
     remote = _remote(url, token)
     options: dict[str, Any] = {"estimator": estimator, "consistency": consistency}
@@ -162,11 +164,11 @@ def tokens(
         typer.Option("--new", help="Make a token with this name, and show it once.", show_default=False),
     ] = None,
     admin: Annotated[
-        bool, typer.Option("--admin", help="One that may also put up and close collections.")
+        bool, typer.Option("--admin", help="A token that may also publish and close collections.")
     ] = False,
     revoke: Annotated[
         str | None,
-        typer.Option("--revoke", help="Make the token of this name worthless.", show_default=False),
+        typer.Option("--revoke", help="Disable the token of this name.", show_default=False),
     ] = None,
     output: FormatOption = Format.table,
 ) -> None:
@@ -205,7 +207,7 @@ def restore(
     data: DataFolder = _DATA,
     force: ForceOption = False,
 ) -> None:
-    """Put a backup in the place of the database; the service must not run."""
+    """Replace the database with a backup; the service must not be running."""
     from ldpkit.collector.backup import put_back
 
     put_back(source, data, force=force)
@@ -214,7 +216,7 @@ def restore(
 
 def verify(
     data: DataFolder = _DATA,
-    repair: Annotated[bool, typer.Option("--repair", help="Write tallies that differ anew.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Rewrite tallies that differ.")] = False,
     output: FormatOption = Format.table,
 ) -> None:
     """Check every checksum and count every report again; exit with 1 if something is wrong."""

@@ -229,7 +229,10 @@ def prepare_transactions(
     top: Annotated[int, typer.Option("--top", help="How many of the most frequent items to keep.")] = 128,
     delimiter: Annotated[
         str | None,
-        typer.Option("--delimiter", help="Between items; else a comma if there is any, or white space."),
+        typer.Option(
+            "--delimiter",
+            help="What separates items; by default a comma if there is one, otherwise white space.",
+        ),
     ] = None,
     output: opt.OutputOption = None,
     force: opt.ForceOption = False,

@@ -54,7 +54,7 @@ def density(
             "--quantile",
             "-q",
             metavar="Q",
-            help="Quantiles to tell, with commas between.",
+            help="The quantiles to show, separated by commas.",
             show_default="0.25,0.5,0.75",
         ),
     ] = None,
@@ -73,14 +73,12 @@ def density(
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
 
-    From a file of values the whole collection is simulated, every person reporting once,
-    by default through sw, which is made for this.
-    From report files it is the collector's half. Quantiles are those of the smooth
-    distribution (ems); their intervals include how far smoothing and the mechanism's
-    resolution may have moved them. The stderr of a bin is the scatter of the reports
-    alone: a density has no interval with a level.
-    On a circle (--period) smoothing goes round and there are no quantiles; the default is
-    circular_sw.
+    Given a file of values, the command simulates the whole collection: every person reports once,
+    by default through sw, which is made for this. Given report files, it estimates from them, as a
+    collector does. Quantiles are those of the smooth distribution (ems). Their intervals include
+    how far smoothing and the mechanism's resolution may have moved them. The stderr of a bin covers
+    only the scatter of the reports, so a density has no confidence interval. On a circle (--period)
+    smoothing wraps around, there are no quantiles, and the default mechanism is circular_sw.
     """
     from ldpkit.core.parameters import check_fraction
     from ldpkit.estimation.binned_density import ALGORITHMS

@@ -36,7 +36,10 @@ def error(
     period: opt.PeriodOption = None,
     power: opt.PowerOption = 1.0,
     points: Annotated[
-        int, typer.Option("--points", min=3, max=10_001, help="How many values of the domain are looked at.")
+        int,
+        typer.Option(
+            "--points", min=3, max=10_001, help="At how many values of the domain the error is computed."
+        ),
     ] = 257,
     figure: opt.FigureOption = None,
     report: opt.PageOption = None,
@@ -47,10 +50,11 @@ def error(
 ) -> None:
     """Compare the error of one report among mechanisms.
 
-    It is how far the report is from the value, on average over the domain and at worst. Nothing
-    is simulated: errors are computed from each mechanism's law. The domain is an interval, by
-    default from 0 to 1, or with --period a circle, where the distance is the shorter arc for
-    all mechanisms. By default all mechanisms are compared that need no parameter but epsilon.
+    The error is the distance of the report from the value: on average over the domain, and in the
+    worst case. Nothing is simulated: errors are computed from the distribution of each mechanism's
+    reports. The domain is an interval, by default from 0 to 1, or with --period a circle, where the
+    distance is the shorter arc. By default the command compares all mechanisms that need no
+    parameter but epsilon.
     """
     pictures = Pictures.wanted(figure, report, title, unit, force=force)
     circle = parse_circle(period, low, high)

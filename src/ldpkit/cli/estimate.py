@@ -85,12 +85,12 @@ def estimate(
     ] = None,
     level: Annotated[float, typer.Option(help="The coverage of the intervals.")] = 0.95,
     simultaneous: Annotated[
-        bool, typer.Option("--simultaneous", help="Let all intervals together have that coverage.")
+        bool, typer.Option("--simultaneous", help="All intervals together have this coverage.")
     ] = False,
     population: PopulationOption = False,
     top: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Only the most frequent; a table shows {_ROWS}.", show_default=False),
+        typer.Option(min=1, help=f"Show only the most frequent; a table shows {_ROWS}.", show_default=False),
     ] = None,
     sort: Annotated[
         Sort | None,
@@ -110,17 +110,18 @@ def estimate(
     master: MasterOption = None,
     bad: BadOption = BadRows.refuse,
     save_tally: Annotated[
-        Path | None, typer.Option(help="Also write the tally, a small file that adds.", show_default=False)
+        Path | None,
+        typer.Option(help="Also write the tally, a small file; tallies can be added up.", show_default=False),
     ] = None,
     force: ForceOption = False,
 ) -> None:
     """Estimate frequencies with error bars from report files.
 
-    An interval holds the frequencies that the reports do not refute, and the one that is shown,
-    also where --consistency moved it. It is about the people who reported, or with --population
-    about those they were drawn from at random.
-    From reports of numbers it estimates their mean and variance. Parquet files say in their metadata
-    what made the reports; --by estimates each group of their rows apart.
+    An interval contains the frequencies that the reports do not rule out. It is extended to the
+    value that is shown, even where --consistency moved it. It describes the people who reported, or
+    with --population the population that they were drawn from at random. From reports of numbers
+    the command estimates their mean and variance. Parquet files say in their metadata what made the
+    reports; --by estimates each group of their rows separately.
     """
     from ldpkit.core.parameters import check_fraction
     from ldpkit.core.wholefile import whole_file
@@ -211,5 +212,5 @@ def _estimated(
     if isinstance(made, Estimate):
         return made.with_level(level, simultaneous=simultaneous)
     if not isinstance(made, (NumericEstimate, DirectionEstimate)):
-        raise InvalidParameterError(f"{estimator} does not estimate what these reports tell: leave it out")
+        raise InvalidParameterError(f"{estimator} cannot estimate anything from these reports: leave it out")
     return made.with_level(level)

@@ -53,7 +53,7 @@ ByOption = Annotated[
     typer.Option(
         "--by",
         metavar="COLUMN",
-        help="Estimate each group apart: columns of Parquet files, or folders such as day=2026-11-17. "
+        help="Estimate each group separately: columns of Parquet files, or folders such as day=2026-11-17. "
         "Repeatable.",
         show_default=False,
     ),
@@ -71,7 +71,7 @@ def is_lake(files: list[str], engine: Engine | None, by: list[str]) -> bool:
     if any(parquet) and not all(parquet):
         other = files[parquet.index(False)]
         raise InvalidParameterError(
-            f"{other!r} is no Parquet file, and others are: estimate them apart, or add their tallies"
+            f"{other!r} is not a Parquet file, and others are: estimate them separately, or add their tallies"
         )
     if not any(parquet) and (engine is not None or by):
         option = "--by" if by else "--engine"

@@ -42,15 +42,17 @@ def longitudinal(
         str, typer.Option("--mechanism", "-p", metavar="NAME", help="A longitudinal mechanism.")
     ] = "lgrr",
     domain: opt.UsualDomainOption = "16",
-    epsilon_inf: Annotated[float, typer.Option(help="For all reports of a value that never changes.")] = 2.0,
+    epsilon_inf: Annotated[
+        float, typer.Option(help="The epsilon of all reports together, for a value that never changes.")
+    ] = 2.0,
     epsilon_1: Annotated[
         float | None,
-        typer.Option("--epsilon-1", help="For the first report; half of epsilon-inf unless given."),
+        typer.Option("--epsilon-1", help="The epsilon of the first report; half of epsilon-inf by default."),
     ] = None,
     reports: Annotated[int, typer.Option("--reports", help="How many reports a device sends.")] = 1000,
     changes: Annotated[
         str,
-        typer.Option(metavar="LIST", help="How often the value changes meanwhile, with commas between."),
+        typer.Option(metavar="LIST", help="How often the value changes meanwhile, separated by commas."),
     ] = "0,3",
     devices: Annotated[int, typer.Option("--devices", help="How many devices to attack.")] = 4000,
     figure: opt.FigureOption = None,
@@ -61,11 +63,10 @@ def longitudinal(
 ) -> None:
     """Show what repeated reports cost, and attack them.
 
-    Memoization protects a value that never changes. Whether and when it changed shows in
-    the reports, and what they give away against every history grows with each of them.
-
-    The attacker knows the mechanism and remembers every report of a device whose value
-    does not change. Without memoization the device makes a new permanent report each time.
+    Memoization protects a value that never changes. If the value does change, the reports show
+    whether and when, and each further report gives more away. The attack is on a device whose value
+    does not change, by somebody who knows the mechanism and remembers every report. Without
+    memoization the device makes a new permanent report each time.
     """
     from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.longitudinal import Exposure

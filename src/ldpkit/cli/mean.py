@@ -55,10 +55,13 @@ def mean(
     share: Annotated[
         float | None,
         typer.Option(
-            help="With auto and aaa: who describes; by default no more than pay.", show_default=False
+            help="With auto and aaa: the share of people who describe the data; by default as few as pays.",
+            show_default=False,
         ),
     ] = None,
-    bins: Annotated[int, typer.Option(min=1, help="With auto and aaa: the cells they describe.")] = 16,
+    bins: Annotated[
+        int, typer.Option(min=1, help="With auto and aaa: how many cells the description has.")
+    ] = 16,
     seed: opt.SeedOption = None,
     figure: opt.FigureOption = None,
     report: opt.PageOption = None,
@@ -69,11 +72,11 @@ def mean(
 ) -> None:
     """Estimate the mean of numbers, or the direction of angles.
 
-    From a file of values the whole collection is simulated, every person reporting once
-    with the whole epsilon; by default through auto: some people describe the data, and
-    the best mechanism for what they describe serves the others.
-    On a circle (--period) the mean is a direction, by default through circular_ogpm.
-    From report files it is the collector's half.
+    Given a file of values, the command simulates the whole collection: every person reports once,
+    with the whole epsilon. The default mechanism is auto: some people describe the data, and the
+    others report through the mechanism that is best for that description. Given report files, it
+    estimates from them, as a collector does. On a circle (--period) the mean is a direction, and
+    the default mechanism is circular_ogpm.
     """
     from ldpkit.core import random
     from ldpkit.core.parameters import check_fraction

@@ -51,10 +51,10 @@ def mechanisms(
 ) -> None:
     """List the mechanisms: exact epsilon, error, report length.
 
-    The standard error is that of the frequency of a value that nobody holds; n times its
-    square does not depend on n. Longitudinal mechanisms send many reports about one
-    value: it is that of one round. For numeric mechanisms it is that of the mean of
-    numbers between -1 and 1, in the worst case.
+    The standard error is that of the frequency of a value that nobody holds; n times its square
+    does not depend on n. For longitudinal mechanisms, which report again and again, it is that of
+    one round. For numeric mechanisms it is that of the mean of numbers between -1 and 1, in the
+    worst case.
     """
     from ldpkit.core.parameters import check_epsilon
     from ldpkit.mechanisms.base import MECHANISMS

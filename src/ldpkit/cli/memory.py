@@ -25,7 +25,7 @@ NewDevicesOption = Annotated[
     bool,
     typer.Option(
         "--new-devices",
-        help="For longitudinal mechanisms: none of these devices ever answered before.",
+        help="For longitudinal mechanisms: none of these devices has answered before.",
     ),
 ]
 IdsOption = Annotated[
@@ -129,7 +129,9 @@ class Memory:
         if self.ids is None or self.secret_file is None:
             return oracle.privatize_chunks(values, rng=rng, new_devices=self.new_devices)
         if self.ids == column:
-            raise InvalidParameterError(f"the column {column!r} has the values: ids stand in another")
+            raise InvalidParameterError(
+                f"the column {column!r} holds the values: the ids must be in another one"
+            )
         return oracle.privatize_chunks(
             values,
             rng=rng,

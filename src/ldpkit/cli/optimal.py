@@ -56,7 +56,7 @@ def optimal(
     prior: Annotated[
         Path | None,
         typer.Option(
-            help="A file of public numbers: make the mean error over them small, not the worst error.",
+            help="A file of public numbers: minimise the mean error over them, not the worst error.",
             show_default=False,
         ),
     ] = None,
@@ -74,7 +74,7 @@ def optimal(
     pieces: Annotated[
         int | None,
         typer.Option(
-            help="Find the best density of so many pieces with SCIP, instead of the best table of all.",
+            help="Find the best density of this many pieces with SCIP, instead of the best mechanism of all.",
             show_default=False,
         ),
     ] = None,
@@ -104,10 +104,10 @@ def optimal(
 ) -> None:
     """Find the mechanism with the least error of all.
 
-    On an interval, by default from 0 to 1, a linear program over all mechanisms makes the
-    worst error small, or the mean error over a public --prior. No mechanism with this epsilon
-    is below the bound that is shown. On a circle the optimum is a closed form.
-    With --pieces only densities with a uniform floor are considered, as in the thesis.
+    On an interval, by default from 0 to 1, a linear program over all mechanisms minimises the worst
+    error, or the mean error over a public --prior. No mechanism with this epsilon can be better
+    than the bound that is shown. On a circle the optimum has a closed form. With --pieces only
+    densities with a uniform floor are considered, as in the thesis.
     """
     pictures = Pictures.wanted(
         figure, report, title, unit, force=force, inputs=[prior], outputs={"--output": output}

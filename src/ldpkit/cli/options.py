@@ -190,7 +190,7 @@ PageOption = Annotated[
     Path | None, typer.Option("--report", help="Write a self-contained .html page.", show_default=False)
 ]
 TitleOption = Annotated[
-    str | None, typer.Option("--title", help="What stands above the page of --report.", show_default=False)
+    str | None, typer.Option("--title", help="The title of the page of --report.", show_default=False)
 ]
 UnitOption = Annotated[
     str | None,

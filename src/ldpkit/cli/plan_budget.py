@@ -59,7 +59,7 @@ def budget(
         typer.Option(
             "--search",
             metavar="NAME...",
-            help="How to look, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
+            help="The search method, or 'all': sequential, analytic, bs, rbs, dbs, mpass, bayes.",
             show_default="sequential",
         ),
     ] = None,
@@ -67,7 +67,7 @@ def budget(
     eps_min: opt.EpsilonMinOption = 0.001,
     eps_max: opt.EpsilonMaxOption = 20.0,
     tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="How exactly to find epsilon.", show_default=False)
+        float | None, typer.Option("--tolerance", help="How precisely to find epsilon.", show_default=False)
     ] = None,
     parameter: Annotated[
         list[str] | None,
@@ -84,8 +84,8 @@ def budget(
 ) -> None:
     """Find the smallest epsilon that gives a wanted accuracy.
 
-    It gives it as often as --probability says. Collections are simulated on a stand-in for
-    the people, whole ones at a time; nobody is asked. For the mean of numbers give --low,
+    The accuracy must be reached as often as --probability says. The command simulates whole
+    collections on a stand-in for the people; nobody is asked. For the mean of numbers give --low,
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
     pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)

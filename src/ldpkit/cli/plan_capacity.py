@@ -55,7 +55,7 @@ mechanism can do what is wanted.
 
 
 def capacity(
-    limit: Annotated[float, typer.Option("--capacity", help="What there is for all people together.")],
+    limit: Annotated[float, typer.Option("--capacity", help="What is available for all people together.")],
     constraint: Annotated[
         OutcomeName,
         typer.Option(
@@ -69,17 +69,21 @@ def capacity(
     at_least: AtLeastOption = None,
     mechanism: opt.MechanismsOption = None,
     search: Annotated[SearchName, typer.Option("--search", help="How to look.")] = SearchName.exact,
-    runs: Annotated[int, typer.Option(help="Collections at every epsilon; not for exact.")] = 50_000,
+    runs: Annotated[
+        int, typer.Option(help="Collections to simulate at every epsilon; not for exact.")
+    ] = 50_000,
     eps_min: opt.EpsilonMinOption = 0.001,
     eps_max: opt.EpsilonMaxOption = 10.0,
-    precision: Annotated[float, typer.Option(help="Of epsilon; not for exact.")] = 0.01,
-    delta: Annotated[float, typer.Option(help="How far capri_r goes back each time.")] = 0.05,
+    precision: Annotated[float, typer.Option(help="The precision of epsilon; not for exact.")] = 0.01,
+    delta: Annotated[float, typer.Option(help="How far capri_r steps back each time.")] = 0.05,
     outliers: Annotated[
         float | None,
-        typer.Option(help="Count amounts above this quantile of the people as it.", show_default=False),
+        typer.Option(
+            help="Count every amount above this quantile as the quantile itself.", show_default=False
+        ),
     ] = None,
     compensate: Annotated[
-        bool, typer.Option(help="Add what --outliers loses back to the estimated total.")
+        bool, typer.Option(help="Add what --outliers cuts off back to the estimated total.")
     ] = True,
     verify: VerifyOption = False,
     seed: opt.RepeatableSeedOption = 0,
@@ -92,8 +96,8 @@ def capacity(
 ) -> None:
     """Find the smallest epsilon with which a total decides rightly.
 
-    The collector adds up the estimated amounts of all people and says that the capacity is
-    exceeded if that total lies above it; that must be right often enough.
+    The collector adds up the estimated amounts of all people, and warns if the total is above the
+    capacity. That decision must be right often enough.
     """
     if data is None:
         raise InvalidParameterError(f"whose amounts? give them with -d {old_place or 'FILE'}")
@@ -107,7 +111,7 @@ def capacity(
     for label in people.domain.labels:
         if isinstance(label, str):
             raise InvalidInputError(
-                f"{data!r}: the value {label!r} is no amount: name the column of numbers with --column"
+                f"{data!r}: the value {label!r} is not an amount: name the column of numbers with --column"
             )
     with progress_bar() as watch:
         found = plan(

@@ -68,7 +68,7 @@ def classifier(
             "or that of --low and --high, or with its categories, as smoker=0/1."
         ),
     ],
-    keep: Annotated[float, typer.Option(help="How likely a prediction is to stay the same.")] = 0.9,
+    keep: Annotated[float, typer.Option(help="How likely a prediction must be to stay the same.")] = 0.9,
     criterion: Annotated[
         Criterion, typer.Option(help="On average over the records, or for the worst of them.")
     ] = Criterion.average,
@@ -76,7 +76,7 @@ def classifier(
     target: Annotated[
         str | None,
         typer.Option(
-            help="The column of true labels: what predictions are worth is told too.", show_default=False
+            help="The column of true labels: also show how accurate the predictions are.", show_default=False
         ),
     ] = None,
     columns: Annotated[

@@ -48,9 +48,11 @@ def cluster(
     epsilon: opt.EpsilonOption = None,
     parameter: opt.ParameterOption = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions each person answers.")] = 1,
-    groups: Annotated[int, typer.Option(min=1, help="Groups, such as regions, that are told apart.")] = 1,
+    groups: Annotated[
+        int, typer.Option(min=1, help="How many groups, such as regions, are counted separately.")
+    ] = 1,
     engine: Annotated[
-        EngineMode, typer.Option(help="What counts; spark alone reads files by their paths.")
+        EngineMode, typer.Option(help="What does the counting; only spark reads files by their paths.")
     ] = EngineMode.spark,
     measured: Annotated[
         bool, typer.Option("--measure", help="Measure the cost of a report now, on this machine.")
@@ -63,11 +65,12 @@ def cluster(
 ) -> None:
     """Say what collecting and counting the reports of a day costs.
 
-    Costs are those of measured units, whose date is told, times what is asked for: CPU for each report
-    and value, what an engine adds, memory of a worker, bytes of a file. --measure measures the first here,
-    benchmarks/bench_cluster.py the others. One job a day counts all questions; a day's reports come evenly;
-    files hold a million reports; and tasks take equally long. The start of a cluster, HTTP and replicas of
-    the storage are left out.
+    The costs are measured unit costs, shown with their date, times what you ask for: CPU for each
+    report and value, what an engine adds, memory of a worker, bytes of a file. --measure measures
+    the first on this machine, benchmarks/bench_cluster.py the others. It is assumed that one job a
+    day counts all questions, that reports come evenly over the day, that files hold a million
+    reports, and that all tasks take equally long. The start of a cluster, HTTP and replicas of the
+    storage are left out.
     """
     if mechanism is None:
         raise InvalidParameterError("which mechanism makes the reports? give it with -p NAME")

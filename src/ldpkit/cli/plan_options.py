@@ -36,7 +36,7 @@ AtLeastOption = Annotated[
     typer.Option(
         "--at-least",
         metavar="OMEGA",
-        help="The least agreement or probability wanted.",
+        help="The smallest agreement or probability allowed.",
         show_default=False,
     ),
 ]

@@ -31,7 +31,7 @@ def pairs(
         float | None,
         typer.Option(
             "--epsilon-alone",
-            help="What a report may tell a collector who does not know the pairing; by default --epsilon.",
+            help="What a report may reveal to a collector who does not know the pairs; by default --epsilon.",
             show_default=False,
         ),
     ] = None,
@@ -42,9 +42,10 @@ def pairs(
         ),
     ] = None,
     known: Annotated[int, typer.Option(help="How many people's values the collector knows.")] = 0,
-    ones: Annotated[int, typer.Option("--ones", help="The least number of ones assumed.")] = 0,
+    ones: Annotated[int, typer.Option("--ones", help="The smallest number of ones to assume.")] = 0,
     ones_to: Annotated[
-        int | None, typer.Option("--ones-to", help="The largest number assumed; by default all.")
+        int | None,
+        typer.Option("--ones-to", help="The largest number of ones to assume; by default all people."),
     ] = None,
     figure: FigureOption = None,
     report: PageOption = None,
@@ -52,12 +53,12 @@ def pairs(
     force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
-    """Compare reporting in pairs with reporting alone, at stated privacy towards everybody."""
+    """Compare reporting in pairs with reporting alone, at the same privacy towards everybody."""
     from ldpkit.planning.pairs.plans import pairs as plan_pairs
 
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
-        raise InvalidParameterError("how much may a report tell? give --epsilon-alone, --epsilon or both")
+        raise InvalidParameterError("how much may a report reveal? give --epsilon-alone, --epsilon or both")
     pictures = Pictures.wanted(figure, report, title, force=force)
     plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
     present(plan, output)

@@ -46,8 +46,8 @@ def survey(
 ) -> None:
     """Compare splitting a budget over all questions with asking each person a few.
 
-    A way is as good as its worst question. With -o, the collection is written with the
-    mechanisms and the number of questions of the best way.
+    Each way of asking is judged by its worst question. With -o, the best way is written as a
+    collection file, with its mechanisms and the number of questions per person.
     """
     from ldpkit.planning.survey.plans import survey as plan_survey
     from ldpkit.planning.survey.question import PlannedQuestion

@@ -90,7 +90,10 @@ def privatize(
     ] = None,
     descriptor: Annotated[
         Path | None,
-        typer.Option(help="For aaa and auto: such reports, to fit the noise to.", show_default=False),
+        typer.Option(
+            help="For aaa and auto: a file of reports made with --bins, to fit the noise to.",
+            show_default=False,
+        ),
     ] = None,
     new_devices: NewDevicesOption = False,
     ids: IdsOption = None,
@@ -101,12 +104,11 @@ def privatize(
 ) -> None:
     """Randomise one value for each person into a report file.
 
-    Each report is epsilon-differentially private by itself, so that the report file can
-    be given away. Read it with 'ldpkit estimate' or 'ldpkit inspect'.
-    Categories have a --domain; numbers have a --low and a --high; values on a circle, such
-    as angles and times of day, have a --period.
-    Longitudinal mechanisms keep a permanent report for each person: say who the people are
-    with --ids, --secret-file and --question, or that their devices are new.
+    Each report is epsilon-differentially private on its own, so you may share the report file. Read
+    it with 'ldpkit estimate' or 'ldpkit inspect'. Give --domain for categories, --low and --high
+    for numbers, and --period for values on a circle, such as angles and times of day. Longitudinal
+    mechanisms keep a permanent report for each person: name the people with --ids, --secret-file
+    and --question, or say with --new-devices that none of them has answered before.
     """
     from ldpkit.core import random
     from ldpkit.files.readers import row_count
@@ -114,7 +116,9 @@ def privatize(
 
     check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
     if is_standard_output(output) and sys.stdout.isatty():
-        raise InvalidParameterError("reports are no text for a terminal: send them to a file or a pipe")
+        raise InvalidParameterError(
+            "reports are binary and not for a terminal: send them to a file or a pipe"
+        )
     described = mechanism.startswith("@")
     circle = None if described else parse_circle(period, low, high, clip=clip, wrap=wrap)
     interval = None if described or circle is not None else parse_interval(low, high)

@@ -86,8 +86,8 @@ class Request:
 
         if self.memory.ids is not None and self.missing is Missing.drop:
             raise InvalidParameterError(
-                "values and --ids stand side by side: remove rows with missing values from the table, "
-                "and leave out --missing"
+                "each value needs its id: remove rows with missing values from the table, and leave out "
+                "--missing"
             )
         return read_cells(self.values, self.column, missing=self.missing.value, values=values)
 
@@ -140,8 +140,8 @@ def randomise_categories(
         refuse_circular(asked.mechanism)
     if oracle is None and not from_data:
         raise InvalidParameterError(
-            "the domain is missing: give the public list of values with --domain, or accept that the file "
-            "tells which values exist, with --domain-from-data"
+            "the domain is missing: give the public list of values with --domain, or accept with "
+            "--domain-from-data that the file reveals which values exist"
         )
     known = {each for each in public.labels if isinstance(each, str)} if public and public.has_labels else ()
     if oracle is not None and asked.memory.ids is None:

@@ -62,9 +62,9 @@ def recommend(
 ) -> None:
     """Rank mechanisms and methods for your data, and say why.
 
-    The ranking is of mechanisms, estimators and post-processing together; without data,
-    --n people with a --domain of values stand in for it. For a mean of numbers give
-    --low, --high and --n.
+    It ranks combinations of mechanism, estimator and post-processing. If you have no data, give the
+    number of people with --n and the values with --domain. For a mean of numbers give --low, --high
+    and --n.
     """
     pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)
     if low is not None or high is not None:
@@ -115,9 +115,11 @@ def _people(
         if people is None or domain is None:
             raise InvalidParameterError("say who will be asked: give -d DATA, or --n and --domain")
         data = f"zipf:k={len(parse_domain(domain))},n={people}"
-        note(f"nothing is known of the data: the population {data} stands in for it")
+        note(f"you gave no data, so the population {data} stands in for it")
     elif people is not None or domain is not None:
-        raise InvalidParameterError("the data say who and what: leave out --n and --domain, or --data")
+        raise InvalidParameterError(
+            "the data already give the people and the values: leave out --n and --domain, or --data"
+        )
     return load_people(data, column, missing)
 
 

@@ -81,7 +81,7 @@ def risk(
     prior: Annotated[
         str | None,
         typer.Option(
-            help="What the adversary believes before: 'uniform', or a table of counts; "
+            help="What the adversary believes beforehand: 'uniform', or a table of counts; "
             "by default the frequencies of --data.",
             show_default=False,
         ),
@@ -90,9 +90,11 @@ def risk(
         float | None,
         typer.Option(help="Also ask whether the value is at most this.", show_default=False),
     ] = None,
-    reports: Annotated[int, typer.Option("--reports", help="Reports of one person that are seen.")] = 1,
+    reports: Annotated[
+        int, typer.Option("--reports", help="How many reports of one person the adversary sees.")
+    ] = 1,
     devices: Annotated[
-        int, typer.Option("--devices", help="People to attack, where it takes a simulation.")
+        int, typer.Option("--devices", help="How many people to attack, if it takes a simulation.")
     ] = 10_000,
     parameter: opt.ParameterOption = None,
     seed: opt.RepeatableSeedOption = 0,
@@ -104,9 +106,9 @@ def risk(
 ) -> None:
     """Show how often an adversary guesses a value from its report.
 
-    The adversary knows the mechanism and has a prior, and no guess is right more often.
-    Of numbers, which have a --low and a --high, and of values on a circle, which have a
-    --period, the adversary guesses the cell.
+    The adversary knows the mechanism, has a prior belief, and makes the best possible guess. For
+    numbers (--low and --high) and values on a circle (--period), the adversary guesses the cell in
+    which the value lies.
     """
     pictures = Pictures.wanted(figure, report, title, force=force, inputs=[data], seed=seed)
     from ldpkit.assurance.adversary.compare import risk as attack

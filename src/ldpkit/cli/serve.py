@@ -45,7 +45,7 @@ def serve(
     collections: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Collection files, TOML or JSON, to put up unless they are there.", show_default=False
+            help="Collection files, TOML or JSON, to publish if they are not yet there.", show_default=False
         ),
     ] = None,
     config: Annotated[
@@ -69,16 +69,18 @@ def serve(
     public_url: Annotated[
         str | None,
         typer.Option(
-            "--public-url", help="How devices reach it, where a proxy stands before it.", show_default=False
+            "--public-url",
+            help="The address for devices, if there is a proxy in front of the service.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
     """Run the collector: take reports, publish estimates.
 
-    With nothing but a collection file it makes a database, and prints the address for devices, a token
-    for analysts (shown once) and a page to look at. Where the output is no terminal, the token is in the
-    file 'token' of the data folder instead. Stop it with Ctrl-C or SIGTERM: what was received is written
-    first.
+    All it needs is a collection file. It makes a database, and prints the address for devices, a
+    token for analysts (shown once) and the address of the results page. If the output is not a
+    terminal, it writes the token to the file 'token' in the data folder instead. Stop it with
+    Ctrl-C or SIGTERM: it first writes everything that it received.
     """
     settings: dict[str, Any] = {} if config is None else _read(config)
     given = {"data": data, "host": host, "port": port, "public_url": public_url}
@@ -122,7 +124,7 @@ def _read(path: Path) -> dict[str, Any]:
     for name, value in found.items():
         if name not in _SETTINGS:
             raise InvalidParameterError(
-                f"{str(path)!r} sets {name!r}, which is none of {', '.join(_SETTINGS)}"
+                f"{str(path)!r} sets {name!r}, which is not one of {', '.join(_SETTINGS)}"
             )
         if type(value) is not _SETTINGS[name]:
             raise InvalidParameterError(

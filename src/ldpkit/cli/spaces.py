@@ -60,7 +60,7 @@ def parse_space(spec: str) -> PlaneDomain:
         numbers = [float(part) for part in rest.split(",")]
     except ValueError:
         raise InvalidParameterError(
-            f"the space {spec!r} has a part that is no number: give {_FORMS}"
+            f"the space {spec!r} has a part that is not a number: give {_FORMS}"
         ) from None
     if len(numbers) != wanted[shape]:
         raise InvalidParameterError(
@@ -85,4 +85,4 @@ def _read_space(file: Path) -> PlaneDomain:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidParameterError):
             raise
-        raise FileFormatError(f"{str(file)!r} is no JSON of a region: {error}") from None
+        raise FileFormatError(f"{str(file)!r} is not the JSON of a region: {error}") from None

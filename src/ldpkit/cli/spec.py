@@ -46,12 +46,14 @@ Examples:
 
 OnlyOption = Annotated[
     str | None,
-    typer.Option("--only", metavar="NAMES", help="Only these mechanisms, with commas; 'forged' is one, too."),
+    typer.Option(
+        "--only", metavar="NAMES", help="Only these mechanisms, separated by commas; 'forged' is one, too."
+    ),
 ]
 FolderOption = Annotated[
     Path | None,
     typer.Option(
-        "--vectors", metavar="DIR", help="Take the vectors of this folder, not those of this version."
+        "--vectors", metavar="DIR", help="Use the vectors in this folder, not those of this version."
     ),
 ]
 
@@ -78,19 +80,21 @@ def check(
     reports: Annotated[
         Path | None,
         typer.Option(
-            "--reports", metavar="FILE", help="What a program printed, instead of running one; - is a pipe."
+            "--reports",
+            metavar="FILE",
+            help="A file with what a program printed, instead of running one; - is standard input.",
         ),
     ] = None,
     only: OnlyOption = None,
     folder: FolderOption = None,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
-    """Check that a client makes the reports that it must make.
+    """Check that a client makes the right reports.
 
-    The program gets a line for each vector on its standard input: an id, a form and its fields,
-    the input and the random bytes. It prints the id and the report in hex, 'refused' where the form or the
-    input must be refused, and '-' for a form that it does not have. The exit code is 0 if all
-    that it answered is right, and 1 if not.
+    The program gets a line for each vector on its standard input: an id, a form and its fields, the
+    input and the random bytes. It prints the id and the report in hex, 'refused' if the form or the
+    input must be refused, and '-' for a form that it does not support. The exit code is 0 if all
+    its answers are right, and 1 otherwise.
     """
     if (program is None) == (reports is None):
         raise InvalidParameterError("give a program to run, or --reports with what it printed")
@@ -116,7 +120,7 @@ def vectors(
         typer.Option("--output", "-o", metavar="PATH", help="A folder for JSON, a file for lines."),
     ] = None,
     lines: Annotated[
-        bool, typer.Option("--lines", help="Lines of text for a program, as check gives it.")
+        bool, typer.Option("--lines", help="Lines of text for a program, as 'spec check' sends them.")
     ] = False,
     only: OnlyOption = None,
     folder: FolderOption = None,
@@ -124,8 +128,8 @@ def vectors(
 ) -> None:
     """Write the golden vectors: as JSON files into a folder, or as lines of text.
 
-    Vectors that a folder has already are never changed: new ones are added, and a difference is
-    refused without --force, as is a file of lines that exists.
+    Vectors that are already in the folder are never changed: new ones are added, and a difference
+    is refused without --force, as is a file of lines that exists.
     """
     if lines:
         if output is not None:

@@ -47,8 +47,8 @@ class Purpose(enum.StrEnum):
     heatmap = "heatmap"
 
 
-_ColumnsOption = Annotated[int, typer.Option("--columns", min=1, help="The cells of a map across.")]
-_RowsOption = Annotated[int, typer.Option("--rows", min=1, help="The cells of a map up and down.")]
+_ColumnsOption = Annotated[int, typer.Option("--columns", min=1, help="The columns of the map.")]
+_RowsOption = Annotated[int, typer.Option("--rows", min=1, help="The rows of the map.")]
 
 
 def heatmap(
@@ -79,7 +79,11 @@ def heatmap(
     rows: _RowsOption = 16,
     hotspots: Annotated[
         int | None,
-        typer.Option("--hotspots", min=1, help="Show so many of the fullest cells, with their chances."),
+        typer.Option(
+            "--hotspots",
+            min=1,
+            help="Show this many of the fullest cells, and how often each would be found again.",
+        ),
     ] = None,
     level: Annotated[float, typer.Option(help="The coverage of the intervals.")] = 0.95,
     ids: walk.IdOption = None,
@@ -95,9 +99,9 @@ def heatmap(
 ) -> None:
     """Estimate the share of people in each cell, with intervals that cover.
 
-    From a file of locations the whole collection is simulated, every location being a
-    report. From report files it is the collector's half. Where only the map is wanted, a
-    frequency oracle over the cells (-p olh) tells far more than noisy locations.
+    Given a file of locations, the command simulates the whole collection, with one report for each
+    location. Given report files, it estimates from them, as a collector does. If you only want the
+    map, a frequency oracle over the cells (-p olh) tells far more than noisy locations.
     """
     from ldpkit.cli.tallies import is_collected
     from ldpkit.core.parameters import check_fraction
@@ -138,11 +142,16 @@ def recommend(
     space: SpaceOption,
     points: Annotated[
         Path | None,
-        typer.Argument(help="Public locations that people's are like; by default anywhere alike."),
+        typer.Argument(
+            help="Public locations that resemble people's own; by default evenly spread over the region."
+        ),
     ] = None,
     epsilon: opt.UsualEpsilonOption = 4.0,
     purpose: Annotated[
-        Purpose, typer.Option("--for", help="Whether each report matters, or how many people are where.")
+        Purpose,
+        typer.Option(
+            "--for", help="What you need: each single report, or a map of how many people are where."
+        ),
     ] = Purpose.points,
     people: opt.PeopleOption = None,
     columns: _ColumnsOption = 16,
@@ -157,7 +166,7 @@ def recommend(
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
-    """Rank all mechanisms for locations by expected error, with a constant answer among them."""
+    """Rank all mechanisms for locations by expected error, together with a constant answer."""
     from ldpkit.planning.locations import recommend_locations
 
     pictures = Pictures.wanted(figure, report, title, force=force, inputs=[points])

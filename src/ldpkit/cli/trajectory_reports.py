@@ -84,7 +84,7 @@ def privatize(
         typer.Option(
             "--memo",
             metavar="FILE",
-            help="Repeat the reports of places in later calls too: where they are kept, on the device.",
+            help="A file, on the device, that keeps the reports of places for later calls to repeat.",
             show_default=False,
         ),
     ] = None,
@@ -102,10 +102,10 @@ def privatize(
     force: opt.ForceOption = False,
     print_as: opt.FormatOption = opt.Format.table,
 ) -> None:
-    """Report every location of some trajectories, and show what each person pays.
+    """Report every location of each trajectory, and show what each person pays.
 
-    Trajectories go out as tables or GeoJSON; a .ldp file has reports that tally, but no
-    trajectories, because its records have one length.
+    Trajectories are written as tables or GeoJSON. A .ldp file holds reports that can be tallied,
+    but no trajectories, because its records have a fixed length.
     """
     from ldpkit.cli.making import parsed_parameters
     from ldpkit.client.store import DeviceStore
@@ -124,9 +124,10 @@ def privatize(
     at_odds = per is walk.Per.trajectory or reference is ReferenceOf.previous or repeat or memo is not None
     if as_reports and (at_odds or not walk_class(mechanism).can("tallied")):
         raise InvalidParameterError(
-            "a .ldp file holds reports that tally, each made alike from a location of its own: leave out "
-            "--per, --reference, --repeat-places and --memo, take a mechanism whose reports tally, or write "
-            ".csv, .geojson or .parquet"
+            "a .ldp file holds reports that can be tallied, each made in the same way from one location: "
+            "leave "
+            "out --per, --reference, --repeat-places and --memo, choose a mechanism whose reports can be "
+            "tallied, or write .csv, .geojson or .parquet"
         )
     plane, source = parse_space(space), walk.source_of(seed)
     walks = walk.read_walks(points, plane, ids, x, y, clip=clip, times=times)

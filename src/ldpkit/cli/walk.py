@@ -46,7 +46,7 @@ PlacesOption = Annotated[
     typer.Option(
         "--places",
         metavar="FILE",
-        help="Public locations that mechanisms are fitted to, and answer with; never people's own.",
+        help="Public locations to fit the mechanisms to and to report; never people's own.",
         show_default=False,
     ),
 ]

@@ -43,7 +43,9 @@ def canonical(value: Any) -> bytes:
     try:
         return _text(value, 0).encode()
     except UnicodeEncodeError as error:
-        raise InvalidParameterError(f"half of a character stands alone in {error.object[:50]!r}") from None
+        raise InvalidParameterError(
+            f"there is an unpaired surrogate, half of a character, in {error.object[:50]!r}"
+        ) from None
 
 
 def _text(value: Any, depth: int) -> str:
@@ -158,7 +160,7 @@ def read_json(data: bytes | str, what: str = "the document") -> Any:
             text, object_pairs_hook=once, parse_int=whole, parse_float=double, parse_constant=constant
         )
     except json.JSONDecodeError as error:
-        raise FileFormatError(f"{what} is no JSON: {error.msg} at line {error.lineno}") from None
+        raise FileFormatError(f"{what} is not JSON: {error.msg} at line {error.lineno}") from None
     try:
         canonical(value)
     except InvalidParameterError as error:  # half a character, which json lets through

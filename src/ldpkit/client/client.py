@@ -218,7 +218,7 @@ class Client:
         if question not in self.drawn:
             raise InvalidInputError(
                 f"this device was not drawn for question {question!r}: each answers {self.collection.ask} of "
-                f"{len(self.collection.questions)}, and this one {', '.join(self.drawn)}"
+                f"{len(self.collection.questions)}, and this one answers {', '.join(self.drawn)}"
             )
         number = self.collection.rounds.number(at or datetime.datetime.now(datetime.UTC))
         place = place_of(asked.kind, asked.domain, asked.sampler, value)

@@ -194,7 +194,7 @@ class Collection:
         """
         envelope = read_json(data, "the collection file")
         if isinstance(envelope, dict) and "format" in envelope:
-            raise FileFormatError('the collection stands alone: put it into an envelope, {"collection": ...}')
+            raise FileFormatError('the collection has no envelope: put it into one, {"collection": ...}')
         has_signature = isinstance(envelope, dict) and "signature" in envelope
         check_fields(
             envelope, "the collection file", ("collection", *(["signature"] if has_signature else []))

@@ -89,7 +89,8 @@ begins with https://, or with http:// on this machine
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in _LOCAL)
     if not host or not is_safe or not url.isprintable() or " " in url:
         raise InvalidParameterError(
-            f"{url!r} is no address of a collector: it begins with https://, or with http:// on this machine"
+            f"{url!r} is not the address of a collector: it must begin with https://, or with http:// for "
+            "this machine"
         )
     return url.rstrip("/")
 

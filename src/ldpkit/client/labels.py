@@ -163,7 +163,7 @@ def check_name(name: object, what: str) -> str:
         )
     if len(name) > _LONGEST_NAME:
         raise InvalidParameterError(
-            f"{what} has a name of {len(name)} characters: take at most {_LONGEST_NAME}"
+            f"{what} has a name of {len(name)} characters: use at most {_LONGEST_NAME}"
         )
     try:
         name.encode()

@@ -62,9 +62,7 @@ def place_of(kind: str, domain: Any, sampler: Mapping[str, Any], value: Any) -> 
         raise InvalidParameterError(
             f"the domain {str(domain)[:50]!r} of a question of kind {kind!r} cannot be used: {error}"
         ) from None
-    raise InvalidParameterError(
-        f"there are no questions of kind {str(kind)[:50]!r} here: take a newer client"
-    )
+    raise InvalidParameterError(f"there are no questions of kind {str(kind)[:50]!r} here: use a newer client")
 
 
 def _category(domain: Any, value: Any) -> int:
@@ -83,7 +81,9 @@ def _category(domain: Any, value: Any) -> int:
 
 def _product(factors: Sequence[Any], value: Any) -> int:
     if not isinstance(value, (list, tuple)) or len(value) != len(factors):
-        raise OutOfDomainError(f"{_shown(value)} is no answer: give {len(factors)} values, one for each part")
+        raise OutOfDomainError(
+            f"{_shown(value)} is not an answer: give {len(factors)} values, one for each part"
+        )
     index = 0
     for factor, part in zip(factors, value, strict=True):
         size = factor if isinstance(factor, int) else len(factor)
@@ -121,7 +121,7 @@ def _on_map(domain: Any, sampler: Mapping[str, Any], value: Any) -> Place:
             "a device places locations in a rectangle without a projection: give the question such a domain"
         )
     if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise OutOfDomainError(f"{_shown(value)} is no location: give two numbers")
+        raise OutOfDomainError(f"{_shown(value)} is not a location: give two numbers")
     point, low, high = tuple(map(_number, value)), domain["low"], domain["high"]
     if not all(least <= each <= most for each, least, most in zip(point, low, high, strict=True)):
         told = f"[{low[0]:g}, {high[0]:g}] x [{low[1]:g}, {high[1]:g}]"

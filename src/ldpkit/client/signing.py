@@ -80,7 +80,7 @@ class PublicKey:
             is_point = len(self.point) == _POINT
         if not is_point:
             raise InvalidParameterError(
-                f"{to_base64url(self.point)[:100]!r} is no public key of P-256: give the one that "
+                f"{to_base64url(self.point)[:100]!r} is not a P-256 public key: give the one that "
                 "'ldpkit collection keygen' printed"
             )
 
@@ -151,7 +151,7 @@ class SigningKey:
             ) from None
         except (ValueError, UnsupportedAlgorithm):
             raise FileFormatError(
-                "this is no private key: give the file that 'ldpkit collection keygen' wrote"
+                "this is not a private key: give the file that 'ldpkit collection keygen' wrote"
             ) from None
         if not isinstance(key, EllipticCurvePrivateKey):
             raise FileFormatError(f"{type(key).__name__} cannot sign collections: make a key on P-256")

@@ -101,7 +101,7 @@ class Spending:
     def __post_init__(self) -> None:
         if self.cap is not None and (type(self.cap) is not int or self.cap < 0):
             raise InvalidParameterError(
-                f"a cap is a whole number of millionths of an epsilon, got {self.cap!r}: 2000000 stands for 2"
+                f"a cap is a whole number of millionths of an epsilon, got {self.cap!r}: 2000000 means 2"
             )
         ordered = sorted(self.charges, key=lambda each: (each.collection, each.question, each.round))
         object.__setattr__(self, "charges", tuple(ordered))

@@ -62,7 +62,9 @@ def put_back(source: Path, data: str, *, force: bool) -> None:
     with database.locked(), tidied():
         is_there = database.path.exists()
         if is_there and not force:
-            raise InvalidInputError(f"{data!r} has a database: give --force to replace it; it is kept beside")
+            raise InvalidInputError(
+                f"{data!r} already has a database: give --force to replace it; a copy of it is kept"
+            )
         part = SqliteDatabase(database.path.with_name(".ldpkit-restore.part"))
         try:
             _copy_checked(source, part)
@@ -85,13 +87,13 @@ def _copy_checked(source: Path, part: SqliteDatabase) -> None:
     try:
         SqliteDatabase(source).backup(part.path)
     except sqlite3.Error as error:
-        damaged = f"{str(source)!r} is no backup, or damaged ({error}): take another"
+        damaged = f"{str(source)!r} is not a backup, or is damaged ({error}): use another one"
         raise _refusal(error, damaged, part.path.parent) from None
     connection = part.connect()
     try:
         part.check_old(connection)
         if connection.execute("PRAGMA integrity_check(1)") != [("ok",)]:
-            raise FileFormatError(f"the backup {str(source)!r} is damaged: take another")
+            raise FileFormatError(f"the backup {str(source)!r} is damaged: use another one")
     finally:
         connection.close()
     with part.path.open("rb") as stream:

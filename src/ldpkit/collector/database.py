@@ -114,7 +114,7 @@ class Database(abc.ABC):
     def check_old(self, connection: Connection) -> None:
         """Refuse a database that is none of a collector, or a newer one."""
         if not self._checked_version(connection, len(_migrations())):
-            raise FileFormatError(f"{self} is no database of a collector")
+            raise FileFormatError(f"{self} is not a collector's database")
 
     def _checked_version(self, connection: Connection, last: int) -> int:
         version = self._version(connection)
@@ -192,7 +192,7 @@ class SqliteDatabase(Database):
 
     def _no_folder(self) -> InvalidParameterError:
         return InvalidParameterError(
-            f"the folder {str(self.path.parent)!r} for the database is not there: make it"
+            f"the folder {str(self.path.parent)!r} for the database does not exist: make it"
         )
 
     def _version(self, connection: Connection) -> int:

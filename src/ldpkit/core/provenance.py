@@ -59,7 +59,7 @@ class Span:
             raise InvalidInputError(f"a batch id is 32 hexadecimal digits, got {str(self.batch)[:50]!r}")
         whole = type(self.start) is int and type(self.stop) is int
         if not whole or not 0 <= self.start <= self.stop < 1 << 63:
-            raise InvalidInputError(f"reports {self.start!r} to {self.stop!r} are no part of a batch")
+            raise InvalidInputError(f"reports {self.start!r} to {self.stop!r} are not part of a batch")
 
 
 @dataclass(frozen=True)
@@ -167,9 +167,9 @@ count a file and its copy or its tally only once
         """Return a sentence for each thing recorded that weakens the promise."""
         said = []
         if self.randomness == "seeded":
-            said.append("made with a seed: who knows it can undo the reports, so they protect nobody")
+            said.append("made with a seed: anybody who knows it can undo the reports, so they protect nobody")
         if self.domain == "data":
-            said.append("the domain was taken from the values: that these values exist is not protected")
+            said.append("the domain was taken from the values: it is not hidden that these values exist")
         if self.devices == "kept" and len(self.batches) > 1:
             said.append(
                 "several batches of devices that answer again: where they are rounds of the same people, "

@@ -192,12 +192,15 @@ def check_target(path: str | Path) -> Path:
 directory: choose a folder that exists and can be written to
     """
     if "\0" in str(path):
-        raise InvalidInputError(f"cannot write {str(path)!r}: a NUL stands in the name: choose another name")
+        raise InvalidInputError(
+            f"cannot write {str(path)!r}: there is a NUL in the name: choose another name"
+        )
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
         raise InvalidInputError(
-            f"cannot write {str(path)!r}: half a character stands in the name: choose another name"
+            f"cannot write {str(path)!r}: there is an unpaired surrogate, half of a character, in the "
+            "name: choose another name"
         ) from None
     with _refusing(path):
         target = Path(os.path.realpath(path))  # a link keeps pointing where it points

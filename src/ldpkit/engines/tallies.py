@@ -151,7 +151,7 @@ class GroupEstimates(Result):
         """What stands below the table: what made the reports, and what the intervals are of."""
         made = dict.fromkeys(maker for each in self.groups.values() for maker in each.mechanisms)
         told = [f"{maker!r}, {maker.promise()}" for maker in made]
-        return "\n".join([*told, "standard errors and intervals are of each group by itself"])
+        return "\n".join([*told, "standard errors and intervals are for each group on its own"])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return the rows of each group's estimate, the keys in front; `top` of each group."""

@@ -53,7 +53,7 @@ class CircularDensity(BinnedDensity):
         ends = f"{self.edges[first]:.4g} to {self.edges[first + 1]:.4g}{f' {unit}' if unit else ''}"
         return (
             f"The fullest of {len(self)} bins of the estimated distribution of {self.n:,} people is {ends}, "
-            f"with {self.masses[first]:.1%} of them; a density has no interval with a level."
+            f"with {self.masses[first]:.1%} of them; a density has no confidence interval."
         )
 
     @property

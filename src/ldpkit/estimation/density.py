@@ -210,7 +210,7 @@ class Density(BinnedDensity):
         low, high = ends
         room = _room(self.domain, low, high)
         told = (
-            f"nine tenths of the people seem to stand between {low:.4g} and {high:.4g}, "
+            f"nine tenths of the people seem to lie between {low:.4g} and {high:.4g}, "
             f"{(high - low) / self.domain.width:.0%} of {self.domain}: much of this density is the "
             f"mechanism's own blur. An interval such as {room} would show more. It costs a new collection, "
             "with a new epsilon of its own; numbers outside are refused or clipped, which moves the mean; "
@@ -266,7 +266,7 @@ def _room(domain: IntervalDomain, low: float, high: float) -> str:
 def check_tells_more(mechanism: NumericMechanism) -> None:
     """Refuse a mechanism whose reports are one of two, and tell nothing but the mean."""
     if mechanism.tally_size - 1 <= 2:
-        raise InvalidInputError(f"reports of {mechanism!r} tell nothing but the mean: use sw for a density")
+        raise InvalidInputError(f"reports of {mechanism!r} reveal nothing but the mean: use sw for a density")
 
 
 @lru_cache(maxsize=16)

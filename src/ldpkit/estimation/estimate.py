@@ -255,7 +255,7 @@ class Estimate(FromReports):
         consistency = self.made_by.get("consistency")
         parts = [
             f"{100 * self.level:g}% {kind} for the frequencies {self.whose}",
-            *(["taking it that one population answered all mechanisms"] if len(self.mechanisms) > 1 else []),
+            *(["assuming that one population answered all mechanisms"] if len(self.mechanisms) > 1 else []),
             *([f"consistency {consistency}"] if consistency else []),
         ]
         return self.captioned(*parts)

@@ -66,7 +66,7 @@ class Homogeneity:
         return (
             f"these are not people of one population: value {self.value!r} has frequency {first}, {second} "
             f"(p = {self.p_value:.2g}, false-alarm rate {FALSE_ALARMS:.0%}), "
-            "and pooled frequencies and intervals hold for neither: estimate each mechanism by itself"
+            "and pooled frequencies and intervals hold for neither: estimate each mechanism on its own"
         )
 
 

@@ -68,7 +68,8 @@ class MeanAsked:
     def __post_init__(self) -> None:
         if self.people is not None and self.people < self.reported:
             raise InvalidParameterError(
-                f"people={self.people} is fewer than the {self.reported} reports: give the number of all"
+                f"people={self.people} is fewer than the {self.reported} reports: give the number of all "
+                "people"
             )
 
     @property

@@ -172,7 +172,7 @@ class NumericEstimate(FromReports):
         high = self.variance_interval()[1]
         most = f"at most {number_text(high, 3)} (standard deviation {number_text(high**0.5, 3)})"
         if np.isnan(self.variance):
-            return [f"these reports tell of the variance only what follows from the mean: it is {most}"]
+            return [f"these reports say no more about the variance than the mean does: it is {most}"]
         return [f"the noise hides the variance: with {100 * self.level:g}% confidence it is {most}"]
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -239,4 +239,4 @@ def noise_notes(mean: float, interval: IntervalDomain) -> list[str]:
     if interval.low <= mean <= interval.high:
         return []
     told = f"the estimate lies outside the interval {interval}, where no mean can be: this is noise, "
-    return [told + "so take more people or a larger epsilon, or the nearest end"]
+    return [told + "so ask more people, use a larger epsilon, or report the nearest end"]

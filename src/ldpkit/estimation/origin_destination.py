@@ -87,7 +87,7 @@ class OriginDestination(FromReports):
         """What the columns are, and what two reports cost."""
         columns = (
             "origin, destination: cells as column,row; count: people who went from one to the other; "
-            f"low, high: a {100 * self.level:g}% interval for each pair by itself"
+            f"low, high: a {100 * self.level:g}% interval for each pair on its own"
         )
         return self.captioned("two reports of each person, which cost epsilon twice", lines=[columns])
 

@@ -131,7 +131,8 @@ def _rows(estimate: Any, level: float) -> list[dict[str, Any]]:
         columns = [names, *(each.tolist() for each in (estimate.values, estimate.stderr, low, high))]
     else:
         raise InvalidParameterError(
-            f"rounds of {estimate.kind} are looked at one by one: only frequencies and means are put together"
+            f"rounds of {estimate.kind} can only be estimated one by one: only frequencies and means can "
+            "be combined"
         )
     return [
         dict(zip(("value", "estimate", "stderr", "low", "high"), row, strict=True))

@@ -180,7 +180,9 @@ def _only_tally(found: Estimate) -> Tally:
     """Return the counts that an estimate was made from, or say why its sums have no interval."""
     region = found.region
     if not isinstance(region, CountRegion) or len(region.tallies) != 1:
-        raise InvalidInputError("sums have an interval where all reports are of one mechanism: these are not")
+        raise InvalidInputError(
+            "a sum has an interval only if all reports are of one mechanism, and these are not"
+        )
     tally = region.tallies[0]
     if not tally.mechanism.can("pure") or tally.mechanism.can("joint"):
         raise InvalidInputError(

@@ -300,7 +300,7 @@ def open_parquet(path: str | Path) -> ParquetReports:
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {title}: check the path") from None
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{title} is no Parquet file: {first_line(error)}") from None
+        raise FileFormatError(f"{title} is not a Parquet file: {first_line(error)}") from None
     told = Description.read(schema.metadata, title)
     return ParquetReports(title, file.metadata.num_rows, tuple(schema.names), told, file)
 

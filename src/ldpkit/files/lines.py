@@ -121,7 +121,7 @@ def _refusing(path: str | Path) -> Iterator[None]:
     except InvalidInputError:
         raise
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise InvalidInputError(f"{title} is no whole gzip file: copy it again") from None
+        raise InvalidInputError(f"{title} is not a complete gzip file: copy it again") from None
     except OSError as error:
         raise InvalidInputError(f"{title} cannot be read: {error.strerror or error}") from None
 

@@ -289,7 +289,9 @@ def _whole_counts(place: Piece) -> Counts:
                 "counts are 0, 1, 2, ...",
             )
     if sum(map(int, numbers.tolist())) > _LARGEST:
-        raise InvalidInputError(f"{place.title}: the counts sum to more than 64 bits hold: scale them down")
+        raise InvalidInputError(
+            f"{place.title}: the sum of the counts does not fit into 64 bits: scale them down"
+        )
     return numbers.astype(np.int64)
 
 

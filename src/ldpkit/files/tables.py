@@ -144,7 +144,7 @@ class _Parquet:
         except UnicodeDecodeError:
             raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
         except (pyarrow.ArrowException, OSError) as error:
-            raise InvalidInputError(f"{title} is no Parquet file: {first_line(error)}") from None
+            raise InvalidInputError(f"{title} is not a Parquet file: {first_line(error)}") from None
         if not self.names:
             raise InvalidInputError(f"{title} has no columns: give at least one")
 

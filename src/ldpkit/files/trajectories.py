@@ -73,7 +73,7 @@ def read_trajectories(
         found = _from_table(path, columns)
     if with_times and found.times is None:
         raise InvalidInputError(
-            f"{title} has no time for every point: give a file that has, or leave the times out"
+            f"{title} does not have a time for every point: give a file that does, or leave the times out"
         )
     return found
 
@@ -189,7 +189,7 @@ def _feature(feature: Any, title: str, position: int) -> tuple[Any, Any, Any]:
     """Return the id, the points and the times of a feature."""
     where = f"{title}, feature {position}"
     if not isinstance(feature, dict):
-        raise InvalidInputError(f"{where} is no object")
+        raise InvalidInputError(f"{where} is not an object")
     shape = feature.get("geometry", feature)
     kind = shape.get("type") if isinstance(shape, dict) else None
     if not isinstance(kind, str) or kind not in _LINES:
@@ -202,7 +202,7 @@ def _feature(feature: Any, title: str, position: int) -> tuple[Any, Any, Any]:
             rows = [rows]
         points = np.array([[float(row[0]), float(row[1])] for row in rows])
     except (TypeError, ValueError, LookupError, OverflowError):
-        raise InvalidInputError(f"{where} has coordinates that are no pairs of numbers") from None
+        raise InvalidInputError(f"{where} has coordinates that are not pairs of numbers") from None
     if not len(points):
         raise InvalidInputError(f"{where} has no points: leave it out")
     about = feature.get("properties")

@@ -87,7 +87,7 @@ class Mechanism(Frozen, abc.ABC):
         for capability in capabilities:
             if capability not in CAPABILITIES:
                 raise InvalidParameterError(
-                    f"{capability!r} is no capability: choose from {', '.join(CAPABILITIES)}"
+                    f"{capability!r} is not a capability: choose from {', '.join(CAPABILITIES)}"
                 )
         return cls.capabilities.issuperset(capabilities)
 
@@ -191,7 +191,7 @@ class Mechanism(Frozen, abc.ABC):
         """
         if not self.can("client"):
             raise InvalidParameterError(
-                f"{self!r} cannot be run on a device: {self.not_for_devices}: take one with the capability "
+                f"{self!r} cannot be run on a device: {self.not_for_devices}: use one with the capability "
                 "client"
             )
         return self._form()
@@ -295,7 +295,8 @@ class Mechanism(Frozen, abc.ABC):
         position = self._first_invalid(reports)
         if position is not None:
             raise FileFormatError(
-                f"report {position} is none that {self!r} makes: they are of another mechanism or damaged",
+                f"report {position} cannot come from {self!r}: the reports are of another mechanism or "
+                "damaged",
                 offset=position * size,
             )
         return reports
@@ -353,8 +354,7 @@ class Mechanism(Frozen, abc.ABC):
         position = self._first_invalid(own)
         if position is not None:
             raise InvalidInputError(
-                f"report {start + position} is none that {self!r} makes: "
-                "it is of another mechanism or damaged"
+                f"report {start + position} cannot come from {self!r}: it is of another mechanism or damaged"
             )
         return own
 

@@ -45,6 +45,6 @@ def check_table(integers: int, who: object) -> None:
     if integers > LARGEST_TABLE:
         raise InvalidParameterError(
             f"{who!r} is a table of {integers:,} integers, and a collection file has at most "
-            f"{LARGEST_TABLE:,} for a question: take fewer intervals, cells or places, another epsilon, or a "
+            f"{LARGEST_TABLE:,} for a question: use fewer intervals, cells or places, another epsilon, or a "
             "mechanism without a table"
         )

@@ -160,7 +160,7 @@ def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
             raise InvalidParameterError(f"{mechanism.__name__} needs a class attribute {attribute!r}")
     for unknown in sorted(set(mechanism.capabilities) - CAPABILITIES.keys()):
         raise InvalidParameterError(
-            f"{mechanism.__name__} declares the capability {unknown!r}, which is none of "
+            f"{mechanism.__name__} declares the capability {unknown!r}, which is not one of "
             f"{', '.join(CAPABILITIES)}"
         )
     MECHANISMS.register(mechanism.name, *mechanism.aliases)(mechanism)

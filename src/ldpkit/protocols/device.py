@@ -85,8 +85,7 @@ class Device:
             self._kept = PermanentReports(mechanism, question, collection, secret, store)
         if fixed and self._kept.store is None:
             raise InvalidParameterError(
-                "a device that goes on reporting its first value must remember it: "
-                "give store=DeviceStore(path)"
+                "a device that keeps reporting its first value must remember it: give store=DeviceStore(path)"
             )
         self.mechanism, self.question, self.fixed = mechanism, question, fixed
         self._person = b"" if person is None else person_keys([person])[0]

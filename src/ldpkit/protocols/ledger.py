@@ -282,7 +282,7 @@ def _cost(record: Record) -> Cost:
             return _sum(sorted(map(_cost, records), key=_order, reverse=True)[:sample])
         case Shares(records):
             return _worst([_cost(each) for each in records])
-    raise InvalidParameterError(f"{record!r} is no record that the ledger knows: ask supports() first")
+    raise InvalidParameterError(f"{record!r} is not a record that the ledger knows: ask supports() first")
 
 
 def _single(epsilon: float, is_exact: bool) -> Cost:

@@ -77,7 +77,8 @@ class PermanentReports:
             )
         if self.secret is None and self.store is None:
             raise InvalidParameterError(
-                "permanent reports need a memory: give a secret that stays, or store=DeviceStore(path)"
+                "permanent reports need a memory: give a secret that stays the same, or "
+                "store=DeviceStore(path)"
             )
 
     @cached_property
@@ -136,7 +137,7 @@ class PermanentReports:
         if records.recall(self.owner(person), _MEMO, lambda: memo) != memo:
             raise MismatchError(
                 f"{self.store!r} was begun for question {self.question!r} with another secret, or without "
-                "one: go on with the memo of then, for new permanent reports give as much away again"
+                "one: use the same memo as then, because new permanent reports give as much away again"
             )
 
     def _source(self, person: bytes, use: bytes, *state: bytes) -> RandomSource:
@@ -153,8 +154,8 @@ class PermanentReports:
         content = records.recall(owner, place, lambda: mechanism.encode(draw()), times=times)
         if self.store is not None and self.secret is not None and content != mechanism.encode(draw()):
             raise MismatchError(
-                f"{self.store!r} holds permanent reports that this secret does not give: go on with the "
-                "secret of then, for new ones give as much away again"
+                f"{self.store!r} holds permanent reports that were made with another secret: use the same "
+                "secret as then, because new permanent reports give as much away again"
             )
         return mechanism.decode(content).copy()
 
@@ -163,8 +164,8 @@ class PermanentReports:
         content = records.recall(self.owner(person), _FIRST, lambda: b"%d" % index if fixed else b"any")
         if (content != b"any") != fixed:
             raise InvalidParameterError(
-                f"question {self.question!r} was answered with fixed={not fixed} before: go on like that, "
-                "or ask under another name, which costs a permanent report more"
+                f"question {self.question!r} was answered with fixed={not fixed} before: keep that, or "
+                "ask under another name, which costs one more permanent report"
             )
         return int(content) if fixed else index
 

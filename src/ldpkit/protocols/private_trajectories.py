@@ -202,13 +202,13 @@ class PrivateTrajectories(Result):
             (_CHAINED, self.reference == "previous"),
         ]
         made = next(iter(self.mechanisms.values()))
-        depends = [f"{made.depends} Reports do not tally."] if is_whole_trajectory(made) else []
+        depends = [f"{made.depends} Reports cannot be tallied."] if is_whole_trajectory(made) else []
         return [NOT_PROTECTED, *(text for text, holds in more if holds), *depends]
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know first."""
-        return () if self.is_secure else ("made with a seed: who knows it can undo the reports",)
+        return () if self.is_secure else ("made with a seed: anybody who knows it can undo the reports",)
 
     def __repr__(self) -> str:
         return f"<{self.title}; a person pays up to epsilon {self.epsilons.max():.4g}>"

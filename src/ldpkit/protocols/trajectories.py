@@ -171,7 +171,8 @@ def _refuse_at_odds(
         raise InvalidParameterError("a memo keeps reports that are repeated: give repeat=True with it")
     if memo is not None and per == "trajectory":
         raise InvalidParameterError(
-            "a memo goes on after a trajectory, so no budget can be shared out: take per='location'"
+            "a memo outlives a trajectory, so a budget cannot be shared out among its locations: use "
+            "per='location'"
         )
 
 
@@ -185,7 +186,7 @@ def _check_starts(starts: Any, plane: PlaneDomain, count: int) -> Floats:
     if not inside.all():
         position = int(np.argmin(inside))
         raise InvalidParameterError(
-            f"start {position}, {found[position].tolist()}, is not in {plane.region}: take a point inside"
+            f"start {position}, {found[position].tolist()}, is not in {plane.region}: choose a point inside"
         )
     return found
 

@@ -50,5 +50,5 @@ def invent_values(mechanism: Mechanism, people: int, rng: RandomSource) -> Any:
         region = mechanism.domain.region
         return mechanism.domain.locations(region.project(region.from_shares(shares)))
     raise InvalidParameterError(
-        f"nobody can be invented for {mechanism!r}: rehearse it with data of your own"
+        f"ldpkit cannot invent people for {mechanism!r}: rehearse it with data of your own"
     )

@@ -98,7 +98,7 @@ class Population:
         if weights.shape != (size,) or not math.isfinite(total) or total <= 0 or (weights < 0).any():
             given = ", ".join(f"{name}={value:g}" for name, value in parameters.items())
             raise InvalidParameterError(
-                f"the population {self.name} puts nobody on 0..{size - 1} with {given or 'its defaults'}: "
+                f"the population {self.name} has nobody on 0..{size - 1} with {given or 'its defaults'}: "
                 f"the defaults are {self._shown_defaults()}"
             )
         return np.asarray(weights / total)
@@ -198,7 +198,7 @@ zipf:k=128,n=100000
                 f"{key} of the population {name!r} has {len(text)} digits: give a smaller number"
             )
         if key in parameters:
-            raise InvalidParameterError(f"{key} stands twice in {spec!r}: give it once")
+            raise InvalidParameterError(f"{key} is twice in {spec!r}: give it once")
         parameters[key] = number
     for key in ("k", "n"):
         if key not in parameters:

@@ -55,7 +55,10 @@ def sample_means(
     (True, True)
     """
     if mechanism.line is None:
-        raise InvalidParameterError(f"the mean report of {mechanism.name} is no line: it has no simple mean")
+        raise InvalidParameterError(
+            f"the mean report of {mechanism.name} is not a linear function of the value, so there is no "
+            "simple mean"
+        )
     generator, people = rng.generator(), int(counts.sum())
     if mechanism.can("additive") and mechanism.noise is not None:
         held = float(places.astype(np.float64) @ counts)

@@ -183,7 +183,7 @@ def _read(mechanism: Any) -> tuple[Any, dict[str, Any], Sampler]:
         mechanism = mechanism.sibling(_SMALL)
         form = mechanism.sampler()
     again = json.loads(json.dumps(form))
-    require(again == form, f"{mechanism!r}: its sampler is no JSON: {str(form)[:100]}")
+    require(again == form, f"{mechanism!r}: its sampler is not JSON: {str(form)[:100]}")
     return mechanism, form, read_sampler(again)
 
 

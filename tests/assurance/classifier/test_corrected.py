@@ -123,7 +123,7 @@ def test_models_load_from_skops_and_pickles_only_on_demand(tmp_path: Path) -> No
     pickled = load_model(tmp_path / "model.joblib", unsafe_pickle=True)
     assert (pickled.predict(rows) == model.predict(rows)).all()
     (tmp_path / "broken.skops").write_bytes(b"no zip")
-    with pytest.raises(FileFormatError, match="is no skops file"):
+    with pytest.raises(FileFormatError, match="is not a skops file"):
         load_model(tmp_path / "broken.skops")
     with pytest.raises(InvalidInputError, match="no model file"):
         load_model(tmp_path / "none.skops")

@@ -170,7 +170,7 @@ def test_the_widest_and_narrowest_intervals_have_errors(width):
         assert theirs.stderr / width == pytest.approx(ours.stderr, rel=1e-9)
         assert theirs.mean / width == pytest.approx(ours.mean, rel=1e-9, abs=1e-9)
         assert scaled.error(0, 4) / width**4 == pytest.approx(unit.error(0, 4), rel=1e-9)
-        with pytest.raises(InvalidParameterError, match=r"power=5 takes the error on .* out of the range"):
+        with pytest.raises(InvalidParameterError, match=r"power=5 moves the error on .* out of the range"):
             scaled.error(0, 5)
 
 

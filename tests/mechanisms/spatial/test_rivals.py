@@ -157,7 +157,7 @@ def test_reports_do_not_tally_and_say_why(name):
         private.tally()
     assert private.epsilons == pytest.approx([6, 2, 4], abs=1e-4)
     assert (private.epsilons <= [6, 2, 4]).all()
-    assert "Reports do not tally." in private.to_dict()["notes"][-1]
+    assert "Reports cannot be tallied." in private.to_dict()["notes"][-1]
     assert private.to_dict()["about"]["tallies"] is False
     assert (mechanism.decode(mechanism.encode(private.reports)) == private.reports).all()
     assert (mechanism.points_of(private.reports) == private.trajectories.points).all()

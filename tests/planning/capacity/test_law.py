@@ -222,7 +222,9 @@ def test_many_people_and_a_fine_lattice():
 
 def test_mechanisms_without_a_law_are_refused():
     question = question_of(range(6), [9] * 6, 10)
-    with pytest.raises(InvalidParameterError, match=r"the law of a total is not known.*method capri"):
+    with pytest.raises(
+        InvalidParameterError, match=r"the distribution of a total is not known.*method capri"
+    ):
         total_law(ldpkit.get("dbitflip", 6, epsilon=1, d=2), question)
     with pytest.raises(InvalidParameterError, match="lgrr takes epsilon_inf and epsilon_1"):
         law_at("lgrr", question)

@@ -222,7 +222,7 @@ if all values are equally likely.
     0.163
     """
     if domain is not None and data is not None:
-        raise InvalidParameterError("domain and data are both given, and the data has its own values")
+        raise InvalidParameterError("give domain or data, not both: the data has its own values")
     asked, left_out = _asked(mechanisms, numeric=interval is not None, around=circle is not None)
     people: Floats | None = None
     space: Domain | None = None if domain is None else as_domain(domain)

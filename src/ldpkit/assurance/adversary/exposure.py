@@ -59,7 +59,7 @@ def epsilon_warnings(
 and one of 1% to at most 60%.
     >>> grr = ldpkit.GRR(100, epsilon=12.0)
     >>> print(*epsilon_warnings(12.0, attack=lambda: attack_on(grr)))
-    epsilon 12 promises next to nothing. Guessing from the report succeeds in 99.9% of all cases; \
+    epsilon 12 promises almost nothing. Guessing from the report succeeds in 99.9% of all cases; \
 without it, in 1%: 99.9 times as often, if all values are equally likely. Whatever the report is, a \
 suspicion of 50% grows to at most 99.99939%, and one of 1% to at most 99.94%.
     """
@@ -70,7 +70,7 @@ suspicion of 50% grows to at most 99.99939%, and one of 1% to at most 99.94%.
         return [f"{named}epsilon {number_text(epsilon, 3)} is large. {suspicion_in_words(epsilon)}"]
     achieved = attack()
     guess = "" if achieved is None else f"{guess_in_words(achieved)} "
-    promise = f"{named}epsilon {number_text(epsilon, 3)} promises next to nothing."
+    promise = f"{named}epsilon {number_text(epsilon, 3)} promises almost nothing."
     return [f"{promise} {guess}{suspicion_in_words(epsilon)}"]
 
 

@@ -109,7 +109,7 @@ def risk(
     if is_on_grid(mechanism):
         return _numeric_risk(mechanism, prior, people, amounts, eta, reports)
     if not is_frequency(mechanism):
-        raise InvalidInputError(f"it is not known what an adversary learns from {mechanism!r}")
+        raise InvalidInputError(f"ldpkit cannot compute what an adversary learns from {mechanism!r}")
     oracle = mechanism
     belief = check_prior(prior, oracle.size, "prior")
     truth = belief if people is None else check_prior(people, oracle.size, "people")
@@ -164,7 +164,9 @@ def _numeric_risk(
     """Return what the adversary achieves with one noisy number, exactly."""
     _refuse_several(mechanism, check_whole(reports, "reports"), "number")
     if is_circular(mechanism) and eta is not None:
-        raise InvalidParameterError(f"eta={eta!r} has nothing below it on a circle: leave it out")
+        raise InvalidParameterError(
+            f"eta={eta!r} makes no sense on a circle, where nothing is below it: leave it out"
+        )
     points = cell_middles(mechanism) if amounts is None else mechanism.domain.check(np.asarray(amounts))
     belief = check_prior(prior, len(points), "prior")
     truth = belief if people is None else check_prior(people, len(points), "people")

@@ -45,7 +45,8 @@ def pair_confusion(oracle: PairedOracle, prior: Floats) -> Floats:
     """
     if oracle.support_size != 1:
         raise InvalidInputError(
-            f"it is not known what an adversary who knows the partner learns from {oracle!r}: attack jrr, "
+            f"ldpkit cannot compute what an adversary who knows the partner learns from {oracle!r}: "
+            "attack jrr, "
             "or see what 'audit' finds"
         )
     if oracle.size > MOST_VALUES:

@@ -135,9 +135,9 @@ class Audit(Result):
         counts = ", and the counts in the file" if counted else ""
         rest = "the single reports" if counted else "the reports in the file"
         says = {
-            "secure": "that they were made with secure randomness is what the file says",
-            "seeded": "that they were made with a seed is what the file says",
-            "unknown": "what randomness they were made with the file does not say",
+            "secure": "the file itself says that they were made with secure randomness",
+            "seeded": "the file itself says that they were made with a seed",
+            "unknown": "the file does not say what randomness they were made with",
         }
         return (
             f"Tested: the mechanism that the file names, as it is in this copy of ldpkit{counts}. "

@@ -64,7 +64,7 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     start = np.array([float(each) for each in str(told["base_score"]).strip("[]").split(",")])
     if objective == "binary:logistic":
         if not (start > 0).all() or not (start < 1).all():
-            raise InvalidInputError(f"base_score {told['base_score']!r} of XGBoost is no probability")
+            raise InvalidInputError(f"base_score {told['base_score']!r} of XGBoost is not a probability")
         start = np.log(start / (1 - start))
     if len(start) not in (1, width):
         raise InvalidInputError(f"base_score has {len(start)} numbers for {width} scores")
@@ -80,7 +80,9 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
         owners = owners[: (int(rounds) + 1) * each_round]
     for tree, owner in zip(model["trees"], owners, strict=False):
         if any(tree.get("split_type", ())):
-            raise InvalidInputError("categorical splits of XGBoost are not read: code categories as numbers")
+            raise InvalidInputError(
+                "categorical splits of XGBoost are not supported: code categories as numbers"
+            )
         if int(tree.get("tree_param", {}).get("size_leaf_vector", 1)) > 1:
             raise InvalidInputError("trees of XGBoost with several values in a leaf are not read")
         _check_column(owner, width)
@@ -143,7 +145,9 @@ def _flattened(root: Mapping[str, Any]) -> list[tuple[int, int, int, float, floa
             found.append([-1, -1, 0, 0.0, float(node["leaf_value"])])
             continue
         if node["decision_type"] != "<=":
-            raise InvalidInputError("categorical splits of LightGBM are not read: code categories as numbers")
+            raise InvalidInputError(
+                "categorical splits of LightGBM are not supported: code categories as numbers"
+            )
         if node.get("missing_type") == "Zero":
             raise InvalidInputError("a model of LightGBM that takes zero for a missing value is not read")
         found.append([-1, -1, int(node["split_feature"]), float(node["threshold"]), 0.0])

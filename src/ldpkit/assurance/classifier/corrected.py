@@ -70,7 +70,7 @@ class Corrected:
     ) -> None:
         if not hasattr(model, "predict_proba"):
             raise InvalidParameterError(
-                f"{type(model).__name__} gives no probabilities to be averaged: take one with predict_proba"
+                f"{type(model).__name__} gives no probabilities to average: use a model with predict_proba"
             )
         check_whole(points, "points")
         if isinstance(prior, Prior):

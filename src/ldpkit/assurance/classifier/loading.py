@@ -116,7 +116,7 @@ def _check_size(place: Path) -> None:
 
 def _no_model(place: Path, error: Exception) -> FileFormatError:
     told = f"{type(error).__name__}: {error}"
-    return FileFormatError(f"{str(place)!r} is no skops file: {' '.join(told.split())[:200]}")
+    return FileFormatError(f"{str(place)!r} is not a skops file: {' '.join(told.split())[:200]}")
 
 
 def _boosted(place: Path) -> Any:
@@ -132,7 +132,7 @@ def _boosted(place: Path) -> Any:
             document = json.loads(text)
             if not isinstance(document, dict) or not ({"learner", "tree_info"} & document.keys()):
                 raise FileFormatError(
-                    f"{str(place)!r} is no model of XGBoost or LightGBM: it has neither 'learner' nor "
+                    f"{str(place)!r} is not a model of XGBoost or LightGBM: it has neither 'learner' nor "
                     "'tree_info'"
                 )
         if "learner" in document:
@@ -141,9 +141,9 @@ def _boosted(place: Path) -> Any:
     except LdpkitError:
         raise
     except (KeyError, IndexError) as error:
-        raise FileFormatError(f"{str(place)!r} is no model of boosted trees: it lacks {error}") from None
+        raise FileFormatError(f"{str(place)!r} is not a model of boosted trees: it lacks {error}") from None
     except (ValueError, TypeError, AttributeError, RecursionError, OverflowError, MemoryError) as error:
-        raise FileFormatError(f"{str(place)!r} is no model of boosted trees: {error}") from None
+        raise FileFormatError(f"{str(place)!r} is not a model of boosted trees: {error}") from None
 
 
 def _unpickled(place: Path) -> Any:

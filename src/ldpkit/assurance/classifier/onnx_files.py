@@ -31,7 +31,7 @@ def read_onnx(path: str | Path) -> Network:
     Raises
     ------
     FileFormatError
-        If it is no ONNX file.
+        If it is not an ONNX file.
     InvalidInputError
         If it is no dense network with rectified units; the node that is not read is named.
     """
@@ -43,7 +43,7 @@ def read_onnx(path: str | Path) -> Network:
         graph = onnx.load(str(path), load_external_data=False).graph
     except Exception as error:  # protobuf raises its own, and they differ by version
         raise FileFormatError(
-            f"{str(path)!r} is no ONNX file: {str(error).splitlines()[0] if str(error) else error}"
+            f"{str(path)!r} is not an ONNX file: {str(error).splitlines()[0] if str(error) else error}"
         ) from None
     try:
         return _Layers(onnx, graph).network()
@@ -138,7 +138,9 @@ class _Layers:
             return
         if node.op_type == "Relu":
             if self._open is None:
-                raise InvalidInputError("a rectifier stands before the first layer: it is not read")
+                raise InvalidInputError(
+                    "there is a rectifier before the first layer, which ldpkit does not read"
+                )
             self._done.append(self._open)
             self._open = None
         elif node.op_type in ("Gemm", "MatMul"):
@@ -153,7 +155,9 @@ class _Layers:
     def _multiply(self, node: Any, current: str) -> None:
         told = self._attributes(node)
         if node.input[0] != current or told.get("transA", 0):
-            raise InvalidInputError(f"{node.op_type} {node.name!r} takes its input in a way that is not read")
+            raise InvalidInputError(
+                f"{node.op_type} {node.name!r} uses its input in a way that ldpkit does not read"
+            )
         matrix = self._constant(node, 1)
         if matrix.ndim != 2:
             raise InvalidInputError(f"{node.op_type} {node.name!r} has weights of shape {matrix.shape}")

@@ -144,7 +144,7 @@ class TreeParts:
         """Add one tree: children below 0 are none; a value for each node, of one score or of all."""
         left, right = np.asarray(left, np.int64), np.asarray(right, np.int64)
         if (self._size + len(left)) * self._width > _MOST_VALUES:
-            raise InvalidInputError(f"the trees have more than {_MOST_VALUES:,} values: take a smaller model")
+            raise InvalidInputError(f"the trees have more than {_MOST_VALUES:,} values: use a smaller model")
         inner = left >= 0
         filled = np.zeros((len(left), self._width))
         filled[:, slice(None) if column is None else column] = value

@@ -61,11 +61,12 @@ def _rows(values: Locations) -> np.ndarray[Any, Any]:
             items[position] = (item.x, item.y)
         elif isinstance(item, (str, bytes)) or not hasattr(item, "__len__") or len(item) != 2:
             raise InvalidInputError(
-                f"location {str(item)[:50]!r} at position {position} is no pair of numbers"
+                f"location {str(item)[:50]!r} at position {position} is not a pair of numbers"
             )
         elif any(isinstance(each, (str, bytes, bool)) or each is None for each in items[position]):
             raise InvalidInputError(
-                f"location {str(item)[:50]} at position {position} is no pair of numbers: drop missing values"
+                f"location {str(item)[:50]} at position {position} is not a pair of numbers: drop missing "
+                "values"
             )
     try:
         return np.array(items, np.float64)

@@ -174,7 +174,7 @@ def flat_box(west: float, south: float, east: float, north: float, name: str) ->
         if not off <= ROUNDED * float(np.hypot(*(high - low))):
             raise InvalidParameterError(
                 f"the box from ({west:g}, {south:g}) to ({east:g}, {north:g}) is too large for a flat "
-                "map, whose corners would lie off the globe: take a smaller box, or PlaneDomain.globe"
+                "map, whose corners would lie off the globe: use a smaller box, or PlaneDomain.globe"
             )
     return Rectangle(low.tolist(), high.tolist()), chart
 
@@ -191,7 +191,7 @@ def _check_box(west: float, south: float, east: float, north: float) -> None:
             )
         if east - west > _WIDEST_BOX:
             raise InvalidParameterError(
-                f"a box of {east - west:g} degrees of longitude is too wide for a flat map: take at most "
+                f"a box of {east - west:g} degrees of longitude is too wide for a flat map: use at most "
                 f"{_WIDEST_BOX:g}, or PlaneDomain.globe"
             )
 

@@ -97,7 +97,7 @@ def maximum_likelihood(
     error_rules = ErrorRules(**error_options)
     if error_rules.errors == "bootstrap" and not isinstance(evidence, Evidence):
         raise InvalidParameterError(
-            'errors="bootstrap" draws reports anew, and these lie elsewhere: leave it out'
+            'errors="bootstrap" draws reports again, and these are on other machines: leave it out'
         )
     top = maximise(evidence, rules=rules, start=start)
 

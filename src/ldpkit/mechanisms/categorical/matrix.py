@@ -55,7 +55,7 @@ class MatrixMechanism(FrequencyOracle):
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.InvalidParameterError: the matrix of Thirds(2, epsilon=0.5) has epsilon 0.6931..., \
-more than the 0.5 it is to keep: make its columns more even
+more than the 0.5 it should keep: make its columns more even
     """
 
     largest_domain: ClassVar[int | None] = 512

@@ -71,7 +71,7 @@ class FrequencyOracle(Mechanism):
         if self.largest_domain is not None and self.size > self.largest_domain:
             raise InvalidParameterError(
                 f"{self.name} is for at most {self.largest_domain} values, got {self.size}: group values, "
-                "or take a mechanism for large domains, such as olh"
+                "or use a mechanism for large domains, such as olh"
             )
 
     @property
@@ -88,7 +88,7 @@ class FrequencyOracle(Mechanism):
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The exact probabilities p and q that a report supports its own and any other value."""
         raise InvalidInputError(
-            f'{self!r} is no pure protocol, so it has no p and q: use the estimator "mi", which needs none'
+            f'{self!r} is not a pure protocol, so it has no p and q: use the estimator "mi", which needs none'
         )
 
     @property
@@ -141,7 +141,7 @@ class FrequencyOracle(Mechanism):
         """What one report adds to all counts at once, exactly; laws of totals are made from it."""
         if not self.can("pure"):
             raise InvalidParameterError(
-                f"the law of a total is not known for {self!r}, which is no pure protocol: "
+                f"the distribution of a total is not known for {self!r}, which is not a pure protocol: "
                 "plan by simulation, with the method capri"
             )
         own, other = self.support_probabilities

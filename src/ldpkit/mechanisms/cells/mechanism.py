@@ -196,7 +196,7 @@ class CellMechanism(Mechanism):
             raise InvalidParameterError(f"power must be a positive number below 100, got {power!r}")
         if abs(power * math.log10(self.domain.width)) > _MOST_DIGITS:
             raise InvalidParameterError(
-                f"power={power!r} takes the error on {self.domain} out of the range of floating-point "
+                f"power={power!r} moves the error on {self.domain} out of the range of floating-point "
                 "numbers: rescale the values"
             )
         return float(self.domain.width**power)

@@ -75,7 +75,7 @@ def _warn_if_starved(part: float, rest: float, reach: float, period: float) -> N
     starved = [name for name, each in (("distance", part), ("angle", rest)) if each < _NOTHING]
     if starved:
         warnings.warn(
-            f"the least sum of errors leaves next to nothing of epsilon for the {starved[0]}: errors are "
+            f"the least sum of errors leaves almost none of epsilon for the {starved[0]}: errors are "
             f"added up in the units of the values, with a reach of {reach:g} and a turn of {period:g}; give "
             "distance_epsilon, or other units",
             UserWarning,

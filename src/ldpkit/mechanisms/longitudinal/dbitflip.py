@@ -95,7 +95,8 @@ class DBitFlip(MemoizedOracle):
             raise InvalidParameterError(f"d must be at most the {self.size} values of the domain, got {d}")
         if chosen > _MOST_BITS:
             raise InvalidParameterError(
-                f"d must be at most 2**26 - 1, got {chosen}: one bit more stands for 'none of these'; give d"
+                f"d must be at most 2**26 - 1, got {chosen}: one more bit means 'none of these'; give a "
+                "smaller d"
             )
         self._freeze(d=chosen)
 
@@ -258,7 +259,7 @@ class DBitFlip(MemoizedOracle):
         ones = exact_sum(counts) + n * self.d * self._zero_score
         if ones % _SCORE or not 0 <= ones <= n * self.d * _SCORE or self._is_uneven(n, counts):
             raise InvalidInputError(
-                f"these are no sums of scores of {n} reports of {self!r}: "
+                f"these cannot be sums of scores of {n} reports of {self!r}: "
                 "the tally is damaged or of another mechanism"
             )
 

@@ -201,7 +201,7 @@ class MemoizedOracle(FrequencyOracle):
     def promise(self) -> str:
         return (
             f"exact epsilon {self.exact_epsilon()!r} for the first report of a device and "
-            f"{self.exact_permanent_epsilon()!r} for all its reports while its value stays"
+            f"{self.exact_permanent_epsilon()!r} for all its reports while its value stays the same"
         )
 
     @abc.abstractmethod

@@ -114,7 +114,7 @@ with staircase randomized response. CCS 2022"
         if not self._groups.any():
             raise InvalidParameterError(
                 f"all places are within {self.near:g} of the longest edge from each other, so a report would "
-                "tell nothing: give a smaller near"
+                "say nothing: give a smaller near"
             )
 
     @cached_property

@@ -89,7 +89,7 @@ class GridResponse(SiteResponse):
             columns, rows = chosen_grid(self.epsilon, second / first)
         wide, high = _COLUMNS.check(columns), _ROWS.check(rows)
         if wide * high < 2:
-            raise InvalidParameterError("a grid of one cell tells nothing: give at least two cells")
+            raise InvalidParameterError("a grid of one cell says nothing: give at least two cells")
         self._freeze(columns=wide, rows=high)
 
     def parameters(self) -> dict[str, ParameterValue]:

@@ -355,11 +355,11 @@ def _reference(region: PlaneRegion, x: float | None, y: float | None) -> tuple[f
     point = centre if x is None or y is None else as_pair((_X.check(x), _Y.check(y)), "the reference")
     told = f"({point[0]:.15g}, {point[1]:.15g})"
     if not region.contains(np.array([point]))[0]:
-        raise InvalidParameterError(f"the reference {told} is not in {region}: take a point inside")
+        raise InvalidParameterError(f"the reference {told} is not in {region}: choose a point inside")
     if any(math.dist(point, corner) <= 1e-9 * region.size for corner in region.corners.tolist()):
         raise InvalidParameterError(
             f"the reference {told} is a corner of {region}, from which most directions leave the region at "
-            "once, so that many reports would be the corner itself: take a point inside, such as "
+            "once, so that many reports would be the corner itself: choose a point inside, such as "
             f"({centre[0]:.15g}, {centre[1]:.15g})"
         )
     return point

@@ -258,7 +258,7 @@ def _amounts(people: Dataset) -> Floats:
     for label in labels:
         if isinstance(label, (str, bool)):
             raise InvalidInputError(
-                f"{people.name!r}: the value {label!r} is no amount: name the column of numbers"
+                f"{people.name!r}: the value {label!r} is not an amount: name the column of numbers"
             )
     return np.array(labels, float)
 

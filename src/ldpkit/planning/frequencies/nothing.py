@@ -71,7 +71,7 @@ def nothing_warnings(constraint: Constraint, counts: Counts) -> list[str]:
     --------
     >>> from ldpkit.planning.constraint import Constraint
     >>> print(*nothing_warnings(Constraint("mae", "at most", 0.3), np.array([97, 1, 1, 1])))
-    the bound asks nothing of a collection: publishing zeros without asking anybody has mae 0.25
+    the bound is so loose that no collection is needed: publishing zeros without asking anybody has mae 0.25
     >>> nothing_warnings(Constraint("mae", "at most", 0.2), np.array([97, 1, 1, 1]))
     []
     """
@@ -80,7 +80,7 @@ def nothing_warnings(constraint: Constraint, counts: Counts) -> list[str]:
         return []
     answer = f"publishing {nothing.words} without asking anybody"
     error = f"{constraint.metric} {number_text(nothing.error)}"
-    return [f"the bound asks nothing of a collection: {answer} has {error}"]
+    return [f"the bound is so loose that no collection is needed: {answer} has {error}"]
 
 
 def _measured(metric: Metric, truth: Floats, answer: Floats) -> float:

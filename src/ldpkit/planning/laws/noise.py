@@ -62,7 +62,8 @@ class NoiseLaw:
         """Return the law for a protocol and the people's values."""
         if not oracle.can("pure"):
             raise InvalidParameterError(
-                f"the search method analytic needs a pure protocol, and {oracle.name} is none: use sequential"
+                f"the search method analytic needs a pure protocol, and {oracle.name} is not one: use "
+                "sequential"
             )
         n = int(counts.sum())
         variance = np.asarray(oracle.variance(counts / n, n), float)

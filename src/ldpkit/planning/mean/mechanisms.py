@@ -120,7 +120,8 @@ def mean_warnings(domain: IntervalDomain, within: float | None) -> list[str]:
     Examples
     --------
     >>> print(*mean_warnings(IntervalDomain(0, 100), 60))
-    the bound asks nothing of a collection: the middle of the interval, 50, is never further off than 50
+    the bound is so loose that no collection is needed: the middle of the interval, 50, is never further \
+off than 50
     >>> mean_warnings(IntervalDomain(0, 100), 0.5)
     []
     """
@@ -129,7 +130,7 @@ def mean_warnings(domain: IntervalDomain, within: float | None) -> list[str]:
         return []
     answer = f"the middle of the interval, {number_text(domain.low + half)},"
     bound = f"is never further off than {number_text(half)}"
-    return [f"the bound asks nothing of a collection: {answer} {bound}"]
+    return [f"the bound is so loose that no collection is needed: {answer} {bound}"]
 
 
 def tied_options(options: Sequence[MeanOption], *, by_epsilon: bool) -> list[MeanOption]:

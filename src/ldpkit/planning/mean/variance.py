@@ -135,8 +135,8 @@ def report_variance(mechanism: NumericMechanism, spread: Spread | None = None) -
     """
     if mechanism.line is None:
         raise InvalidParameterError(
-            f"{mechanism.name} gives no simple mean: its reports are biased, and not along a line; "
-            f"take one of {', '.join(unbiased_mechanisms())}"
+            f"{mechanism.name} gives no simple mean, because its reports are biased and not linear in the "
+            f"value: use one of {', '.join(unbiased_mechanisms())}"
         )
     scale = float(mechanism.line[1]) ** 2
     if mechanism.can("additive"):  # the same for every value

@@ -78,8 +78,9 @@ class ErrorComparison(Result):
         """What stands below the table."""
         arc = ", and the shorter arc for all mechanisms" if self.circular else ""
         return (
-            f"mean: over the whole domain, all values alike; worst: the largest of {self.points} values; the "
-            f"same distance for all{arc}; mechanisms with a power of their own are made for {self.power:g}"
+            f"mean: over the whole domain, all values equally likely; worst: the largest of {self.points} "
+            f"values; the same distance for all{arc}; mechanisms with a power of their own are made for "
+            f"{self.power:g}"
         )
 
     def answer(self, unit: str = "") -> str:
@@ -252,5 +253,5 @@ def _row(
         mean = float(np.trapezoid(errors, x)) / domain.width
     at = int((errors >= errors.max() * (1 - _SAME)).argmax())  # the first of them, not that of the last bit
     if not math.isfinite(mean):
-        raise InvalidParameterError(f"the error of {mechanism!r} is infinite: take a smaller power")
+        raise InvalidParameterError(f"the error of {mechanism!r} is infinite: use a smaller power")
     return ErrorRow(name, epsilon, mean, float(errors[at]), float(x[at]))

@@ -57,7 +57,7 @@ class PairQuestion:
         if min(self.known, self.n - self.known) > MOST_KNOWN:
             raise InvalidParameterError(
                 f"with {self.known:,} of {self.n:,} people known, sums over all pairings take too long: "
-                f"at most {MOST_KNOWN:,} may be known, or all but so many"
+                f"at most {MOST_KNOWN:,} may be known, or all but that many"
             )
         if self.ones is not None:
             low, high = self.ones

@@ -51,7 +51,7 @@ def written_domain(question: Mapping[str, Any]) -> tuple[Domain, Any]:
             domain = _plane(question["corners"], question.get("places"))
         case _:
             what = " and ".join(given) if given else "nothing"
-            raise InvalidParameterError(f"what can be answered? {what} does not say so: give {_WAYS}")
+            raise InvalidParameterError(f"what are the possible answers? {what} does not say: give {_WAYS}")
     return domain, domain.to_json()
 
 

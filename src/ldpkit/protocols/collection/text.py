@@ -83,5 +83,5 @@ def question_text(question: Mapping[str, Any], reasons: Sequence[str] = ()) -> s
 def _value(value: Any) -> str:
     """Return a value as TOML writes it: as JSON does, for what a collection has."""
     if isinstance(value, str) and not value.isprintable():
-        raise InvalidParameterError(f"{value[:50]!r} has a character that nobody can read: remove it")
+        raise InvalidParameterError(f"{value[:50]!r} has a character that cannot be displayed: remove it")
     return json.dumps(value, ensure_ascii=False)

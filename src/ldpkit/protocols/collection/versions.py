@@ -98,7 +98,7 @@ class CollectionDiff(Result):
         told = [f"the promise is {verdict}: {self.old.promise} before, {self.new.promise} now"]
         if self.redrawn:
             told.append(
-                f"answered anew: {', '.join(self.redrawn)}; a person who answers both versions pays up to "
+                f"answered again: {', '.join(self.redrawn)}; a person who answers both versions pays up to "
                 "epsilon "
                 f"{micro_text(self.both)}"
             )

@@ -82,12 +82,14 @@ def read_toml(data: bytes, name: str) -> Written:
     >>> read_toml(b'id = "a"\nversion = ', "a.toml")
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.FileFormatError: a.toml, line 2: this is no TOML: Invalid value
+    ldpkit.core.errors.FileFormatError: a.toml, line 2: this is not TOML: Invalid value
     """
     if len(data) > _MOST_BYTES:
         raise FileFormatError(f"{name} has {len(data):,} bytes, more than the {_MOST_BYTES:,} that are read")
     if data.count(b"[") + data.count(b"{") > _MOST_BRACKETS:
-        raise FileFormatError(f"{name} has more than {_MOST_BRACKETS:,} brackets: no collection has so many")
+        raise FileFormatError(
+            f"{name} has more than {_MOST_BRACKETS:,} brackets, more than any collection needs"
+        )
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -98,8 +100,8 @@ def read_toml(data: bytes, name: str) -> Written:
     except tomllib.TOMLDecodeError as error:
         said, _, place = str(error).partition(" (at ")
         line = place.split(",")[0].removeprefix("line ") if place.startswith("line") else text.count("\n") + 1
-        raise FileFormatError(f"{name}, line {line}: this is no TOML: {said}") from None
+        raise FileFormatError(f"{name}, line {line}: this is not TOML: {said}") from None
     except RecursionError:
-        raise FileFormatError(f"{name} is nested too deep: no collection is") from None
+        raise FileFormatError(f"{name} is nested too deeply for a collection") from None
     except ValueError as error:  # an integer of thousands of digits, a day that no calendar has
         raise FileFormatError(f"{name} has a value that cannot be read: {str(error)[:80]}") from None

@@ -106,7 +106,8 @@ def locate_file(name: str, files: Sequence[KnownFile], source: str) -> tuple[Kno
         places = ", ".join(str(place) for place in search_places().values())
         hint = "" if VARIABLE in search_places() else f"; {VARIABLE} can name another directory"
         raise InvalidInputError(
-            f"the data set {name!r} is not here: looked for {names} in {places}{hint}. Get it from: {source}"
+            f"the data set {name!r} is not here: ldpkit looked for {names} in {places}{hint}. Get it "
+            f"from: {source}"
         )
     return found
 

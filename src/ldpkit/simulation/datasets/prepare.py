@@ -57,7 +57,7 @@ def top_items(transactions: Iterable[Iterable[Label]], k: int, *, name: str = "t
     labels, items, owners = _flatten(transactions)
     if len(labels) < size:
         raise InvalidInputError(
-            f"there are {len(labels)} distinct items: ask for at most so many, not {size}"
+            f"there are {len(labels)} distinct items: ask for at most that many, not {size}"
         )
     frequency = np.bincount(items, minlength=len(labels))
     kept = np.argsort(-frequency, kind="stable")[:size]

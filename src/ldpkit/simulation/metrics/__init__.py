@@ -140,7 +140,7 @@ def metric_for(name: str) -> Metric:
             f"the metric {base.name} takes no number: write {base.name!r} instead of {name!r}"
         )
     if not (number.isascii() and number.isdigit() and len(number) <= 18):
-        raise InvalidParameterError(f"after @ stands a whole number, such as {base.name}@20, got {name!r}")
+        raise InvalidParameterError(f"after @ comes a whole number, such as {base.name}@20, got {name!r}")
     at = check_whole(int(number), f"the number in {name!r}")
     return replace(base, name=f"{base.name}@{at}", title=f"{base.title}, k = {at}", at=at)
 

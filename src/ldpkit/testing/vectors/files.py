@@ -80,7 +80,7 @@ def read_files(folder: Path) -> Files:
         try:
             found[path.stem] = json.loads(path.read_text())
         except ValueError as error:
-            raise FileFormatError(f"{path} is no JSON: {error}") from None
+            raise FileFormatError(f"{path} is not JSON: {error}") from None
     if not found:
         raise FileFormatError(
             f"there are no vectors in {folder}: make them with 'ldpkit spec vectors -o DIR'"
