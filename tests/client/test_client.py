@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import math
 import os
@@ -17,7 +18,9 @@ import pytest
 import ldpkit
 from client.collecting import SmallCollector, collection_file, running, survey
 from ldpkit.client.client import Client
+from ldpkit.client.collection import Collection
 from ldpkit.client.http import request
+from ldpkit.client.samplers import read_sampler
 from ldpkit.client.sending import Delivery
 from ldpkit.client.signing import SigningKey
 from ldpkit.client.spending import Charge, Spending
@@ -90,50 +93,93 @@ def test_a_changing_value_pays_for_every_report(tmp_path):
     assert sum(costs) >= 1e6 * loss.epsilon  # what was charged covers what was given away
 
 
+def _asked(version, value, first="walk"):
+    text = f"""
+id = "town"
+version = {version}
+purpose = "How people travel."
+rounds = {{every = "daily", start = 2026-11-01, count = 9}}
+[[questions]]
+id = "way"
+text = "How, and when?"
+product = [["{first}", "bike"], ["day", "night"]]
+mechanism = "lgrr"
+epsilon_inf = 2
+epsilon_1 = 1
+value = "{value}"
+"""
+    promise = dict.fromkeys(("report", "round", "lifetime"), "infinite")  # so that nothing is refused
+    return Collection.from_form({**compile_toml(text.encode()).form, "promise": promise})
+
+
+def _loss(modes, rounds):
+    """Return the exact loss of a device whose value may change where a mode says so, by enumeration."""
+    size = rounds.first.size
+    kept, instant = (
+        np.where(np.eye(size, dtype=bool), each.keep / 2**64, each.width / 2**64)
+        for each in (rounds.first, rounds.second)
+    )
+    laws = []
+    for fixed, *changing in itertools.product(range(size), repeat=1 + modes.count("changing")):
+        values = iter(changing)
+        history = [fixed if mode == "fixed" else next(values) for mode in modes]
+        law = np.ones((size,) * len(modes))
+        for state in set(history):  # all reports about one state come from one permanent report
+            mixture = 0
+            for permanent in range(size):
+                part = kept[state, permanent]
+                for place, held in enumerate(history):
+                    row = instant[permanent] if held == state else np.ones(size)
+                    part = part * row.reshape([-1 if axis == place else 1 for axis in range(len(modes))])
+                mixture = mixture + part
+            law = law * mixture
+        laws.append(np.log(law))
+    return max((one - other).max() for one in laws for other in laws)
+
+
 @pytest.mark.parametrize(
-    ("values", "costs"),
+    "modes",
     [
-        (["changing", "fixed", "fixed"], ["first", "ever", 0]),
-        (["fixed", "changing", "fixed"], ["ever", "again", 0]),
+        ["changing"] * 3,
+        ["fixed"] * 4,
+        ["fixed", "fixed", "fixed", "changing"],
+        ["fixed", "changing", "fixed", "fixed"],
+        ["changing", "fixed", "fixed", "fixed"],
+        ["changing", "changing", "fixed"],
     ],
+    ids="-".join,
 )
-def test_what_was_paid_for_a_changing_value_does_not_pay_for_a_fixed_one(tmp_path, values, costs):
-    """All reports about one value cost epsilon_inf; one report about another value has not paid for them."""
-    mechanism = ldpkit.get("lolh", 50, epsilon_inf=2, epsilon_1=1)
-    again = math.ceil(1e6 * mechanism.exact_instant_epsilon())
-    wanted = {"first": 1_000_000, "ever": 2_000_000, "again": again, 0: 0}
-    micros = [
-        Client(survey(version=day + 1, value=value), tmp_path / "d.db")
-        .answer("app", day, at=later(day))
-        .micro
-        for day, value in enumerate(values)
+def test_charges_cover_what_is_given_away_whatever_versions_ask(tmp_path, modes):
+    """Versions that make a value fixed, or let it change again, share permanent reports."""
+    charged = [
+        Client(_asked(day + 1, mode), tmp_path / "d.db").answer("way", ("walk", "day"), at=later(day)).micro
+        for day, mode in enumerate(modes)
     ]
-    assert micros == [wanted[each] for each in costs]
+    loss = _loss(modes, read_sampler(_asked(1, "fixed").questions[0].sampler).rounds)
+    assert None in charged or sum(charged) >= 1e6 * loss
+    bounds = {"fixed": 2_000_000, "changing": 1_000_000}
+    assert charged[0] == bounds[modes[0]]
+    # A value that could change and is then to stay: both charges together are too small, so there is none.
+    assert (None in charged) == (modes[0] == "changing" and "fixed" in modes)
+
+
+def test_a_promise_is_kept_where_a_value_that_could_change_is_to_stay(tmp_path):
+    """By enumeration one report and then seven cost 3.3, not 1, as the ledger had, nor the promised 2."""
+    Client(survey(value="changing", count=3), tmp_path / "d.db").answer("app", 7, at=later(-3))
+    client = Client(survey(version=2), tmp_path / "d.db")
+    with pytest.raises(InvalidInputError, match="costs epsilon infinite"):
+        client.answer("app", 7, at=DAY)
+    new = Client(survey(version=2), tmp_path / "other.db")  # a device that never answered the first version
+    assert [new.answer("app", 7, at=later(day)).micro for day in range(3)] == [2_000_000, 0, 0]
 
 
 def test_a_product_with_other_names_has_the_same_permanent_reports_and_is_charged_so(tmp_path, noiseless):
     """Labels know a product by its size, so both answers are made from one permanent report."""
-
-    def asked(version, first):
-        return compile_toml(
-            f'''
-            id = "town"
-            version = {version}
-            purpose = "How people travel."
-            rounds = {{every = "daily", start = 2026-11-01, count = 9}}
-            [[questions]]
-            id = "way"
-            text = "How, and when?"
-            product = [["{first}", "bike"], ["day", "night"]]
-            mechanism = "lgrr"
-            epsilon_inf = 2
-            epsilon_1 = 1
-            '''.encode()
-        )
-
     before, after = (
-        Client(asked(version, first), tmp_path / "d.db").answer("way", (first, "day"), at=later(version))
-        for version, first in ((1, "walk"), (2, "on foot"))
+        Client(_asked(version, "changing", name), tmp_path / "d.db").answer(
+            "way", (name, "day"), at=later(version)
+        )
+        for version, name in ((1, "walk"), (2, "on foot"))
     )
     assert before.report == after.report
     mechanism = ldpkit.get("lgrr", 4, epsilon_inf=2, epsilon_1=1)

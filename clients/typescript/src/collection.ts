@@ -124,10 +124,10 @@ export class Collection {
     take(isWhole(timeout), "timeout", timeout, "a whole number of milliseconds");
     const checked = await readFile(text, options.publicKey, options.digest);
     const { form, digest } = checked;
+    const { id, version } = form;
     const device = new DeviceStore(store ?? new IndexedDBStore());
     const secret = await device.update((own) => {
-      const key = `.${form.id}`; // no object has a property of such a name by itself
-      const { id, version } = form;
+      const key = `.${id}`; // no object has a property of such a name by itself
       const seen = own.seen[key] ?? { version: 0 };
       insist(
         version >= seen.version,
@@ -143,7 +143,7 @@ export class Collection {
       if (cap !== undefined) own.cap = cap;
       return own.secret;
     });
-    const asked = await drawnQuestions(fromHex(secret), form.id, checked.questions, form.spend.ask);
+    const asked = await drawnQuestions(fromHex(secret), id, checked.questions, form.spend.ask);
     return new Collection(checked, device, asked, { ...options, reports: href });
   }
 
@@ -171,10 +171,16 @@ export class Collection {
     const place = placeOf(asked.kind, asked.domain, asked.reads, value);
     const given = await this.#device.update(async (device) => {
       const mine = device.answers.filter((each) => each.collection === form.id);
-      const kept = mine.find((each) => each.question === question && each.round === round);
+      const before = mine.filter((each) => each.question === question);
+      const kept = before.find((each) => each.round === round);
       if (kept) return kept;
-      const again = mine.some((each) => each.question === question && each.sampler.startsWith(asked.samplerDigest));
-      const micro = asked.charge[again ? "next" : "first"];
+      const { samplerDigest: own, charge } = asked; // the digest is longer for a fixed value
+      // Reports about a value that could change, and all that follow about one that stays, give away more than both charges.
+      const micro = before.some(({ sampler }) => sampler.startsWith(own))
+        ? charge.next
+        : before.some(({ sampler }) => own.startsWith(sampler))
+          ? Infinity
+          : charge.first;
       this.#checkSpending(device, mine, round, micro);
       const secret = fromHex(device.secret);
       const report = await makeReport(device, form.id, asked, place);
@@ -184,7 +190,7 @@ export class Collection {
         question,
         round,
         micro, // which JSON writes as null if it is infinite
-        sampler: asked.samplerDigest,
+        sampler: own,
         url: this.#options.reports!,
         upload: hex(upload),
         state: "waiting",

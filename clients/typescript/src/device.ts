@@ -58,7 +58,7 @@ export async function loadDevice(store: Store): Promise<[Device, string | null]>
   if (text === null) return [fresh(), null];
   const sound = typeof text === "string" && (await digestOf(text.slice(64))) === text.slice(0, 64);
   const device = (sound ? JSON.parse(text.slice(64)) : {}) as Device;
-  insist(device.format === FORMAT, "damaged", `${store.name} is damaged, or of a newer client: nothing is answered`);
+  insist(device.format === FORMAT, "damaged", `${store.name} is damaged, or of a newer client`);
   return [device, text];
 }
 

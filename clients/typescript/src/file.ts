@@ -167,8 +167,8 @@ async function readQuestion(form: unknown, number: number): Promise<Asked> {
     ...question,
     reads,
     fingerprint: fromHex(await digestOf(canonical(form as Json))).slice(0, 8),
-    // What tells permanent reports apart: a product of categories is known by its size. An answer that begins with
-    // it was charged before; one that was charged for a changing value has not paid for a fixed one.
+    // What tells permanent reports apart: a product of categories is known by its size. After an answer that begins
+    // with it, the next one is a further one: so it is after a fixed value, and not before it.
     samplerDigest: (await digestOf(canonical({ mechanism, domain: labelled, sampler }))) + (value === "fixed" ? value : ""),
   };
 }
@@ -184,7 +184,7 @@ function checkCharge({ id, charge, value, parameters }: Question, { ratio, memor
       `charge.${each} of ${id} is ${charge[each]} millionths of an epsilon, and its reports tell more`,
     );
   }
-  const stated = parameters[value === "fixed" ? "epsilon_inf" : "epsilon_1"] ?? parameters.epsilon;
+  const stated = parameters[fixed ? "epsilon_inf" : "epsilon_1"] ?? parameters.epsilon;
   if (stated === undefined || charge.first === Infinity) return;
   must(Number.isFinite(stated), "parameters");
   let [scaled, unit] = [stated as number, 1n];

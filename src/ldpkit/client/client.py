@@ -235,8 +235,17 @@ class Client:
         self, records: Records, asked: Question, place: Any, number: int, answers: list[Answer]
     ) -> Answer:
         collection, made_by = self.collection, _digest(asked)
-        before = [each for each in answers if (each.collection, each.question) == (collection.id, asked.id)]
-        micro = asked.next if any(each.sampler.startswith(made_by) for each in before) else asked.first
+        before = [
+            each.sampler for each in answers if (each.collection, each.question) == (collection.id, asked.id)
+        ]
+        if any(each.startswith(made_by) for each in before):
+            micro = asked.next
+        elif any(made_by.startswith(each) for each in before):
+            # A value could change, and is to stay now. Reports of before may come from the permanent report
+            # that stays: with all that follow they give away more than both charges, nobody says how much.
+            micro = None
+        else:
+            micro = asked.first
         self._check(micro, number, answers)
         return Answer(
             collection=collection.id,
@@ -352,9 +361,8 @@ def _label_domain(asked: Question) -> Any:
 def _digest(asked: Question) -> str:
     """Return what an answer is charged by: one that begins with it makes the next one a further one.
 
-    It tells two samplers apart where labels do, for they may share permanent reports otherwise. A first
-    answer with a fixed value pays for every report about it, which no answer has done whose value could
-    change; the other way round, any answer made the permanent reports known.
+    It tells two samplers apart where labels do, for otherwise they share permanent reports. After answers
+    with a fixed value, one whose value may change is a further one; the other way round it is not.
     """
     made_by = {"mechanism": asked.mechanism, "domain": _label_domain(asked), "sampler": asked.sampler}
     return hashlib.sha256(canonical(made_by)).hexdigest() + (FIXED if asked.value == FIXED else "")

@@ -47,7 +47,7 @@ export class IndexedDBStore implements Store {
     } catch (error) {
       throw new LdpkitError(
         "storage",
-        `the database ${String(this.name)} failed, so nothing was spent: ${error}`,
+        `${String(this.name)} failed, so nothing was spent: ${error}`,
         error,
       );
     } finally {

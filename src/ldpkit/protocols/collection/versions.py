@@ -158,7 +158,7 @@ def _question_changes(old: Question, new: Question) -> Iterator[dict[str, Any]]:
     yield from _change(f"{new.id}.domain", old.domain, new.domain, redraws)
     if _made(old) == _made(new) and old.domain == new.domain:
         yield from _change(f"{new.id}.sampler", dict(old.sampler), dict(new.sampler), redraws)
-    stays = "devices stay with their next value, and pay for all reports about it"
+    stays = "devices that answered before refuse: give the question another id"
     follows = "devices report every change of their value, and pay for each report"
     yield from _change(f"{new.id}.value", old.value, new.value, stays if new.value == FIXED else follows)
     for name in ("first", "next"):
