@@ -94,8 +94,9 @@ def dark_rules(inside: str = "") -> str:
     >>> dark_rules("figure ").count("!important")
     18
     """
+    # A mark is a copy of one that is defined once: no selector sees what holds the copy.
     rules = "".join(
-        f'{inside}[style*="{part}: {light}"]{{{part}:{dark}!important}}'
+        f'[style*="{part}: {light}"]{{{part}:{dark}!important}}'
         for light, dark in _DARK.items()
         for part in ("fill", "stroke")
     )
