@@ -119,6 +119,11 @@ def test_the_ground_of_a_hatched_bar_is_dark_in_the_dark():
     assert '[fill="#c9ced6"]{fill:#454d58}' in dark_rules()
 
 
+def test_marks_change_their_colours_on_a_page_where_no_selector_sees_what_holds_them():
+    assert "figure [style" not in dark_rules("figure ")
+    assert "figure svg{" in dark_rules("figure ")
+
+
 def test_a_page_names_columns_and_units_in_words():
     found = ldpkit.plan.survey({"commute": 4, "age": ldpkit.IntervalDomain(0, 120)}, epsilon=1.0, people=5000)
     page = found.page(command="ldpkit plan survey --with-hyphens")

@@ -95,13 +95,11 @@ def dark_rules(inside: str = "") -> str:
     >>> dark_rules("figure ").count("!important")
     20
     """
-    rules = "".join(
-        f'{inside}[{part}="{light}"],{inside}[style*="{part}: {light}"]{{{part}:{dark}!important}}'
-        for light, dark in _DARK.items()
-        for part in ("fill", "stroke")
-    )
-    # The ground of a hatched bar has its colour as an attribute.
-    rules += "".join(f'{inside}[fill="{light}"]{{fill:{dark}}}' for light, dark in _DARK.items())
+    pairs = [(part, light, dark) for light, dark in _DARK.items() for part in ("fill", "stroke")]
+    # A mark is a copy of one that is defined once: no selector sees what holds the copy.
+    rules = "".join(f'[style*="{part}: {light}"]{{{part}:{dark}!important}}' for part, light, dark in pairs)
+    # The ground of a hatched bar, and what is drawn by hand, have their colours as attributes.
+    rules += "".join(f'{inside}[{part}="{light}"]{{{part}:{dark}}}' for part, light, dark in pairs)
     return f"@media (prefers-color-scheme: dark) {{{inside}svg{{fill:{_DARK[INK]}}}{rules}}}"
 
 
