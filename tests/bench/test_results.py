@@ -204,7 +204,7 @@ def test_results_that_somebody_changed_are_not_overwritten(path):
     with pytest.raises(FileFormatError, match="was changed since it was written"):
         resumed(path, make())
     path.with_name("results.csv.run").unlink()
-    with pytest.raises(FileFormatError, match=r"has no log 'results\.csv\.run' beside it"):
+    with pytest.raises(FileFormatError, match=r"has no log 'results\.csv\.run' next to it"):
         resumed(path, make())
     assert path.read_text() == "my notes\n"
 

@@ -88,7 +88,10 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
         (("--purpose", "p", *NEW, "--n", 100), "give either --within"),
         (("--purpose", "p", *NEW, "--within", 0.1), "how many people will answer"),
         (("--purpose", "p", *NEW, "--n", 100, "--within", 1e-6), "ask more people or want less"),
-        (("--purpose", "p", "--question", "q", "--text", "t", "--n", 9, "-e", 1), "what can be answered"),
+        (
+            ("--purpose", "p", "--question", "q", "--text", "t", "--n", 9, "-e", 1),
+            "what are the possible answers",
+        ),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--start", "soon"), "--start is a day"),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--count", 3), "--every daily or weekly"),
         (("--purpose", "p", *NEW, "-p", "grr", "--parameter", "d=3"), "grr has no parameter 'd'"),
@@ -214,7 +217,8 @@ def test_plan_survey_completes_a_file(run, tmp_path):
     assert "give --n" in run("plan", "survey", draft, "-e", 1, code=2).error_line
     draft.write_text('[[questions]]\nid = "a"\nlow = 3\n')
     assert (
-        "line 3: what can be answered?" in run("plan", "survey", draft, "--n", 9, "-e", 1, code=2).error_line
+        "line 3: what are the possible answers?"
+        in run("plan", "survey", draft, "--n", 9, "-e", 1, code=2).error_line
     )
 
 

@@ -50,7 +50,7 @@ GOOD = {"--mechanism": "olh", "--epsilon": "1", "--domain": "5", "--column": "va
             "line 4: value 4 is not in the domain 0..3: remove it or enlarge the domain",
         ),
         ({"--domain": "red,blue"}, "line 2: value '0' is not in the domain {red, blue}"),
-        ({"--domain": "0,1,0"}, "label 0 stands twice"),
+        ({"--domain": "0,1,0"}, "label 0 appears twice"),
         ({"--domain": "@none.txt"}, "'none.txt' does not exist"),
         ({"--mechanism": "ohl"}, "unknown mechanism 'ohl': did you mean olh"),
         ({"--column": "valeu"}, "has no column 'valeu': did you mean 'value'?"),

@@ -136,7 +136,7 @@ def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
         ),
         (
             ("--constraint", "fn", "--at-most", 0.05, "-p", "bounded_laplace", "--search", "capri"),
-            "the mean report of bounded_laplace is no line",
+            "the mean report of bounded_laplace is not a linear",
         ),
     ],
 )
@@ -149,7 +149,7 @@ def test_refusals(run, city, options, message):
     [
         ("amount,count\n0,5\n1,-3\n", "is not a whole number of people"),
         ("amount,count\n0,0\n1,0\n", "all zero"),
-        ("amount,count\nlow,5\nhigh,3\n", "'low' is no amount"),
+        ("amount,count\nlow,5\nhigh,3\n", "'low' is not an amount"),
         ("amount,count\n", "no values"),
     ],
 )

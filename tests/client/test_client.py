@@ -362,7 +362,7 @@ def test_nobody_listens(tmp_path):
 
 def test_addresses_that_others_could_read_are_refused(tmp_path):
     for url in ("http://example.org", "ftp://localhost", "localhost:8000", "https://", "http://local host"):
-        with pytest.raises(LdpkitError, match="is no address"):
+        with pytest.raises(LdpkitError, match="is not the address"):
             Client(survey(), tmp_path / "device.db", url=url)
 
 

@@ -275,8 +275,8 @@ def test_a_rollback_is_noticed():
         (b'{"collection": {"version": 1e999}}', "no double holds"),
         (b'{"collection": {"version": 18446744073709551557}}', "write it as a decimal string"),
         (b'{"collection": ' + b"[" * 5000, "nested more than"),
-        (b'{"collection": 1', "no JSON"),
-        (b"\x00", "no JSON"),
+        (b'{"collection": 1', "not JSON"),
+        (b"\x00", "not JSON"),
     ],
 )
 def test_bytes_that_are_no_file_are_refused(data, said):

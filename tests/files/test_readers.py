@@ -147,7 +147,7 @@ def test_standard_input(monkeypatch):
         ("a.txt", b"ab\nc\xffd\n", None, ["line 2", "0xff", "UTF-8"]),
         ("a.txt", b"\x00\x01\n", None, ["binary"]),
         ("a.json", "[1, 2]", None, ["unknown ending '.json'", ".csv"]),
-        ("a.parquet", b"rubbish", None, ["no Parquet file"]),
+        ("a.parquet", b"rubbish", None, ["not a Parquet file"]),
         ("a.txt", "a\n" + "b" * 300, None, ["line 2", "300 characters", str(LONGEST_LABEL)]),
     ],
 )
@@ -387,7 +387,7 @@ def test_a_parquet_file_without_columns_or_with_a_name_that_is_no_text_is_refuse
     for read in (read_column, read_counts, column_names):
         with pytest.raises(InvalidInputError, match="has no columns"):
             read(empty)
-        with pytest.raises(InvalidInputError, match=r"UTF-8|no Parquet file"):
+        with pytest.raises(InvalidInputError, match=r"UTF-8|not a Parquet file"):
             read(named)
     parquet.write_table(arrow.table({"a": ["x", "text_to_break"]}), named, compression="none")
     named.write_bytes(named.read_bytes().replace(b"text_to_break", b"text_\xff\xfe_break"))

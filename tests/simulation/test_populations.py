@@ -127,7 +127,7 @@ def test_specs():
         ("zipf:k=3", "needs n"),
         ("zipf:k=3,n=5,s", "'s' in .* is not a parameter: write it as name=number"),
         ("zipf:k=3,n=many", "'n=many' in"),
-        ("zipf:k=3,n=5,k=4", "k stands twice"),
+        ("zipf:k=3,n=5,k=4", "k appears twice"),
         ("zipf:k=3.5,n=5", "k must be a whole number, got 3.5"),
         ("zipf:k=3,n=inf", "n must be a whole number, got inf"),
         ("zipf:k=3,n=5,seed=0.5", "seed must be a whole number"),

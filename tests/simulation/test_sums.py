@@ -74,5 +74,5 @@ def test_bits_of_a_geometric_draw_are_independent_and_others_are_not():
 
 
 def test_what_has_no_line_is_refused():
-    with pytest.raises(InvalidParameterError, match="no line"):
+    with pytest.raises(InvalidParameterError, match="not a linear"):
         draw(ldpkit.get("truncated_pm", (0, 1), epsilon=1.0), np.array([0.5]), [10])

@@ -160,8 +160,8 @@ class Plan(Result):
     def caption(self) -> str:
         """What the columns mean."""
         return (
-            "holds: whether the constraint holds at epsilon; 'open' if the interval has room for both, "
-            "or the law is rough"
+            "holds: whether the constraint holds at epsilon; 'open' if the interval allows both, "
+            "or the approximation is rough"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -294,8 +294,8 @@ class Plans(Result):
         tables = [Table.of(rows, title=self.title, caption=self.caption)]
         if self.checks:
             edge = (
-                "epsilon stands on the edge, so its probability is near the wanted one, and holds is often "
-                "'open': the interval has room for both; at 0.9 times it, it must not hold"
+                "epsilon is about the smallest that holds, so its probability is near the wanted one, and "
+                "holds is often 'open': the interval allows both; at 0.9 times epsilon it must not hold"
             )
             title = "Independent simulation at epsilon and at 0.9 times it"
             tables.append(Table.of(self.check_rows(), title=title, caption=edge))

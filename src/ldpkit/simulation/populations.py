@@ -198,7 +198,7 @@ zipf:k=128,n=100000
                 f"{key} of the population {name!r} has {len(text)} digits: give a smaller number"
             )
         if key in parameters:
-            raise InvalidParameterError(f"{key} is twice in {spec!r}: give it once")
+            raise InvalidParameterError(f"{key} appears twice in {spec!r}: give it once")
         parameters[key] = number
     for key in ("k", "n"):
         if key not in parameters:

@@ -51,7 +51,7 @@ def test_senseless_domains_are_refused(values):
 
 
 def test_the_same_label_twice_is_named():
-    with pytest.raises(InvalidParameterError, match="label 'b' stands twice"):
+    with pytest.raises(InvalidParameterError, match="label 'b' appears twice"):
         CategoricalDomain(["a", "b", "c", "b"])
 
 
@@ -68,7 +68,7 @@ def test_a_repeated_label_is_found_without_comparing_all_pairs():
             return str(self) == str(other)
 
     words = [Word(f"label {number}") for number in range(2000)]
-    with pytest.raises(InvalidParameterError, match="label 'label 1999' stands twice"):
+    with pytest.raises(InvalidParameterError, match="label 'label 1999' appears twice"):
         CategoricalDomain([*words, Word("label 1999")])
     assert compared < 100, "labels are compared in pairs: a large file with a repeated line takes for ever"
 

@@ -155,7 +155,7 @@ def test_a_delta_that_makes_no_sense(delta):
 @pytest.mark.parametrize(
     ("protocol", "message"),
     [
-        ("bounded_laplace", "the mean report of bounded_laplace is no line"),
+        ("bounded_laplace", "the mean report of bounded_laplace is not a linear"),
         ("lgrr", "planning looks for one"),
     ],
 )

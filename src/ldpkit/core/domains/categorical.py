@@ -229,7 +229,7 @@ def _check_labels(values: Iterable[Label]) -> tuple[Label, ...]:
         raise InvalidParameterError("labels mix text and numbers: make them all text")
     if len(set(labels)) < len(labels):
         raise InvalidParameterError(
-            f"label {_first_twice(labels)!r} is twice in the domain: labels must differ"
+            f"label {_first_twice(labels)!r} appears twice in the domain: labels must differ"
         )
     return labels
 

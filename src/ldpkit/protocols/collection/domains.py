@@ -13,6 +13,7 @@ from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.text import and_text
 
 __all__ = ["DOMAIN_KEYS", "labels_of", "read_domain", "written_domain"]
 
@@ -50,8 +51,8 @@ def written_domain(question: Mapping[str, Any]) -> tuple[Domain, Any]:
         case ["corners"] | ["corners", "places"]:
             domain = _plane(question["corners"], question.get("places"))
         case _:
-            what = " and ".join(given) if given else "nothing"
-            raise InvalidParameterError(f"what are the possible answers? {what} does not say: give {_WAYS}")
+            what = f" {and_text(given)} cannot say so:" if given else ""
+            raise InvalidParameterError(f"what are the possible answers?{what} give {_WAYS}")
     return domain, domain.to_json()
 
 
