@@ -21,7 +21,7 @@ const options = {
 // Names that stand only in our own code: in no file, option or upload, and nowhere in the platform. They are shortened.
 const OURS = [
   ...["axes", "ratio", "memory", "integers", "streamBytes", "coins", "permanent", "instant", "draw", "cells", "cell"],
-  ...["reads", "samplerDigest", "fingerprint", "pause", "bytes", "u32", "u64", "update", "stored", "place", "check"],
+  ...["reads", "samplerDigest", "fingerprint", "pause", "bytes", "u32", "u64", "update", "stored", "place", "check", "early"],
 ];
 const TERSER = {
   module: true,

@@ -246,14 +246,17 @@ export class Collection {
   async #flush(): Promise<Flushed> {
     const outcome: Flushed = { sent: 0, refused: 0, waiting: 0 };
     let failed = Math.max(0, this.#until - Date.now()); // the collector asked to wait
+    let wait = failed;
     for (const { upload, url } of waiting(this.file.id, (await this.#device.load())[0])) {
-      const { state, problem, pause } = failed
+      const { state, problem, pause, early } = failed
         ? { state: "waiting" as const }
         : await post(url, fromHex(upload), this.#options.timeout);
       outcome[state]++;
       if (state === "waiting") {
+        wait ||= backOff(++this.#failures, pause);
+        if (early) continue; // a clock was wrong once; others need not wait for that day
+        failed = wait;
         if (pause) this.#until = Date.now() + pause;
-        failed ||= backOff(++this.#failures, pause);
         continue;
       }
       this.#failures = 0;
@@ -262,7 +265,7 @@ export class Collection {
         if (stored?.state === "waiting") Object.assign(stored, { state, problem });
       });
     }
-    if (outcome.waiting) this.#schedule(failed);
+    if (outcome.waiting) this.#schedule(wait);
     return outcome;
   }
 

@@ -6,7 +6,7 @@ export function requireCrypto(): SubtleCrypto {
   insist(
     globalThis.isSecureContext !== false && globalThis.crypto?.subtle,
     "insecure-context",
-    "this page is no secure context: serve it over HTTPS, or from localhost",
+    "no secure context: serve it over HTTPS, or from localhost",
   );
   return globalThis.crypto.subtle;
 }

@@ -77,7 +77,7 @@ export class DeviceStore {
     insist(
       !this.#identity || (this.#identity === device.secret && device.serial >= serial),
       "storage",
-      `${this.store.name} was cleared or put back while it was in use`,
+      `${this.store.name} was cleared or put back meanwhile`,
     );
     if (text !== null) this.#note(device, text);
     return [device, text];

@@ -18,6 +18,8 @@ interface Outcome {
   problem?: string;
   /** Milliseconds that the collector asks to wait. */
   pause?: number;
+  /** Whether this answer alone has to wait, for its round has not begun. */
+  early?: boolean;
 }
 
 const TIMEOUT = 20_000;
@@ -67,7 +69,7 @@ export async function post(url: string, body: Bytes, timeout?: number): Promise<
   try {
     const [{ status, headers }, text] = await ask(url, { method: "POST", body, redirect: "error" }, timeout);
     if (status >= 500 || PASSING.includes(status))
-      return { state: "waiting", pause: pauseOf(headers.get("Retry-After")) };
+      return { state: "waiting", pause: pauseOf(headers.get("Retry-After")), early: status === 425 };
     const said = JSON.parse(text); // what is no JSON comes from somebody in between, and settles nothing
     if (status === 200 && (said.accepted === 1 || said.duplicate === 1)) return { state: "sent" };
     // Nor does a problem that is not a collector's.
@@ -79,11 +81,8 @@ export async function post(url: string, body: Bytes, timeout?: number): Promise<
   return { state: "waiting" }; // also after a 200 that is no collector's
 }
 
-/** How many milliseconds a collector asks to wait: it says seconds, or a date. */
-function pauseOf(text: string | null): number {
-  const wait = Number(text) * 1000 || Date.parse(text ?? "") - Date.now();
-  return Math.min(Math.max(wait, 0) || 0, LONGEST);
-}
+/** How many milliseconds a collector asks to wait: it says seconds. */
+const pauseOf = (text: string | null): number => Math.min(Math.abs(Number(text)) * 1000 || 0, LONGEST);
 
 /** How long to wait after so many failures: twice as long each time, and not all devices at once. */
 export const backOff = (failures: number, pause = 0): number =>

@@ -662,6 +662,29 @@ describe("sending", () => {
     }
   });
 
+  test("an answer that was given with a clock ahead of its time holds up no other", async () => {
+    const c = await open();
+    const now = Date.now;
+    const before = collector.accepted.size;
+    try {
+      Date.now = () => now() + 300 * 86_400_000;
+      await c.answer("commute", "bus");
+      Date.now = now;
+      const { round } = await c.answer("commute", "bus");
+      collector.next = ({ method, body, problem, response }) =>
+        method === "POST" &&
+        body.readUInt32LE(10) > round &&
+        (problem(response, 425, "round-not-open", { "Retry-After": "3600" }) ?? true);
+      assert.deepEqual(await c.flush(), { sent: 1, refused: 0, waiting: 1 });
+      assert.equal(collector.accepted.size, before + 1);
+      await c.answer("colour", 3);
+      assert.deepEqual(await c.flush(), { sent: 1, refused: 0, waiting: 1 });
+    } finally {
+      Date.now = now;
+      collector.next = undefined;
+    }
+  });
+
   test("what is refused for good is kept, shown, and neither sent nor drawn again", async () => {
     for (const [status, type] of [
       [400, "foreign-reports"],
