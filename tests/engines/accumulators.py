@@ -19,6 +19,8 @@ from ldpkit.mechanisms.tally import Tally
 
 __all__ = ["delete_outputs", "tally_twice"]
 
+_PARTS = 6  # of the second stage; more than run at once, so some begin after the loss
+
 
 class _Sum:
     """Adds arrays of counts, as an accumulator of Spark asks for it."""
@@ -43,6 +45,7 @@ def tally_twice(spark: Any, files: list[str], lose: Callable[[], None], mark: Pa
         for number, partial in enumerate(job.count_paths(list(names))):
             total.add(np.concatenate([[partial.n], read_counts(partial)]))
             yield number, tuple(partial)
+        yield from ((key, ()) for key in range(_PARTS))  # so each part needs the outputs of every task
 
     def pass_on(rows: Iterable[Any]) -> Iterator[Any]:
         made = list(rows)
@@ -52,7 +55,7 @@ def tally_twice(spark: Any, files: list[str], lose: Callable[[], None], mark: Pa
         return iter(made)
 
     counted = context.parallelize(files, len(files)).mapPartitions(count)
-    returned = counted.partitionBy(6).mapPartitions(pass_on).values().collect()
+    returned = counted.partitionBy(_PARTS).mapPartitions(pass_on).values().filter(len).collect()
     accumulated = Tally(OLH, int(total.value[0]), total.value[1:])
     return merge(job, (Partial(*row) for row in returned)).total(), accumulated
 

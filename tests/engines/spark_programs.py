@@ -33,6 +33,10 @@ def session(master: str) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
         "spark.deploy.maxExecutorRetries": "-1",  # a new executor for each that dies
+        # Work begins when both executors are there, on a busy machine too: so each has something to lose.
+        "spark.cores.max": "2",
+        "spark.scheduler.minRegisteredResourcesRatio": "1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "5min",
     }.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
