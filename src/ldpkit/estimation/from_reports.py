@@ -15,14 +15,24 @@ from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import AnyEstimate, Tally
 
-__all__ = ["ESTIMATORS", "FromReports", "Noise", "about_all", "check_reported", "estimate", "reported"]
+__all__ = [
+    "ESTIMATORS",
+    "FromReports",
+    "Noise",
+    "about_all",
+    "at_level",
+    "check_reported",
+    "estimate",
+    "reported",
+]
 
 AnyTally = TypeVar("AnyTally", bound=Tally)
 
 ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimation")
 """Estimators by name: functions from a tally to an estimate."""
 
-_OF_ANYBODY = ("density", "circular_density", "heatmap")
+_MAP = "heatmap"
+_OF_ANYBODY = ("density", "circular_density", _MAP)
 
 
 def estimate(
@@ -75,6 +85,20 @@ def about_all(mechanism: Mechanism, method: str | None = None) -> dict[str, bool
     True
     """
     return {} if (method or mechanism.default_estimator) in _OF_ANYBODY else {"population": True}
+
+
+def at_level(mechanism: Mechanism, level: float, method: str | None = None) -> dict[str, float]:
+    """Return the options for intervals of a level, where they are made together with the estimate.
+
+    Of other estimates `with_level` changes it afterwards.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> at_level(ldpkit.GRR(4, epsilon=1), 0.99), at_level(ldpkit.GRR(4, epsilon=1), 0.99, "heatmap")
+    ({}, {'level': 0.99})
+    """
+    return {"level": level} if (method or mechanism.default_estimator) == _MAP else {}
 
 
 def check_reported(tally: Tally) -> None:
