@@ -188,6 +188,29 @@ def test_estimates_of_every_kind_are_json(site):
     assert b"car, old" in body
 
 
+@pytest.mark.parametrize(
+    ("name", "estimator"),
+    [("age", "density"), ("bed", "circular_density"), ("home", "heatmap"), ("word", "ibu")],
+)
+def test_every_estimator_can_be_asked_for(site, name, estimator):
+    token = {"authorization": f"Bearer {site.tokens[ANALYST]}"}
+    query = f"question={name}&estimator={estimator}&level=0.9"
+    status, _, body = call(site, "GET", "/v1/collections/kinds/estimates", headers=token, query=query)
+    assert status == 200, body
+
+
+def test_intervals_of_a_map_have_the_level_that_they_say(site):
+    """The fullest cell of 60 people in one place; half of the intervals at 50% are narrower."""
+    token = {"authorization": f"Bearer {site.tokens[ANALYST]}"}
+    widths = {}
+    for level in (0.5, 0.99):
+        path, query = "/v1/collections/kinds/estimates", f"question=home&level={level}"
+        found = json.loads(call(site, "GET", path, headers=token, query=query)[2])
+        assert str(level) in json.dumps(found)
+        widths[level] = sum(row["high"] - row["low"] for row in found["rows"])
+    assert widths[0.5] < widths[0.99]
+
+
 @pytest.mark.parametrize("wanted", ["bytes=0-3", "bytes=9999999-", "bytes=a-b", "lines=1-2"])
 def test_no_export_is_left_behind(site, tmp_path, monkeypatch, wanted):
     """Whatever part of it is asked for: reports on a disk would outlive the collection."""

@@ -21,7 +21,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.typing import Reports
 from ldpkit.estimation.evidence import Evidence
-from ldpkit.estimation.from_reports import about_all
+from ldpkit.estimation.from_reports import about_all, at_level
 from ldpkit.estimation.over_rounds import OverRounds, change, together
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
@@ -144,7 +144,8 @@ class Analyst:
         tally = self.tally(question, number, version)
         about = about_all(tally.mechanism, estimator) if self.is_sampled(question, version) else {}
         if estimator != _MLE:
-            made: Any = tally.estimate(estimator, consistency=consistency, **about)
+            held = at_level(tally.mechanism, level, estimator)
+            made: Any = tally.estimate(estimator, consistency=consistency, **about, **held)
         else:
             oracle: Any = tally.mechanism
             evidence = Evidence.of(oracle, self.reports(question, number, version), tally.provenance)

@@ -22,6 +22,7 @@ from ldpkit.engines.partial import (
     read_provenance,
     read_spec,
 )
+from ldpkit.estimation.from_reports import at_level
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
 
@@ -105,7 +106,8 @@ class Tallies(Mapping[Key, Tally]):
         made: dict[Key, Any] = {}
         for keys, tally in self.groups.items():
             if tally.n:
-                found: Any = tally.estimate(method, consistency=consistency, **options)
+                held = at_level(tally.mechanism, level, method)
+                found: Any = tally.estimate(method, consistency=consistency, **held, **options)
                 made[keys] = found.with_level(level, **together) if hasattr(found, "with_level") else found
         if not made:
             raise InvalidInputError("no group has a report: there is nothing to estimate from")

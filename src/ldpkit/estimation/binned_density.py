@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
@@ -73,6 +73,11 @@ class BinnedDensity(FromReports):
     def mechanisms(self) -> tuple[Mechanism, ...]:
         """What made the reports, where it is known."""
         return () if self.mechanism is None else (self.mechanism,)
+
+    def with_level(self, level: float) -> Self:
+        """Return the density itself: it has no interval with a level."""
+        check_fraction(level, "level")
+        return self
 
     @property
     def heights(self) -> Floats:

@@ -16,7 +16,16 @@ from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.tally import AnyEstimate, Tally
 
-__all__ = ["ESTIMATORS", "FromReports", "about_all", "check_reported", "estimate", "estimator", "reported"]
+__all__ = [
+    "ESTIMATORS",
+    "FromReports",
+    "about_all",
+    "at_level",
+    "check_reported",
+    "estimate",
+    "estimator",
+    "reported",
+]
 
 AnyTally = TypeVar("AnyTally", bound=Tally)
 Options = ParamSpec("Options")
@@ -26,6 +35,7 @@ ESTIMATORS: Registry[Callable[..., Any]] = Registry("estimator", "ldpkit.estimat
 """Estimators by name: functions from a tally to an estimate."""
 
 _OF_ANYBODY: set[str] = set()  # estimators whose intervals hold for a population in any case
+_OF_ONE_LEVEL: set[str] = set()  # estimators that make their intervals themselves, so that they take a level
 
 
 def estimate(
@@ -63,7 +73,7 @@ def estimate(
 
 
 def estimator(
-    name: str, kind: type[AnyTally], *, of_anybody: bool = False
+    name: str, kind: type[AnyTally], *, of_anybody: bool = False, of_one_level: bool = False
 ) -> Callable[
     [Callable[Concatenate[AnyTally, Options], Found]], Callable[Concatenate[Tally, Options], Found]
 ]:
@@ -77,6 +87,8 @@ def estimator(
         The tallies that it takes.
     of_anybody : bool
         Whether its intervals hold for a population in any case, so that it has no option `population`.
+    of_one_level : bool
+        Whether it makes its intervals together with the estimate, so that it has an option `level`.
     """
 
     def register(
@@ -86,8 +98,9 @@ def estimator(
         def checked(tally: Tally, *args: Options.args, **options: Options.kwargs) -> Found:
             return function(reported(tally, kind), *args, **options)
 
-        if of_anybody:
-            _OF_ANYBODY.add(name)
+        for declared, names in ((of_anybody, _OF_ANYBODY), (of_one_level, _OF_ONE_LEVEL)):
+            if declared:
+                names.add(name)
         return ESTIMATORS.register(name)(checked)
 
     return register
@@ -108,9 +121,28 @@ def about_all(mechanism: Mechanism, method: str | None = None) -> dict[str, bool
     >>> bool(high[0] - low[0] > 3 * (tally.estimate().interval()[1] - tally.estimate().interval()[0])[0])
     True
     """
+    return {} if _declared(mechanism, method, _OF_ANYBODY) else {"population": True}
+
+
+def at_level(mechanism: Mechanism, level: float, method: str | None = None) -> dict[str, float]:
+    """Return the options for intervals of a level, where they are made together with the estimate.
+
+    Of other estimates `with_level` changes it afterwards.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> at_level(ldpkit.GRR(4, epsilon=1), 0.99), at_level(ldpkit.GRR(4, epsilon=1), 0.99, "heatmap")
+    ({}, {'level': 0.99})
+    """
+    return {"level": level} if _declared(mechanism, method, _OF_ONE_LEVEL) else {}
+
+
+def _declared(mechanism: Mechanism, method: str | None, names: set[str]) -> bool:
+    """Return whether an estimator, by default the mechanism's own, has declared itself so."""
     name = method or mechanism.default_estimator
-    ESTIMATORS.get(name)  # loads it, so that it has declared itself
-    return {} if name in _OF_ANYBODY else {"population": True}
+    ESTIMATORS.get(name)  # loads it
+    return name in names
 
 
 def check_reported(tally: Tally) -> None:

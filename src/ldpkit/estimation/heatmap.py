@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -158,6 +158,11 @@ class HeatMap(FromReports):
         """What made the reports, where it is known."""
         return () if self.mechanism is None else (self.mechanism,)
 
+    def with_level(self, level: float) -> Self:
+        """Return the map itself, if it has that level: its intervals were made with it."""
+        self.interval(check_fraction(level, "level"))
+        return self
+
     def interval(self, level: float | None = None) -> tuple[Floats, Floats]:
         """Return the ends of the interval of each cell, at the level of the map."""
         if level not in (None, self.level):
@@ -232,7 +237,7 @@ class HeatMap(FromReports):
         )
 
 
-@estimator("heatmap", SpatialTally, of_anybody=True)
+@estimator("heatmap", SpatialTally, of_anybody=True, of_one_level=True)
 def heatmap(
     tally: SpatialTally,
     *,
