@@ -195,6 +195,15 @@ class TestAnswer:
         assert "pm is best on gaussian and uniform at epsilon 2 (" in said
         assert "These 2 are tied on uniform at epsilon 1: pm and hm (" in said
 
+    def test_a_terminal_tells_it_for_every_metric(self):
+        found = ldpkit.bench.mean(
+            "gaussian:n=100", ["pm", "sw"], epsilon=[1, 2], metrics=["mse", "coverage"], repeats=2
+        )
+        first, second = found.notes()
+        assert first == found.answer()
+        assert "The 95% interval held the mean in" in second
+        assert found.with_rows(()).notes() == []
+
     def test_no_mechanism_is_best_at_covering(self):
         everywhere = {("gaussian", 1.0): ["hm"], ("gaussian", 2.0): ["pm"]}
         assert "hm is best" in self.answer(everywhere, ("coverage", "mse"))

@@ -186,7 +186,7 @@ def test_what_is_no_backup_replaces_nothing(kept, tmp_path):
         source.backup(newer)
         newer.execute("PRAGMA user_version=99")
     for name, said in (
-        ("text.db", "no backup"),
+        ("text.db", "not a backup"),
         ("other.db", "another program"),
         ("newer.db", "newer ldpkit"),
     ):

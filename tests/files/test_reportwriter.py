@@ -40,7 +40,7 @@ def test_a_link_keeps_pointing(tmp_path):
 
 
 def test_a_foreign_report_is_refused_and_no_file_appears(tmp_path):
-    with pytest.raises(InvalidInputError, match="report 0 is none"):
+    with pytest.raises(InvalidInputError, match="report 0 cannot come from"):
         write(tmp_path / "a.ldp", ORACLES[0], np.array([0, 1]), np.array([2]))
     assert list(tmp_path.iterdir()) == []
 

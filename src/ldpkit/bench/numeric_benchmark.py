@@ -73,10 +73,13 @@ class NumericBenchmark(Measured):
     def answer(self, unit: str = "") -> str:
         """Return which mechanism has the smallest error, or which tie, on all data at every epsilon."""
         errors = [metric for metric in self.metrics if metric != "coverage"]
-        if not errors:
-            return coverage_answer(self.summary())
+        return self._answer_by(errors[0] if errors else self.metrics[0])
+
+    def _answer_by(self, metric: str) -> str:
+        if metric == "coverage":
+            return coverage_answer(self.summary(metric))
         people = {numbers.name: numbers.n for numbers in self.experiment.data}
-        return numbers_answer(self.summary(errors[0]), people)
+        return numbers_answer(self.summary(metric), people)
 
     @property
     def title(self) -> str:
@@ -120,8 +123,9 @@ class NumericBenchmark(Measured):
         }
 
     def notes(self) -> list[str]:
-        """Return what was left out."""
-        return left_out_note(self.left_out)
+        """Return what was left out, and what is best under every metric, on all data at every epsilon."""
+        measured = [metric for metric in self.metrics if self.summary(metric).means]
+        return [*left_out_note(self.left_out), *map(self._answer_by, measured)]
 
     def tables(self, top: int | None = None) -> list[Table]:
         """Return data and epsilon by mechanism, for every metric."""

@@ -185,9 +185,9 @@ class ClusterPlan(Result):
         """What stands below the table."""
         engine = ENGINES[self.engine]
         return (
-            f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes a report, "
-            f"{self.groups} group{'s' * (self.groups > 1)} a question\n"
-            f"CPU: {self.nanoseconds:.3g} ns of one core a report in one process, {self.source}; on "
+            f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes per report, "
+            f"{self.groups} group{'s' * (self.groups > 1)} per question\n"
+            f"CPU: {self.nanoseconds:.3g} ns of one core per report in one process, {self.source}; on "
             f"{self.engine} {engine.times:g} times that, as with {engine.reports:,} reports, warm\n"
             f"memory: {WORKER_BYTES / 1e6:.0f} MB for a worker with its libraries, {COPIES:g} times the "
             f"reports of {ROWS_AT_ONCE:,} rows, 8 bytes for each group and value\n"

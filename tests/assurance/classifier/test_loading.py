@@ -33,8 +33,8 @@ def test_sound_models_are_loaded_and_asked(tmp_path):
         ("a tree with a wrong child that is its parent", "leads to a node that is not among its"),
         ("a tree with a wrong column", "asks for a column that is not among its 2"),
         ("a packed model of 128 MiB", "MiB of memory, a file of .* bytes may take 256"),
-        ("a model without a description", "is no skops file: KeyError"),
-        ("a description of 50,000 brackets", "is no skops file: RecursionError|is no skops file: JSON"),
+        ("a model without a description", "is not a skops file: KeyError"),
+        ("a description of 50,000 brackets", "is not a skops file: RecursionError|is not a skops file: JSON"),
     ],
 )
 def test_forged_models_are_refused(tmp_path, name, message):

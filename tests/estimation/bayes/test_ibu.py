@@ -224,7 +224,7 @@ def test_tallies_that_say_nothing_are_refused(method):
     with pytest.raises(InvalidInputError, match="support"):
         ldpkit.Tally(oracle, 5, [0, 0, 0]).estimate(method)
     she = ldpkit.get("she", 3, epsilon=1)
-    with pytest.raises(InvalidInputError, match="no pure protocol"):
+    with pytest.raises(InvalidInputError, match="not a pure protocol"):
         she.tally(she.privatize([0, 1])).estimate(method)
 
 

@@ -89,7 +89,7 @@ def test_senseless_parts_are_refused():
 
 
 def test_units_that_leave_nothing_for_the_distance_are_warned_of():
-    with pytest.warns(UserWarning, match="next to nothing of epsilon for the distance"):
+    with pytest.warns(UserWarning, match="almost none of epsilon for the distance"):
         PolarOGPM(1.0, 360, 4.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -161,5 +161,5 @@ def test_what_another_mechanism_surpasses_is_said_with_the_numbers():
 
 
 def test_a_mechanism_without_a_simple_mean_is_refused():
-    with pytest.raises(InvalidParameterError, match="take one of duchi"):
+    with pytest.raises(InvalidParameterError, match="use one of duchi"):
         plan_mean(ask("truncated_pm"))
