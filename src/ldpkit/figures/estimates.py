@@ -182,7 +182,9 @@ def draw_density(
     _draw_quantiles(axes, found)
     axes.set_xlabel(with_unit("value", unit))
     axes.set_ylabel("density" if not unit else f"density (1/{unit})")
-    told = f"; above: quantiles, {100 * found.quantiles[0].level:g}% intervals" if found.quantiles else ""
+    told = ""
+    if found.quantiles:
+        told = f"; diamonds: so many are below, {100 * found.quantiles[0].level:g}% intervals"
     axes.set_title(f"n = {found.n:,}; {BAND}{told}", loc="left", wrap=True)
     axes.legend(loc="best")
 
@@ -201,7 +203,7 @@ def _draw_quantiles(axes: Any, found: Density) -> None:
         reach = [[each.value - each.low], [each.high - each.value]]
         axes.errorbar([each.value], [at], xerr=reach, fmt="D", color=BAD, markersize=4.5, capsize=3)
         axes.annotate(
-            f"{100 * each.q:g}% are below",
+            f"{100 * each.q:g}%",
             (each.low, at),
             (-5, 0),
             textcoords="offset points",

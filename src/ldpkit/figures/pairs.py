@@ -33,7 +33,7 @@ def pairs_figure(plan: PairPlan, *, across: int | None = None) -> Figure:
         axes.get_legend().remove()
         for text in axes.texts:
             text.remove()
-        axes.set_title("")
+        axes.set_title("", loc="left")
         figure.legend(loc="outside lower left", fontsize=8)
     return figure
 
