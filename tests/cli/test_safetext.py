@@ -120,9 +120,7 @@ def test_what_looks_like_markup_in_a_file_name_is_text(run, tmp_path, monkeypatc
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a[b].txt").write_text("x\ny\n")
     told = run("bench", "-d", "folder/a[b].txt", "-r", 2, "-p", "grr", "-m", "none").out
-    assert told.startswith(
-        "a[b].txt: 2 "
-    )  # without its folder, which may say more than its owner wants to share
+    assert told.startswith("a[b].txt: 2 ")  # its folder may say more than is to be shared
     (tmp_path / "c[bold].txt").write_text("1\n2\n")
     options = ("--task", "mean", "--low", 0, "--high", 4, "-r", 2, "-p", "pm")
     assert "c[bold]" in run("bench", "-d", "c[bold].txt", *options).out
