@@ -73,7 +73,7 @@ def classifier_figure(found: ClassifierPlans, *, across: int | None = None) -> F
     figure, (left, right) = make_panels(2, 4.4 if across == 1 else 5.2, 4.6, across=across)
     draw_classifier(left, found, "average")
     how = "marks: simulated, 95% intervals" if found.method != "drawn" else "simulated"
-    left.set_title(f"Average of {found.records:,} records; {how}", loc="left")
+    left.set_title(f"Average of {found.records:,} records; {how}", loc="left", wrap=True)
     draw_classifier(right, found, "worst")
     right.set_title("For the worst record", loc="left")
     legend = right.get_legend()

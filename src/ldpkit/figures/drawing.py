@@ -63,6 +63,7 @@ WHOLE = {
     "errors": "ldpkit.figures.optimal:errors_figure",
     "minimax": "ldpkit.figures.optimal:minimax_figure",
     "heat map": "ldpkit.figures.plane:heatmap_figure",
+    "hotspots": "ldpkit.figures.plane:hotspots_figure",
     "groups": "ldpkit.figures.groups:groups_figure",
     "plan pairs": "ldpkit.figures.pairs:pairs_figure",
     "frequencies": "ldpkit.figures.estimates:frequencies_figure",
@@ -177,7 +178,8 @@ def _break_names(made: Figure) -> None:
         place = axes.get_subplotspec()
         columns, rows = (1, 1) if place is None else (place.get_gridspec().ncols, place.get_gridspec().nrows)
         width, height = made.get_size_inches()
-        for axis, inches in ((axes.xaxis, width / columns), (axes.yaxis, height / rows)):
+        beside = max((len(name.get_text()) for name in axes.get_yticklabels()), default=0) / _LETTERS
+        for axis, inches in ((axes.xaxis, width / columns - beside), (axes.yaxis, height / rows)):
             text = axis.get_label_text()
             if text and "\n" not in text:
                 axis.set_label_text("\n".join(textwrap.wrap(text, max(int(_LETTERS * 0.8 * inches), 12))))

@@ -173,7 +173,9 @@ def draw_density(
     _draw_quantiles(axes, found)
     label_numbers(axes.xaxis)
     axes.set_xlabel(with_unit("value", unit))
-    told = f"; above: quantiles, {100 * found.quantiles[0].level:g}% intervals" if found.quantiles else ""
+    told = ""
+    if found.quantiles:
+        told = f"; diamonds: so many are below, {100 * found.quantiles[0].level:g}% intervals"
     axes.set_title(f"n = {found.n:,}; {BAND}{told}", loc="left", wrap=True)
     if len(axes.get_legend_handles_labels()[1]) > 1:  # one line needs no name
         axes.legend(loc="best")
@@ -189,7 +191,7 @@ def _draw_quantiles(axes: Any, found: Density) -> None:
         left, right = axes.get_xlim()
         behind = each.low - left > right - each.high  # where there is more room for its name
         axes.annotate(
-            f"{100 * each.q:g}% are below",
+            f"{100 * each.q:g}%",
             (each.low if behind else each.high, at),
             (-5 if behind else 5, 0),
             textcoords="offset points",

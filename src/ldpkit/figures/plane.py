@@ -12,7 +12,7 @@ from ldpkit.core.typing import Floats
 from ldpkit.estimation.heatmap import HeatMap
 from ldpkit.estimation.hotspots import Hotspots
 from ldpkit.estimation.origin_destination import OriginDestination
-from ldpkit.figures.canvas import ACROSS, label_percents, make_panels, with_unit
+from ldpkit.figures.canvas import ACROSS, label_percents, make_panels, new_figure, with_unit
 from ldpkit.figures.theme import BAD, ON_DARK, ON_LIGHT
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "draw_hotspots",
     "draw_points",
     "heatmap_figure",
+    "hotspots_figure",
     "panel_height",
 ]
 
@@ -143,6 +144,14 @@ def draw_hotspots(axes: Any, found: Hotspots) -> None:
     axes.set_title("")
     told = f"framed: the {len(found.cells)} fullest cells, and how often each was among them when drawn again"
     axes.set_title(told, loc="left", wrap=True)
+
+
+def hotspots_figure(found: Hotspots, *, across: int | None = None) -> Any:
+    """Return a figure that is as high as its map."""
+    width = 4.4 if across == 1 else 8.0
+    figure = new_figure(width, panel_height(found.density.grid.domain, width - 0.6) + 0.3)
+    draw_hotspots(figure.subplots(), found)
+    return figure
 
 
 def draw_flows(axes: Any, found: OriginDestination) -> None:
