@@ -13,6 +13,7 @@ _SESSION = re.compile(r"^( *)```python\n(?=\s*>>> )", re.M)
 _BLANK = re.compile(r"^ *<BLANKLINE>$", re.M)
 _BLOCK = re.compile(r"(<pre><span></span><code>)(.*?)(</code></pre>)", re.S)
 _OUTPUT = re.compile(r'<span class="go">[^<]*</span>')
+_ERROR = re.compile(r"(?:\w+\.)*\w+(?:Error|Warning): ")  # the last line of a traceback
 _CELL = re.compile(r"<td(?P<style> style=[^>]*)?>(?P<inside>.*?)</td>", re.S)
 _TAG = re.compile(r"<[^>]+>")
 _LONG_LINE, _LONG_CELL = 60, 50  # letters that fit on a phone, and in a third of one when broken
@@ -35,9 +36,9 @@ def _broken(code: str) -> str:
 
 
 def _line(line: str, plain: bool) -> str:
-    if not (plain or _OUTPUT.fullmatch(line)):
-        return line
     words = unescape(_TAG.sub("", line)).strip()
+    if not (plain or _OUTPUT.fullmatch(line) or _ERROR.match(words)):
+        return line
     if len(words) <= _LONG_LINE or "  " in words or "──" in words:
         return line
     return f'<span class="prose">{line}</span>'
