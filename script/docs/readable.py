@@ -16,7 +16,7 @@ _OUTPUT = re.compile(r'<span class="go">[^<]*</span>')
 _ERROR = re.compile(r"(?:\w+\.)*\w+(?:Error|Warning): ")  # the last line of a traceback
 _CELL = re.compile(r"<td(?P<style> style=[^>]*)?>(?P<inside>.*?)</td>", re.S)
 _TAG = re.compile(r"<[^>]+>")
-_LONG_LINE, _LONG_CELL = 60, 50  # letters that fit on a phone, and in a third of one when broken
+_LONG_LINE, _LONG_CELL = 40, 50  # letters that fit on a phone, and in a third of one when broken
 
 
 def as_shown(markdown: str) -> str:
