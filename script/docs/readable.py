@@ -36,10 +36,10 @@ def _broken(code: str) -> str:
 
 
 def _line(line: str, plain: bool) -> str:
-    words = unescape(_TAG.sub("", line)).strip()
+    words = unescape(_TAG.sub("", line)).rstrip()
     if not (plain or _OUTPUT.fullmatch(line) or _ERROR.match(words)):
         return line
-    if len(words) <= _LONG_LINE or "  " in words or "──" in words:
+    if len(words) <= _LONG_LINE or "  " in words or "──" in words:  # a table, or code that is indented
         return line
     return f'<span class="prose">{line}</span>'
 
