@@ -18,6 +18,9 @@ plans = ldpkit.plan.budget(
     probability=0.9,
     rng=ldpkit.random.seeded(3),
 )
-print(plans)
+for plan in plans.plans:
+    print(
+        f"{plan.protocol}: epsilon {plan.epsilon:.2f}, found with {plan.simulations:,} simulated collections"
+    )
 
 plans.figure().savefig("choose_epsilon.png")

@@ -12,7 +12,8 @@ import ldpkit
 compared = ldpkit.plan.errors(["laplace", "pm", "sw", "ogpm"], [0.5, 1, 2, 4], (10, 30))
 for row in compared.rows():
     if row["epsilon"] == 2:
-        print(row)
+        name, mean, worst = row["mechanism"], row["mean"], row["worst"]
+        print(f"{name:8} is off by {mean:.1f} degrees on average, {worst:.1f} at the worst temperature")
 
 thermostat = ldpkit.OGPM((10, 30), epsilon=2.0)
 report = thermostat.privatize([21.5], rng=ldpkit.random.seeded(6))

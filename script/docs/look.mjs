@@ -54,6 +54,8 @@ for (const scheme of ["light", "dark"]) {
       where = `${name} ${scheme} ${width}`;
       await page.goto(pathToFileURL(join(site, `${name}.html`)).href, { waitUntil: "load" });
       await page.waitForTimeout(700); // the theme fades its tabs in
+      await page.evaluate(() => document.querySelectorAll("img").forEach((each) => (each.loading = "eager")));
+      await page.waitForFunction(() => [...document.images].every((each) => each.complete));
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       if (wide > 0) problem(`${where}: ${wide} pixels wider than the window`);
       await page.evaluate(axe);

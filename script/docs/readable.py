@@ -13,9 +13,10 @@ _SESSION = re.compile(r"^( *)```python\n(?=\s*>>> )", re.M)
 _BLANK = re.compile(r"^ *<BLANKLINE>$", re.M)
 _BLOCK = re.compile(r"(<pre><span></span><code>)(.*?)(</code></pre>)", re.S)
 _OUTPUT = re.compile(r'<span class="go">[^<]*</span>')
+_ERROR = re.compile(r"(?:\w+\.)*\w+(?:Error|Warning): ")  # the last line of a traceback
 _CELL = re.compile(r"<td(?P<style> style=[^>]*)?>(?P<inside>.*?)</td>", re.S)
 _TAG = re.compile(r"<[^>]+>")
-_LONG_LINE, _LONG_CELL = 60, 50  # letters that fit on a phone, and in a third of one when broken
+_LONG_LINE, _LONG_CELL = 40, 50  # letters that fit on a phone, and in a third of one when broken
 
 
 def as_shown(markdown: str) -> str:
@@ -35,10 +36,10 @@ def _broken(code: str) -> str:
 
 
 def _line(line: str, plain: bool) -> str:
-    if not (plain or _OUTPUT.fullmatch(line)):
+    words = unescape(_TAG.sub("", line)).rstrip()
+    if not (plain or _OUTPUT.fullmatch(line) or _ERROR.match(words)):
         return line
-    words = unescape(_TAG.sub("", line)).strip()
-    if len(words) <= _LONG_LINE or "  " in words or "──" in words:
+    if len(words) <= _LONG_LINE or "  " in words or "──" in words:  # a table, or code that is indented
         return line
     return f'<span class="prose">{line}</span>'
 

@@ -219,7 +219,9 @@ def test_sentences_of_an_output_are_broken_and_its_tables_are_not():
     shown = fitted(block)
     assert shown.count('class="prose"') == 1
     assert f'<span class="prose"><span class="go">{sentence}</span></span>\n<span class="go">oue' in shown
-    plain = f"<pre><span></span><code>{sentence}\n{row}</code></pre>"
+    error = f'<span class="gr">ldpkit.core.errors.OutOfDomainError</span>: {sentence}'
+    assert 'class="prose"' in fitted(f"<pre><span></span><code>{error}</code></pre>")
+    plain = f"<pre><span></span><code>{sentence}\n{row}\n    indented {code}</code></pre>"
     assert fitted(plain) == plain.replace(sentence, f'<span class="prose">{sentence}</span>')
 
 

@@ -10,7 +10,7 @@ import pytest
 import ldpkit
 from ldpkit.core.domains.circle import CircleDomain
 from ldpkit.estimation.circular_density import CircularDensity
-from ldpkit.figures.canvas import svg_text
+from ldpkit.figures.canvas import label_ends, new_figure, svg_text
 from ldpkit.figures.theme import FAINT, dark_rules
 
 pytest.importorskip("matplotlib")
@@ -36,6 +36,14 @@ def test_mechanisms_with_the_same_risk_are_one_line_with_both_names():
     assert (
         len([line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_marker() != "None"]) == 2
     )
+
+
+def test_no_place_is_marked_where_an_axis_has_only_names():
+    axes = new_figure(5, 3).subplots()
+    axes.plot([0, 30], [1, 2])
+    label_ends(axes, [(30.0, 2.0, "a long name of a line", "#0072b2")])
+    assert axes.get_xlim()[1] > 35
+    assert max(axes.get_xticks()) == 30
 
 
 def test_a_hill_at_the_beginning_of_a_turn_is_not_cut():

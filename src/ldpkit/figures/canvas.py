@@ -297,6 +297,17 @@ def with_unit(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
+def _drop_ticks_beyond(axes: Any, last: float) -> None:
+    """Mark no places of an axis where only names are."""
+    from matplotlib.ticker import FixedLocator
+
+    low, high = axes.get_xlim()
+    shown = [tick for tick in axes.get_xticks() if low <= tick <= high]
+    kept = [tick for tick in shown if tick <= last * (1 + 1e-9)]
+    if len(kept) < len(shown):
+        axes.xaxis.set_major_locator(FixedLocator(kept))
+
+
 def label_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]]) -> None:
     """Write names beside the right ends of lines, apart from each other where lines end together.
 
@@ -315,6 +326,7 @@ def label_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]]) -> None
     low, high = axes.transData.transform([(axes.get_xlim()[0], 0.5), (max(x for x, *_ in ends), 0.5)])[:, 0]
     right = low + (high - low) / max(1 - needed, 0.35)
     axes.set_xlim(right=axes.transData.inverted().transform((right, box.y0))[0])
+    _drop_ticks_beyond(axes, max(x for x, *_ in ends))
     heights = axes.transAxes.inverted().transform(axes.transData.transform([(x, y) for x, y, *_ in ends]))[
         :, 1
     ]
