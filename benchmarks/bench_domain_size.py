@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import math
 import sys
 import tempfile
@@ -130,15 +131,15 @@ COMMANDS: dict[str, Command] = {
     "collection new, labels": lambda folder, _: _new(folder, f"@{folder}/labels.txt"),
     "collection check": lambda folder, _: ["collection", "check", f"{folder}/asked.toml"],
     "collection show": lambda folder, _: ["collection", "show", f"{folder}/asked.toml"],
-    "collection show, labels": lambda folder, _: ["collection", "show", f"{folder}/new.toml"],
+    "collection show, labels": lambda folder, _: ["collection", "show", f"{folder}/labels.toml"],
     "collection diff, labels": lambda folder, _: [
         "collection",
         "diff",
-        f"{folder}/new.toml",
-        f"{folder}/new.toml",
+        f"{folder}/labels.toml",
+        f"{folder}/labels.toml",
     ],
     "collection sign": lambda folder, _: _sign(folder, "asked"),
-    "collection sign, labels": lambda folder, _: _sign(folder, "new"),
+    "collection sign, labels": lambda folder, _: _sign(folder, "labels"),
     "collection simulate": lambda folder, _: [
         "collection",
         "simulate",
@@ -206,7 +207,10 @@ def _prepare(folder: Path, k: int) -> None:
     about = 'id = "town"\nversion = 1\npurpose = "Pages."\n'
     about += 'rounds = {every = "weekly", start = 2026-12-01, count = 4}\n\n'
     (folder / "survey.toml").write_text(question)
-    (folder / "asked.toml").write_text(f'{about}{question}mechanism = "olh"\nepsilon = 1.0\n')
+    made = 'mechanism = "olh"\nepsilon = 1.0\n'
+    (folder / "asked.toml").write_text(f"{about}{question}{made}")
+    listed = question.replace(f"domain = {k}", f"domain = {json.dumps(labels)}")
+    (folder / "labels.toml").write_text(f"{about}{listed}{made}")
     _write_groups(folder / "reports.parquet", k)
 
 
