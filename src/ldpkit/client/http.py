@@ -76,8 +76,8 @@ def check_url(url: str) -> str:
     >>> check_url("http://collect.example.org")
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: 'http://collect.example.org' is no address of a collector: it \
-begins with https://, or with http:// on this machine
+    ldpkit.core.errors.InvalidParameterError: 'http://collect.example.org' is not the address of a \
+collector: it must begin with https://, or with http:// for this machine
     """
     from urllib.parse import urlsplit
 

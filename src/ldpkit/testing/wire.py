@@ -70,11 +70,11 @@ def check_damaged_records(mechanism: Any) -> None:
     bad = next((record for record in patterns if not _decodes(subject, record)), None)
     if bad is None:
         return  # every record of that length is a report
-    error = refuses(FileFormatError, subject.decode, good + bad + good, says="report 5 is none")
+    error = refuses(FileFormatError, subject.decode, good + bad + good, says="report 5 ")
     require(error.offset == 5 * length, f"expected offset {5 * length}, found {error.offset}")
     base, shape = subject._layout
     records = np.frombuffer(good + bad, base).reshape(-1, *shape)
-    refuses(InvalidInputError, subject.tally, records, says="report 5 is none")
+    refuses(InvalidInputError, subject.tally, records, says="report 5 ")
 
 
 def check_any_bytes(mechanism: Any) -> None:

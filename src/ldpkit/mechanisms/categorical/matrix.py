@@ -83,7 +83,7 @@ more than the 0.5 it should keep: make its columns more even
                 return mixed
         raise InvalidParameterError(
             f"the matrix of {self!r} has epsilon {log_up(_worst(rows)):.6g}, more than the {self.epsilon:g} "
-            "it is to keep: make its columns more even"
+            "it should keep: make its columns more even"
         )
 
     def _ideal(self) -> list[list[Fraction]]:

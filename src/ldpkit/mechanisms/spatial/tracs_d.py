@@ -97,7 +97,7 @@ class TracsD(TwoParts):
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.InvalidParameterError: the reference (0, 0) is a corner of [0, 1] x [0, 1], from \
-which most directions leave the region at once, so that many reports would be the corner itself: take a \
+which most directions leave the region at once, so that many reports would be the corner itself: choose a \
 point inside, such as (0.5, 0.5)
     """
 
