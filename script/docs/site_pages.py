@@ -55,7 +55,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         if name == "tradeoff-table":
             return tradeoff_table()
         picture = FIGURES[name](markdown)
-        return f'<p class="figure-title" aria-hidden="true">{escape(picture.title)}</p>{picture.inline(name)}'
+        title = f'<div class="figure-title">{escape(picture.title)}</div>'
+        return f'<div class="chart">{title}{picture.inline(name)}</div>'  # one block, or marks are lost
 
     return _SESSION.sub("```pycon\n", _FIGURE.sub(draw, markdown))
 
