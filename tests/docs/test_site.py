@@ -80,6 +80,7 @@ def test_a_papers_page_has_one_figure_with_its_own_numbers(name):
 
 def test_markdown_leaves_the_marks_of_a_figure_in_place():
     import markdown
+
     from site_pages import on_page_markdown
 
     asked = "<!-- figure: jrr -->"
