@@ -56,7 +56,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
         if name == "tradeoff-table":
             return tradeoff_table()
         picture = domain_sizes(markdown) if name == "domain-size" else FIGURES[name](markdown)
-        return f'<p class="figure-title" aria-hidden="true">{escape(picture.title)}</p>{picture.inline(name)}'
+        title = f'<div class="figure-title">{escape(picture.title)}</div>'
+        return f'<div class="chart">{title}{picture.inline(name)}</div>'  # one block, or marks are lost
 
     return _FIGURE.sub(draw, as_shown(markdown))
 

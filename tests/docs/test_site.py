@@ -82,6 +82,23 @@ def test_a_papers_page_has_one_figure_with_its_own_numbers(name):
     ] == []
 
 
+def test_markdown_leaves_the_marks_of_a_figure_in_place():
+    import markdown
+
+    from site_pages import on_page_markdown
+
+    asked = "<!-- figure: jrr -->"
+    page = (DOCS / "papers" / "jrr.md").read_text(encoding="utf-8")
+    table = page[page.index("| | n | ones") : page.index("**The privacy does not")]
+    made = markdown.markdown(
+        on_page_markdown(f"{asked}\n\n{table}", None, None, None), extensions=["md_in_html", "tables"]
+    )
+    drawn = FIGURES["jrr"](page).marks
+    assert "JRR has less error" in made
+    for mark in ("<circle", "<line", "<text"):
+        assert made.count(mark) == drawn.count(mark) > 0
+
+
 def test_every_page_that_asks_for_a_figure_gets_one():
     asked = {
         name
