@@ -198,7 +198,7 @@ class HeatMap(FromReports):
         """What made the reports, and what the columns are."""
         columns = (
             f"share: of people in the cell around (x, y); low, high: a {100 * self.level:g}% interval for "
-            "each cell by itself, wide where the mechanism cannot tell neighbouring cells apart"
+            "each cell on its own, wide where the mechanism cannot tell neighbouring cells apart"
         )
         rest = (
             "the intervals rest on the chances at nine points of each cell: for this mechanism and region it "
