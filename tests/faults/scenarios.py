@@ -234,6 +234,7 @@ SCENARIOS = (
             *("--keep", "0.8", "--figure", "kept.svg", "--report", "kept.html", "-o", "kept.csv"),
         ),
         ("kept.svg", "kept.html", "kept.csv"),
+        prints=False,
     ),
     Scenario(
         "mean",
