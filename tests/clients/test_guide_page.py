@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.node import run_node
+from clients.node import prepare, run_node
 from clients.test_typescript import CHROMIUM
 from collector.serving import free_port
 
@@ -36,6 +36,7 @@ def test_the_recipe_for_your_own_machine(tmp_path: Path) -> None:
     """A real service, a page of another origin and a browser: what the guide says of each address is so."""
     if not CHROMIUM.exists():
         pytest.skip(f"no Chromium at {CHROMIUM}: run script/browser as root, or set LDPKIT_CHROMIUM")
+    prepare()
     text = GUIDE.read_text()
     (tmp_path / "snippet.html").write_text(re.findall(r"```html\n(.*?)```", text, re.DOTALL)[0])
     ports = {COLLECTOR: str(free_port()), PAGE: str(free_port())}

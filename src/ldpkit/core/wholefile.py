@@ -173,8 +173,8 @@ def create_file(path: str | Path, data: bytes) -> bool:
             except OSError as error:
                 if error.errno not in (errno.EEXIST, *_NO_LINKS):
                     raise
-                if target.exists():
-                    return False
+                if error.errno == errno.EEXIST or target.is_symlink() or target.exists():
+                    return False  # a link that leads nowhere is there, too
                 part.replace(target)
         sync_folder(target.parent)
     return True
