@@ -63,8 +63,6 @@ def test_the_recipe_for_your_own_machine(tmp_path: Path) -> None:
             if (tmp_path / name).exists():
                 os.kill(int((tmp_path / name).read_text()), signal.SIGTERM)
     assert said[:3] == ["Thank you."] * 3
-    for words, refusal in zip(
-        said[3:], ("this page is no secure context", "an address with https"), strict=True
-    ):
+    for words, refusal in zip(said[3:], ("no secure context", "an https address"), strict=True):
         assert refusal in words
         assert refusal in text, "the guide tells the message as it is"
