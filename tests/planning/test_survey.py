@@ -9,6 +9,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.planning.survey import question
 from ldpkit.planning.survey.errors import expected_error
 from ldpkit.planning.survey.new_question import choose_question
 from ldpkit.planning.survey.question import PlannedQuestion, choose, least_epsilon
@@ -133,3 +134,27 @@ def test_what_cannot_be_planned_is_refused():
     alone = ldpkit.plan.survey({"a": 4}, 1.0, 100)
     assert "one question and one way" in alone.notes()[0]
     assert isinstance(alone.survey(), Survey)
+
+
+def test_two_questions_of_one_name_are_refused():
+    """One of them would have been lost in the survey that follows."""
+    same = [
+        PlannedQuestion("q", ldpkit.CategoricalDomain(4)),
+        PlannedQuestion("q", ldpkit.IntervalDomain(0, 9)),
+    ]
+    with pytest.raises(InvalidParameterError, match="2 questions are called 'q'"):
+        ldpkit.plan.survey(same, epsilon=1.0, people=1000)
+
+
+def test_the_same_question_of_many_things_is_looked_into_once(monkeypatch):
+    """Twenty of them took a collector four seconds."""
+    looked_into, whole = [], question.shortlisted
+
+    def shortlisted(asked, people, tries):
+        looked_into.append(asked.name)
+        return whole(asked, people, tries)
+
+    monkeypatch.setattr("ldpkit.planning.survey.ways.shortlisted", shortlisted)
+    plan = ldpkit.plan.survey({f"shop {number}": 4 for number in range(6)}, epsilon=1.0, people=1000)
+    assert looked_into == ["shop 0"]
+    assert len(plan.best.choices) == 6

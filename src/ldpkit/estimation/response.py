@@ -21,6 +21,7 @@ _EVENLY = 1024  # places that are taken in any case
 _PROBES = 64
 _MANY_PIECES = 4096  # a law in more pieces is the Laplace law: its curve is smooth, see `bend`
 _TOWARDS_BIAS = 30  # the bias enters an interval in full: it is worth more than its square says
+_MOST_PEOPLE = 1 << 40  # with more, scatter is lost in rounding beside bias, and the system is singular
 
 
 @lru_cache(maxsize=16)
@@ -93,7 +94,7 @@ def fit(mechanism: NumericMechanism, targets: Floats, n: int) -> Floats:
     """
     matrix = masses(mechanism)
     middle = targets.mean(axis=0)  # weights are measured from here, so that a constant costs nothing
-    scale = _TOWARDS_BIAS * n / len(matrix)
+    scale = _TOWARDS_BIAS * min(n, _MOST_PEOPLE) / len(matrix)
     system = scale * matrix.T @ matrix + np.diag(np.maximum(matrix.mean(axis=0), 1e-12))
     weights: Floats = np.linalg.solve(system, scale * matrix.T @ (targets - middle)) + middle
     return weights

@@ -160,7 +160,9 @@ class CountLaw:
     def steps(self, counts: Counts) -> Floats:
         """Return counts in steps of their lattice, from its least point."""
         least, unit = self._units
-        return np.asarray((counts - least) / unit, float)
+        largest = abs(least) + unit + int(np.abs(counts).max(initial=0))
+        exact = counts if largest < 1 << 63 else counts.astype(object)  # 64 bits do not hold the difference
+        return np.asarray((exact - least) / unit, float)
 
     def upper_tails(self, shares: Floats, counts: Counts) -> Floats:
         """Return the probabilities that the count is at least so much, summed exactly.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -189,5 +190,8 @@ def survey(
         asked = list(questions)
     if not asked:
         raise InvalidParameterError("a survey has no questions: give at least one")
+    for name, times in Counter(each.name for each in asked).items():
+        if times > 1:
+            raise InvalidParameterError(f"{times} questions are called {name!r}: give each its own id")
     ways = sorted(all_ways(asked, epsilon, check_whole(people, "people")), key=lambda way: way.worst.ratio)
     return SurveyPlan(epsilon, people, tuple(ways))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,7 +56,12 @@ def all_ways(questions: Sequence[PlannedQuestion], epsilon: float, people: int) 
     count = len(questions)
     parts = np.geomspace(epsilon / count, epsilon, 3).tolist()
     tries = list(zip(parts, (1.0, 1.0, 1 / count), strict=True))
-    questions = [shortlisted(question, people, tries) for question in questions]
+    alike = [replace(question, name="") for question in questions]  # many surveys ask the same of many things
+    first = dict(zip(reversed(alike), reversed(questions), strict=True))
+    short = {key: shortlisted(question, people, tries).mechanisms for key, question in first.items()}
+    questions = [
+        replace(question, mechanisms=short[key]) for question, key in zip(questions, alike, strict=True)
+    ]
     equal = split_budget(epsilon, [1] * count)
     yield _way("split equally", questions, equal, people)
     if count == 1:
