@@ -15,6 +15,8 @@ LdpkitError
 `-- FrozenError                an attempt to change something immutable (also AttributeError)
 ```
 
+Examples
+--------
 >>> import ldpkit
 >>> ldpkit.GRR(["no", "yes"], epsilon=1).privatize(["perhaps"])
 Traceback (most recent call last):
