@@ -202,11 +202,11 @@ def _watched(saved: list[Figure]) -> Iterator[dict[int, Callable[[], Figure]]]:
         narrow[id(made)] = lambda: draw(self, **{**options, "narrow": True})
         return made
 
-    Figure.savefig, Result.figure = noting_save, noting_draw  # type: ignore[method-assign]
+    Figure.savefig, Result.figure = noting_save, noting_draw  # type: ignore[method-assign]  # noted
     try:
         yield narrow
     finally:
-        Figure.savefig, Result.figure = save, draw  # type: ignore[method-assign]
+        Figure.savefig, Result.figure = save, draw  # type: ignore[method-assign]  # as before
 
 
 def _keep(example: Example, figure: Figure, narrow: dict[int, Callable[[], Figure]]) -> None:
