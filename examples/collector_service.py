@@ -39,7 +39,7 @@ with socket.socket() as probe:
 command = [*program, "serve", "commute.json", "--port", url.rpartition(":")[2]]
 service = subprocess.Popen(command, stdout=subprocess.DEVNULL)
 try:
-    for _ in range(100):
+    for _ in range(600):  # a busy machine takes its time
         try:
             urllib.request.urlopen(f"{url}/readyz").close()
             break

@@ -19,9 +19,7 @@ kept = longitudinal_attack(mechanism, None, reports=days, repeats=devices, rng=r
 fresh = longitudinal_attack(mechanism, None, reports=days, repeats=devices, memoize=False, rng=rng)
 bound = success_bound(mechanism.exact_permanent_epsilon(), 4)
 print(f"after {days} days the attacker is right in {fresh[-1]:.0%} of cases with fresh noise,")
-print(
-    f"in {kept[-1]:.0%} with a permanent report, of {devices:,} simulated devices; the bound is {bound:.0%}"
-)
+print(f"in {kept[-1]:.0%} ± 2% with a permanent report, where at most {bound:.0%} is possible")
 print(ldpkit.sequence_epsilon(mechanism, [0] * days, fixed=True))
 
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")

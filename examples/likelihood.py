@@ -2,7 +2,8 @@
 
 "Only 3,000 people answered, and some of my estimated frequencies are negative. Can I do better with the
 same reports?" Matrix inversion is unbiased; the iterative Bayesian update (IBU) and the full maximum of
-the likelihood never leave the possible frequencies.
+the likelihood never leave the possible frequencies. The intervals come from the counts, so they hardly
+depend on the method.
 
 Figure: Three panels of true and estimated shares of 20 values; inversion falls below zero, the others do not.
 Guide: guide/likelihood.md

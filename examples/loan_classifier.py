@@ -20,8 +20,7 @@ model = LogisticRegression().fit(applicants, granted)
 for epsilon in (1, 2, 4, 8):
     private = {"income": ldpkit.OGPM((0, 1), epsilon / 2), "debt": ldpkit.OGPM((0, 1), epsilon / 2)}
     kept = ldpkit.utility(model, applicants, private, columns=["income", "debt", "years"])
-    print(
-        f"epsilon {epsilon}: same decision for {kept.average.value:.1%}, for the worst {kept.worst.value:.1%}"
-    )
+    average, worst = kept.average.value, kept.worst.value
+    print(f"epsilon {epsilon}: same decision in {average:.1%} of cases, {worst:.1%} for the worst record")
 
 kept.figure().savefig("loan_classifier.png")

@@ -1,11 +1,11 @@
 """Compare groups, and see whether a change is real.
 
 "Did more people in the north switch to the bike this spring than in the south, or is it noise?" Each
-group and round has a tally of its own; the difference of independent estimates has the root of the
-summed squared errors.
+group and round has a tally of its own; the standard error of a difference is the root
+of the sum of the two squared ones, because the estimates are independent.
 
 Figure: The share of cyclists in north and south over four seasons, with 95% intervals.
-Guide: guide/intervals.md
+Guide: guide/trends.md
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ for place, (group, shares) in enumerate(truth.items()):
     axes.annotate(group, (at, middle), (10, 0), textcoords="offset points", va="center")
     change = rounds[-1]["bike"] - rounds[0]["bike"]
     error = float(np.hypot(rounds[0].stderr[0], rounds[-1].stderr[0]))
-    print(f"{group}: {change:+.1%} from summer to spring, 95% interval", end=" ")
-    print(f"{change - 1.96 * error:+.1%} to {change + 1.96 * error:+.1%}")
+    print(f"{group}: {100 * change:+.1f} points from summer to spring, 95% interval", end=" ")
+    print(f"{100 * (change - 1.96 * error):+.1f} to {100 * (change + 1.96 * error):+.1f}")
 axes.set_xticks(range(4), seasons)
 axes.set_yticks(np.arange(0.15, 0.4, 0.05))
 axes.yaxis.set_major_formatter("{x:.0%}")

@@ -13,6 +13,9 @@ from latex2mathml.converter import convert
 
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.S)
 
+_SPACE = '<mspace width="0.167em"/>'
+_FUNCTION = r"<m[io]>(log|ln|exp|sinh?|cosh?|tanh?|coth|min|max)</m[io]>"
+
 
 def typeset(html: str) -> str:
     """Return a page with MathML in place of its formulas."""
@@ -20,7 +23,15 @@ def typeset(html: str) -> str:
     def mathml(found: re.Match[str]) -> str:
         tag, opening, latex = found.groups()
         display = "block" if opening == "[" else "inline"
-        drawn = convert(unescape(latex).strip(), display=display)
+        drawn = _spaced(convert(unescape(latex).strip(), display=display))
         return drawn if tag == "span" else f'<div class="formula" tabindex="0">{drawn}</div>'
 
     return _FORMULA.sub(mathml, html)
+
+
+def _spaced(drawn: str) -> str:
+    """Return MathML with the spaces of print: around the name of a function, none within bars."""
+    drawn = re.sub(rf"(?<!<munder>){_FUNCTION}", r"<mi>\1</mi>", drawn)
+    drawn = re.sub(rf"(</m(?:i|n|sup|sub|frac)>)(?={_FUNCTION})", rf"\1{_SPACE}", drawn)
+    drawn = re.sub(rf"({_FUNCTION})(?=<m(?:i|n|sup|sub|frac)>)", rf"\1{_SPACE}", drawn)
+    return drawn.replace("<mo>&#x0007C;</mo>", '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;</mo>')

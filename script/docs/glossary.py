@@ -10,7 +10,9 @@ _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)",
 _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)")  # a hint is plain text
 _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
-    "round": (r"\b(?:way|goes?|them|people) $", r"^s? (?:up|down|off|towards|their)\b"),
+    "interval": (r"\b(?:(?:needs|on|over|of) an|(?:ends?|point) of the) $", r"^ and on a circle\b"),
+    "promise": (r"\bseveral $", r"(?!)"),
+    "round": (r"\b(?:way|goes?|them|people|second) $", r"^s? (?:up|down|off|towards|their|large|them)\b"),
     "standard error": (r"\b(?:on|to) $", r"^ stream\b"),
 }
 """Words around a name with which it means something else: before it, and after it."""

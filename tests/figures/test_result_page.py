@@ -193,7 +193,7 @@ def test_an_audit_draws_and_names_every_bound(at_most, lines, passes):
     assert {line.get_label(): float(line.get_xdata()[0]) for line in axes.lines} == lines
     named = {text.get_text() for text in axes.get_legend().get_texts()}
     assert named == set(lines)
-    assert axes.get_title(loc="left") == found.verdict
+    assert axes.get_title(loc="left") == found.title
     assert found.passed == passes
     hatched = [bar.get_hatch() is not None for bar in axes.patches]
     assert any(hatched) != passes

@@ -44,6 +44,6 @@ def draw_audit(axes: Any, found: Audit) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.25 * edge)
     axes.set_xlabel(f"epsilon: no bar may pass {'a line' if len(bounds) > 1 else 'the line'}")
-    axes.set_title(found.verdict, loc="left", wrap=True)
+    axes.set_title(found.title, loc="left", wrap=True)
     if bounds:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=len(bounds), frameon=False)
