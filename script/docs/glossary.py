@@ -10,8 +10,16 @@ _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)",
 _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)")  # a hint is plain text
 _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
-    "round": (r"\b(?:way|goes?|them|people) $", r"^s? (?:up|down|off|towards|their)\b"),
+    "interval": (
+        r"\b(?:on (?:an|the)|ends? of (?:an|the)|part of the|needs an|fix an)\s+$|^an $",
+        r"^,? (?:from \d|low to high|is cut)",
+    ),
+    "round": (
+        r"\b(?:way|goes?|them|people) $",
+        r"^s? (?:up|down|off|towards|their|them|a feature|large|of messages)\b",
+    ),
     "standard error": (r"\b(?:on|to) $", r"^ stream\b"),
+    "utility": (r"\bwater $", "(?!)"),
 }
 """Words around a name with which it means something else: before it, and after it."""
 _CLOSED = {
