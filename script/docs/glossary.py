@@ -10,10 +10,17 @@ _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)",
 _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)")  # a hint is plain text
 _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
-    "interval": (r"\b(?:(?:needs|on|over|of) an|(?:ends?|point) of the) $", r"^ and on a circle\b"),
+    "interval": (
+        r"\b(?:(?:needs|on|over|of|fix) an|(?:ends?|point|part) of (?:an|the)|on the)\s+$|^an $",
+        r"^,? (?:from \d|low to high|is cut|and on a circle\b)",
+    ),
     "promise": (r"\bseveral $", r"(?!)"),
-    "round": (r"\b(?:way|goes?|them|people|second) $", r"^s? (?:up|down|off|towards|their|large|them)\b"),
+    "round": (
+        r"\b(?:way|goes?|them|people|second) $",
+        r"^s? (?:up|down|off|towards|their|them|a feature|large|of messages)\b",
+    ),
     "standard error": (r"\b(?:on|to) $", r"^ stream\b"),
+    "utility": (r"\bwater $", "(?!)"),
 }
 """Words around a name with which it means something else: before it, and after it."""
 _CLOSED = {

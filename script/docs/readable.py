@@ -17,6 +17,7 @@ _ERROR = re.compile(r"(?:\w+\.)*\w+(?:Error|Warning): ")  # the last line of a t
 _CELL = re.compile(r"<td(?P<style> style=[^>]*)?>(?P<inside>.*?)</td>", re.S)
 _TAG = re.compile(r"<[^>]+>")
 _LONG_LINE, _LONG_CELL = 40, 50  # letters that fit on a phone, and in a third of one when broken
+_WIDTH = 160  # where the program breaks sentences if nobody tells it how wide the screen is
 
 
 def as_shown(markdown: str) -> str:
@@ -32,16 +33,40 @@ def fitted(html: str) -> str:
 
 def _broken(code: str) -> str:
     plain = "<span" not in code  # a block of output alone
-    return "\n".join(_line(line, plain) for line in code.split("\n"))
+    return "\n".join(_line(line, plain) for line in _joined(code.split("\n")))
+
+
+def _joined(lines: list[str]) -> list[str]:
+    """Put together again what the program broke where its own line was full: it is broken anew to fit."""
+    whole: list[str] = []
+    before = ""  # what the program printed last, as wide as it printed it
+    for line in lines:
+        words = _words(line)
+        first = words.partition(" ")[0]
+        is_full = len(before) <= _WIDTH < len(before) + 1 + len(first)
+        if is_full and first and all(_OUTPUT.fullmatch(each) for each in (whole[-1], line)) and _is_sentence(words):
+            whole[-1] = whole[-1].removesuffix("</span>") + " " + line.removeprefix('<span class="go">')
+        else:
+            whole.append(line)
+        before = words if _is_sentence(words) else ""
+    return whole
 
 
 def _line(line: str, plain: bool) -> str:
-    words = unescape(_TAG.sub("", line)).rstrip()
+    words = _words(line)
     if not (plain or _OUTPUT.fullmatch(line) or _ERROR.match(words)):
         return line
-    if len(words) <= _LONG_LINE or "  " in words or "──" in words:  # a table, or code that is indented
+    if len(words) <= _LONG_LINE or not _is_sentence(words):
         return line
     return f'<span class="prose">{line}</span>'
+
+
+def _words(line: str) -> str:
+    return unescape(_TAG.sub("", line)).rstrip()
+
+
+def _is_sentence(words: str) -> bool:
+    return "  " not in words and "──" not in words  # else a table, or code that is indented
 
 
 def _wide_enough(found: re.Match[str]) -> str:

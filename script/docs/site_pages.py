@@ -28,6 +28,8 @@ from tradeoff import table as tradeoff_table
 
 _FIGURE = re.compile(r"^<!-- figure: (?P<name>[\w-]+) -->$", re.M)
 _WORD = re.compile(r"<code>(?=[^<\s]{1,28}</code>)")  # inline code that must not be broken at its hyphens
+_COMMAND = re.compile(r"(?<!<span></span>)<code>[^<]*\s[^<]*</code>")  # inline, of several words
+_OPTION = re.compile(r"(?<![^\s>])-[^\s<]{1,28}(?=[\s<])")
 _POWER = re.compile(r"\w<strong>\d|\d</strong>\d")  # what two powers of a paragraph make of each other
 _GLOSSARY = "glossary.md"
 _UNLINKED = ("reference/api", "gallery/", _GLOSSARY)  # generated pages, and the glossary itself
@@ -65,7 +67,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     """Typeset formulas, link terms, and let long lines and cells fit."""
     html = fitted(typeset(html)).replace("<th></th>", "<td></td>")  # a corner without a heading is no heading
-    html = _WORD.sub('<code class="word">', html)
+    html = whole_words(html)
     where = page.file.src_uri
     if _POWER.search(html):
         raise PluginError(f"{where}: 2**64 is read as bold text where it stands twice: write 2^64")
@@ -75,6 +77,12 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
         return html
     glossary = files.get_file_from_path(_GLOSSARY)
     return html if glossary is None else link(html, _known(config), get_relative_url(glossary.url, page.url))
+
+
+def whole_words(html: str) -> str:
+    """Return a page that breaks no option at its hyphens, neither alone nor in a command within a sentence."""
+    html = _COMMAND.sub(lambda code: _OPTION.sub(r'<span class="word">\g<0></span>', code[0]), html)
+    return _WORD.sub('<code class="word">', html)
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
