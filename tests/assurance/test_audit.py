@@ -256,6 +256,40 @@ def test_a_permanent_report_that_leaks_only_on_devices_with_a_secret_is_found():
     assert outcomes(honest)["attack on memory"] == "pass"
 
 
+@pytest.mark.parametrize(("at_most", "outcome"), [(1.5, "fail"), (2.0, "pass")])
+def test_a_limit_is_for_all_reports_of_a_device(at_most, outcome):
+    found = ldpkit.audit(ldpkit.LGRR(3, 2.0, 1.0), at_most=at_most, reports=2000)
+    assert outcomes(found)["at most"] == outcome
+    assert found.passed is (outcome == "pass")
+    told = "its epsilon for all reports of a device, 2, is above the limit of 1.5"
+    assert (told in found.verdict) is (outcome == "fail")
+
+
+class ForgetsTheFirstRound(ldpkit.LGRR):
+    """States less for all reports of a device than its permanent report gives away."""
+
+    name = "forgets_the_first_round"
+
+    def exact_permanent_epsilon(self):
+        return 3.0
+
+
+def test_what_all_reports_of_a_device_cost_is_compared_with_what_is_stated():
+    honest = ldpkit.audit(ldpkit.LGRR(3, 2.0, 1.0), reports=2000)
+    (check,) = (each for each in honest.checks if each.name == "permanent")
+    assert (check.outcome, check.epsilon) == ("pass", pytest.approx(2.0, abs=1e-6))
+    broken = ldpkit.audit(ForgetsTheFirstRound(3, 2.0, 1.0), reports=2000)
+    assert "all reports of a device give away more than it states" in broken.verdict
+    assert "permanent" not in outcomes(ldpkit.audit(ldpkit.GRR(3, 1.0), reports=2000))
+
+
+def test_a_large_epsilon_of_all_reports_is_called_large():
+    found = ldpkit.audit(ldpkit.LGRR(3, 6.0, 1.0), reports=2000)
+    (said,) = (each.finding for each in found.checks if each.name == "size")
+    assert said.startswith("all reports of a device: epsilon 6 is large. Whatever they are,")
+    assert "its epsilon for all reports is large" in found.verdict
+
+
 @pytest.mark.parametrize("oracle", [ldpkit.get("dbitflip", 1 << 25, epsilon=1.0), ldpkit.OUE(1 << 26, 1.0)])
 def test_what_does_not_fit_into_memory_is_refused_before_a_report_is_drawn(oracle):
     with pytest.raises(

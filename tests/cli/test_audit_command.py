@@ -175,3 +175,10 @@ def test_another_file_is_not_a_report_file(run, tmp_path):
     file = tmp_path / "values.txt"
     file.write_text("1\n2\n")
     assert f"{str(file)!r} is not a report file" in run("audit", file, code=2).error_line
+
+
+@pytest.mark.parametrize("options", [(), ("-e", "1")])
+def test_a_collection_is_sent_to_its_own_check(run, tmp_path, options):
+    file = tmp_path / "town.toml"
+    file.write_text('id = "town"\n')
+    assert f"'ldpkit collection check {file}'" in run("audit", file, *options, code=2).error_line

@@ -112,6 +112,8 @@ def test_a_mechanism_that_needs_more_than_epsilon_says_what(run):
         "give it with --parameter epsilon_alone=..."
         in run("risk", "-p", "grr", "jrr", "--domain", 4, code=2).err
     )
-    assert "lgrr has no parameter 'epsilon'" in run("risk", "-p", "lgrr", "--domain", 4, code=2).err
+    told = run("risk", "-p", "lgrr", "--domain", 4, "-e", 1, code=2).error_line
+    assert "lgrr takes epsilon_inf and epsilon_1 instead of epsilon" in told
+    assert "--parameter epsilon_inf=... --parameter epsilon_1=..." in told
     shown = run("risk", "-p", "jrr", "--parameter", "epsilon_alone=1", "-e", 2, "--domain", 4)
     assert "knowing the partner's value and report" in shown.err

@@ -13,7 +13,7 @@ from ldpkit.cli.making import make_mechanism, space_of
 from ldpkit.cli.parsing import parse_parameters, refuse_options
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, say, show_table
-from ldpkit.cli.tallies import open_collected
+from ldpkit.cli.tallies import is_collected, open_collected
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def audit(
         float | None,
         typer.Option(
             "--at-most",
-            help="Fail if the exact epsilon is above this limit, such as the one in a privacy notice.",
+            help="Fail if the exact epsilon is above this limit, such as the one in a privacy notice. For "
+            "longitudinal mechanisms: the epsilon of all reports of a device.",
             show_default=False,
         ),
     ] = None,
@@ -121,6 +122,11 @@ def _of_file(file: Path, *, epsilon: float | None, **options: object) -> ReportF
 
     if not file.exists() and str(file) in MECHANISMS:
         raise InvalidParameterError(f"{str(file)!r} is a mechanism, not a file: write -p {file}")
+    if file.suffix in (".toml", ".json") and file.exists() and not is_collected(file):
+        raise InvalidParameterError(
+            f"{str(file)!r} is not a report file: if it is a collection, 'ldpkit collection check {file}' "
+            "checks its promise, and 'ldpkit audit -p' the mechanism of each question"
+        )
     if epsilon is not None:
         raise InvalidParameterError(
             f"{str(file)!r} is a file that states its own epsilon: write --at-most {epsilon:g} to "

@@ -176,6 +176,10 @@ def parsed_parameters(
     if epsilon is not None:
         if "epsilon" in texts:
             raise InvalidParameterError("epsilon is given twice: give --epsilon or --parameter epsilon=...")
+        if "epsilon" not in known and kind.required():
+            options = " ".join(f"--parameter {name}=..." for name in kind.required())
+            needed = " and ".join(kind.required())
+            raise InvalidParameterError(f"{kind.name} takes {needed} instead of epsilon: give {options}")
         given["epsilon"] = epsilon
     for name in (*given, *texts):
         if name not in known:

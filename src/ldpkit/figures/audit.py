@@ -6,28 +6,39 @@ import math
 from typing import Any
 
 from ldpkit.assurance.audit import Audit
+from ldpkit.assurance.audit.record import PERMANENT
 from ldpkit.figures.theme import BAD, INK, MAIN
 
 __all__ = ["draw_audit"]
 
 _NAMES = {
     "integers": "the sampler's integers",
-    "channel": "all reports, one by one",
+    "channel": "every possible report",
     "attack": "an attack, at least",
+    "attack on memory": "an attack on devices\nwith memory, at least",
+    "attack by the partner": "an attack by the\npartner, at least",
+    PERMANENT: "all reports of a device,\ntogether",
 }
 _DASHES = {"stated": (0, (4, 2)), "limit": (0, (1, 1.5))}  # told apart without colours
 
 
 def draw_audit(axes: Any, found: Audit) -> None:
-    """Draw the epsilons that were found, with a line at what the mechanism states and one at the limit."""
+    """Draw the epsilons that were found, with a line at what the mechanism states and one at the limit.
+
+    What all reports of a device cost stands last: it is compared with the limit, not with what is
+    stated for one report.
+    """
     marks = [("integers", found.exact)]
     marks += [(check.name, check.epsilon) for check in found.checks[1:] if check.epsilon is not None]
+    marks.sort(key=lambda mark: mark[0] == PERMANENT)
+    broken = any(check.name == PERMANENT and check.outcome == "fail" for check in found.checks)
     shown = [(name, value) for name, value in marks if math.isfinite(value)]
     bounds = {"stated": found.stated, "limit": math.inf if found.limit is None else found.limit}
     bounds = {name: value for name, value in bounds.items() if math.isfinite(value)}
     places = range(len(shown))[::-1]
     smallest = min(bounds.values(), default=math.inf)
-    passing = [value > smallest for _, value in shown]
+    for_all = bounds.get("limit", math.inf)
+    passing = [broken or value > for_all if name == PERMANENT else value > smallest for name, value in shown]
     colours = [BAD if passes else MAIN for passes in passing]
     bars = axes.barh(places, [value for _, value in shown], color=colours, height=0.55)
     for bar, passes in zip(bars, passing, strict=True):
@@ -37,9 +48,16 @@ def draw_audit(axes: Any, found: Audit) -> None:
     for place, (name, value) in zip(places, shown, strict=True):  # beyond the lines, not across them
         text = f"{value:.4g}" if name.startswith("attack") else f"{value:.6g}"
         axes.text(1.03 * edge, place, text, va="center")
+    memory = PERMANENT in dict(shown)
+    one = " for one report" if memory else ""
     for name, value in bounds.items():
-        told = f"stated by the mechanism: {value:.6g}" if name == "stated" else f"limit: {value:.6g}"
-        axes.axvline(value, color=INK, linestyle=_DASHES[name], linewidth=2, label=told)
+        told = f"stated by the mechanism{one}: {value:.6g}" if name == "stated" else f"limit: {value:.6g}"
+        # the last bar is not about one report: the line ends above it
+        ends = 0.5 if memory and name == "stated" else -0.45
+        axes.vlines(
+            value, ends, len(shown) - 0.55, color=INK, linestyle=_DASHES[name], linewidth=2, label=told
+        )
+    axes.set_ylim(-0.45, len(shown) - 0.55)
     axes.set_yticks(places, [_NAMES.get(name, name) for name, _ in shown])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.25 * edge)

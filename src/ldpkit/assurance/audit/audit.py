@@ -12,7 +12,7 @@ from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.assurance.audit.of_file import check_provenance, check_reports, file_hash
-from ldpkit.assurance.audit.record import AT_MOST, Audit, Check
+from ldpkit.assurance.audit.record import AT_MOST, PERMANENT, Audit, Check
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.provenance import Provenance
@@ -47,7 +47,8 @@ def audit(
     path : Path, optional
         The file that the reports are from, if they do not say it themselves.
     at_most : float, optional
-        A limit, such as the epsilon of a privacy notice: the audit fails if the exact one is above it.
+        A limit, such as the epsilon of a privacy notice: the audit fails if the exact one is above it. Of a
+        mechanism with memory, that of all reports of a device counts, about a value that never changes.
     reports : int
         How many reports of each value the attack counts.
     rng : RandomSource, optional
@@ -92,16 +93,18 @@ def audit(
     if is_paired(mechanism) and mechanism.adversary is None:
         tell("attacking pairs as the partner")
         by_partner = attack(mechanism, reports=count, rng=rng, partner=True)
+    in_all = mechanism.exact_permanent_epsilon() if is_memoized(mechanism) else None
     limit = min(mechanism.epsilon, exact)
     alone = mechanism.exact_epsilon_alone() if is_paired(mechanism) else limit
     checks = (
         _check_integers(mechanism, exact),
+        *_check_permanent(mechanism, in_all),
         _check_channel(listed),
         _check_attack(attacked, min(limit, alone)),
         *([] if remembered is None else [_check_attack(remembered, limit, "attack on memory")]),
         *([] if by_partner is None else [_check_attack(by_partner, limit, "attack by the partner")]),
-        *_check_size(mechanism, exact),
-        *_check_at_most(exact, largest),
+        *_check_size(mechanism, exact, in_all),
+        *_check_at_most(exact, in_all, largest),
         *counted,
         *check_provenance(provenance),
     )
@@ -137,6 +140,21 @@ def _check_integers(mechanism: Mechanism, exact: float) -> Check:
     return Check("integers", "pass", finding, exact)
 
 
+def _check_permanent(mechanism: Mechanism, in_all: float | None) -> list[Check]:
+    """Compare what all reports of a device cost with what the mechanism states for them."""
+    if in_all is None:
+        return []
+    stated = float(getattr(mechanism, "epsilon_inf", mechanism.epsilon))
+    finding = (
+        "all reports of a device whose value never changes: the integers of its permanent report realise "
+        f"epsilon {in_all!r}, the mechanism states {stated!r}"
+    )
+    if in_all <= stated:
+        return [Check(PERMANENT, "pass", finding, in_all)]
+    headline = "all reports of a device give away more than it states for them"
+    return [Check(PERMANENT, "fail", finding, in_all, headline)]
+
+
 def _check_channel(listed: Enumeration) -> Check:
     if listed.epsilon is None:
         return Check("channel", "not checked", listed.text)
@@ -157,20 +175,30 @@ def _check_attack(attacked: Attack, limit: float, name: str = "attack") -> Check
     return Check(name, "pass", attacked.sentence(), attacked.epsilon)
 
 
-def _check_size(mechanism: Mechanism, exact: float) -> list[Check]:
-    """Warn of an epsilon that is kept, and promises little."""
+def _check_size(mechanism: Mechanism, exact: float, in_all: float | None) -> list[Check]:
+    """Warn of an epsilon that is kept, and promises little: for one report, or for all of a device."""
     said = epsilon_warnings(exact, attack=lambda: attack_on(mechanism))
-    return [Check("size", "warn", " ".join(said), headline="its epsilon is large")] if said else []
+    if said:
+        return [Check("size", "warn", " ".join(said), headline="its epsilon is large")]
+    said = epsilon_warnings(in_all, subject="all reports of a device")
+    told = " ".join(said).replace("Whatever the report is", "Whatever they are")
+    return [Check("size", "warn", told, headline="its epsilon for all reports is large")] if said else []
 
 
-def _check_at_most(exact: float, largest: float | None) -> list[Check]:
-    """Compare epsilon with the limit that the reviewer gave."""
+def _check_at_most(exact: float, in_all: float | None, largest: float | None) -> list[Check]:
+    """Compare epsilon with the limit that the reviewer gave; with memory, that of all reports of a device."""
     if largest is None:
         return []
-    if exact <= largest:
-        return [Check(AT_MOST, "pass", f"epsilon {exact!r} is within the limit of {largest!r}")]
-    headline = f"its epsilon, {exact:.6g}, is above the limit of {largest:.6g}"
-    return [Check(AT_MOST, "fail", f"epsilon {exact!r} is above the limit of {largest!r}", headline=headline)]
+    if in_all is None:
+        what, found, whose = f"epsilon {exact!r}", exact, ""
+    else:
+        whose = " for all reports of a device"
+        what = f"epsilon {in_all!r}{whose} whose value never changes, {exact!r} for the first,"
+        found = max(exact, in_all)
+    if found <= largest:
+        return [Check(AT_MOST, "pass", f"{what} is within the limit of {largest!r}")]
+    headline = f"its epsilon{whose}, {found:.6g}, is above the limit of {largest:.6g}"
+    return [Check(AT_MOST, "fail", f"{what} is above the limit of {largest!r}", headline=headline)]
 
 
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:

@@ -11,12 +11,12 @@ from ldpkit.core.provenance import Provenance
 from ldpkit.core.results import Result
 from ldpkit.mechanisms.base import Mechanism
 
-__all__ = ["AT_MOST", "NOT_PROMISED", "Audit", "Check", "Outcome"]
+__all__ = ["AT_MOST", "NOT_PROMISED", "PERMANENT", "Audit", "Check", "Outcome"]
 
 Outcome = Literal["pass", "fail", "warn", "info", "not checked"]
 
 NOT_PROMISED = (
-    "This epsilon is for one report. A person's reports together cost their sum, if no answer is kept.",
+    "The epsilon of a report is for one report. All reports of a person cost the sum, if no answer is kept.",
     "The fact of taking part, the time of a report and the network address are not hidden by it.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
     "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
@@ -25,6 +25,8 @@ NOT_PROMISED = (
 """What no epsilon covers."""
 AT_MOST = "at most"
 """The check against a limit that the reviewer gives."""
+PERMANENT = "permanent"
+"""The check of what all reports of a device cost, of mechanisms with memory."""
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ def _promise(written: Written, totals: Totals) -> Totals:
                 ("promise", name),
                 f"the promise for a {name} is epsilon {str(stated)[:20]}, but the answers cost "
                 f"{micro_text(cost)}: "
-                "ask less, or promise less",
+                "ask less, or state a larger epsilon",
             )
     return totals
 
