@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import stat
+import tomllib
 
 import pytest
 
@@ -92,6 +94,7 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
             ("--purpose", "p", "--question", "q", "--text", "t", "--n", 9, "-e", 1),
             "what are the possible answers",
         ),
+        (("--purpose", "p", *NEW, "--n", 9, "-e", 0), "error: epsilon must be positive and finite, got 0"),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--start", "soon"), "--start is a day"),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--count", 3), "--every daily or weekly"),
         (("--purpose", "p", *NEW, "-p", "grr", "--parameter", "d=3"), "grr has no parameter 'd'"),
@@ -220,6 +223,46 @@ def test_plan_survey_completes_a_file(run, tmp_path):
         "line 3: what are the possible answers?"
         in run("plan", "survey", draft, "--n", 9, "-e", 1, code=2).error_line
     )
+
+
+def test_a_plan_is_written_for_people_to_read(run, tmp_path):
+    draft, planned = tmp_path / "draft.toml", tmp_path / "planned.toml"
+    questions = "".join(
+        f'[[questions]]\nid = "q{size}"\ntext = "?"\ndomain = {size}\nwithin = 0.5\n' for size in (2, 5, 9)
+    )
+    draft.write_text(f'id = "a"\nversion = 3\nleast_reports = 40\npurpose = "p"\n{questions}')
+    shown = run("plan", "survey", draft, "--n", 300, "-e", 1.5, "-o", planned).out
+    assert "*: the best" in shown
+    written = tomllib.loads(planned.read_text())
+    assert (written["version"], written["least_reports"]) == (3, 40)
+    assert all(round(each["epsilon"], 6) == each["epsilon"] for each in written["questions"])
+    assert written.get("spend") or sum(each["epsilon"] for each in written["questions"]) <= 1.5
+
+
+def test_check_says_which_question_is_less_exact_than_wanted(run, tmp_path):
+    file = tmp_path / "a.toml"
+    run("collection", "new", file, "--purpose", "p", *NEW, "--n", 5000, "--within", 0.03)
+    assert "is expected" not in run("collection", "check", file).err
+    file.write_text(re.sub(r"^epsilon = .*", "epsilon = 0.5", file.read_text(), flags=re.MULTILINE))
+    told = run("collection", "check", file).err
+    words = (
+        r"warning: commute is expected within 0\.0\d+ of the truth for 5,000 people, but the file wants 0\.03"
+    )
+    assert re.search(words, told)
+    assert json.loads(run("collection", "check", file, "--format", "json").out)["warnings"]
+
+
+def test_rounds_that_do_not_exist_are_named_before_their_count(run, tmp_path):
+    file = tmp_path / "a.toml"
+    run("collection", "new", file, "--purpose", "p", *NEW, "--n", 5000, "-e", 1)
+    file.write_text(file.read_text().replace('"once"', '"monthly"'))
+    assert "one of once, daily, weekly, got 'monthly'" in run("collection", "check", file, code=2).error_line
+
+
+def test_new_says_that_a_mean_is_within(run, tmp_path):
+    words = ("--question", "age", "--text", "How old?", "--low", 0, "--high", 120, "--n", 500, "-e", 1)
+    told = run("collection", "new", tmp_path / "a.toml", "--purpose", "p", *words).err
+    assert "half of a 95% interval of the mean, whatever the numbers are." in told
 
 
 def test_a_key_is_there_whole_or_not_at_all(run, tmp_path):

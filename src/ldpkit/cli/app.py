@@ -76,7 +76,8 @@ def make_app(words: Sequence[str] = ()) -> typer.Typer:
         cls=_Commands,
         rich_markup_mode=None,  # plain help wraps as it should
         help="Local differential privacy: choose, privatize, collect, estimate, and see that epsilon holds.",
-        epilog="Start with 'ldpkit bench', or 'ldpkit COMMAND --help' for examples.",
+        epilog="To ask people something, start with 'ldpkit collection new'; to compare mechanisms, with "
+        "'ldpkit bench'. 'ldpkit COMMAND --help' has examples.",
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

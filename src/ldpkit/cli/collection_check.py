@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ldpkit.cli.options import Format, FormatOption
 from ldpkit.cli.printing import note, present, say, show, show_table
+from ldpkit.core.text import number_text
+
+if TYPE_CHECKING:
+    from ldpkit.client.collection import Collection
 
 __all__ = ["CollectionArgument", "KeyOption", "add_to"]
 
@@ -38,6 +43,7 @@ _DIFF = """
 Examples:
   ldpkit collection diff commute.json commute-2.toml
 """
+_ROOM = 1.005  # an error that is larger than the wanted one by less is printed as the same number
 _WEAKER = 1  # the exit code where a promise grows weaker or a version must be raised; refused input has 2
 
 
@@ -53,14 +59,14 @@ def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption 
 
     It builds every mechanism again from its parameters, computes its epsilon from the sampler's
     integers, and adds up the charges over questions and rounds. An error names its line. An epsilon
-    above 2 is allowed, with a warning.
+    above 2 is allowed, with a warning; so is a question that will be less exact than its 'within'.
     """
     from ldpkit.assurance.collection import collection_warnings
     from ldpkit.client.spending import micro_text
     from ldpkit.protocols.collection.files import load_collection
 
     found = load_collection(file, public_key=key)
-    warnings = collection_warnings(found)
+    warnings = (*collection_warnings(found), *_inexact(file, found))
     if output is Format.table:
         say(f"{found.id}, version {found.version}: every promise holds")
         say(f"{found.promise}; {found.checked}")
@@ -93,6 +99,33 @@ def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption 
         about=about,
         warnings=warnings,
     )
+
+
+def _inexact(file: Path, found: Collection) -> Iterator[str]:
+    """Yield which questions will be less exact than the file wants, as far as it says so."""
+    from ldpkit.planning.survey.errors import expected_error
+    from ldpkit.planning.survey.question import PlannedQuestion
+    from ldpkit.protocols.collection.building import mechanism_of
+    from ldpkit.protocols.collection.drafts import read_drafts
+    from ldpkit.protocols.collection.written import read_toml
+
+    if file.suffix != ".toml":
+        return  # devices are not told what was planned
+    written = read_toml(file.read_bytes(), str(file))
+    people = written.data.get("people")
+    for draft, question in zip(read_drafts(written), found.questions, strict=True):
+        if not isinstance(people, int) or people < 1 or draft.within is None:
+            continue
+        planned = PlannedQuestion(draft.id, draft.domain, draft.within)
+        if question.mechanism not in planned.candidates:
+            continue  # such as one with a memory, whose error depends on the rounds
+        answers = max(1, round(people * found.ask / len(found.questions)))
+        error = expected_error(mechanism_of(question), answers, people)
+        if error > _ROOM * planned.wanted:
+            yield (
+                f"{draft.id} is expected within {number_text(error, 3)} of the truth for {people:,} people, "
+                f"but the file wants {number_text(planned.wanted, 3)}: ask more people, spend more or want less"
+            )
 
 
 def show_collection(

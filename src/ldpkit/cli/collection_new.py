@@ -172,7 +172,7 @@ class _Answers:
     @staticmethod
     def _prompt(question: str, **options: Any) -> str:
         try:
-            return str(typer.prompt(question, err=True, **options)).strip()
+            return str(typer.prompt(question, err=True, prompt_suffix=" ", **options)).strip()
         except typer.Abort:
             raise InvalidInputError(f"{question} There was no answer: nothing was written") from None
 

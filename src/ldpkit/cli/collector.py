@@ -133,7 +133,10 @@ def close(
     url: UrlOption = _URL,
     token: TokenOption = None,
 ) -> None:
-    """Close a round for ever: late answers are refused, and the ids that came with the reports forgotten."""
+    """Close a round for ever: late answers are refused, and the ids that came with the reports forgotten.
+
+    It needs an admin token.
+    """
     if (number is None) == (not retire):
         raise InvalidParameterError("say which round with --round, or --retire for the whole collection")
     remote = _remote(url, token)
@@ -205,13 +208,16 @@ def backup(
 def restore(
     source: Annotated[Path, typer.Argument(help="A file that 'backup' wrote.")],
     data: DataFolder = _DATA,
-    force: ForceOption = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a database that is there; a copy of it is kept.")
+    ] = False,
 ) -> None:
     """Replace the database with a backup; the service must not be running."""
     from ldpkit.collector.backup import put_back
 
-    put_back(source, data, force=force)
-    typer.echo(f"restored {data} from {source}", err=True)
+    kept = put_back(source, data, force=force)
+    what = "" if kept is None else f"; what it replaced is in {kept}"
+    typer.echo(f"restored {data} from {source}{what}", err=True)
 
 
 def verify(
@@ -232,11 +238,11 @@ def verify(
 
 def erase(
     collection: CollectionArgument,
-    force: ForceOption = False,
+    force: Annotated[bool, typer.Option("--force", help="Yes, delete them.")] = False,
     url: UrlOption = _URL,
     token: TokenOption = None,
 ) -> None:
-    """Delete a collection with all its reports, for ever; needs --force."""
+    """Delete a collection with all its reports, for ever; needs --force and an admin token."""
     if not force:
         raise InvalidParameterError(
             f"this deletes every report of {collection!r} for ever: give --force if that is what you want"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,6 +83,20 @@ def _expected(choice: Choice) -> str:
     return f"Expected: within {choice.error:.3g} of the truth from {choice.reports:,} answers; {wanted}."
 
 
+def _short(epsilon: float) -> float:
+    """Return an epsilon of at most six decimals, for people to read, that costs no more."""
+    from ldpkit.protocols.ledger import micro_epsilon
+
+    rounded = round(epsilon, 6)
+    return rounded if micro_epsilon(rounded) == micro_epsilon(epsilon) else round(rounded - 1e-6, 6)
+
+
+def _kept(data: Mapping[str, Any]) -> dict[str, int]:
+    """Return what the plan has no opinion on, as it was written."""
+    found = {name: data.get(name) for name in ("version", "least_reports")}
+    return {name: value for name, value in found.items() if isinstance(value, int) and value > 0}
+
+
 def _completed(written: Written, drafts: list[Draft], plan: SurveyPlan) -> str:
     """Return the collection with what the best way chose."""
     from ldpkit.protocols.collection.building import compile_toml
@@ -98,11 +113,12 @@ def _completed(written: Written, drafts: list[Draft], plan: SurveyPlan) -> str:
         start=start if isinstance(start, datetime.date) else datetime.datetime.now(datetime.UTC).date(),
         count=int(rounds.get("count", 1)),
         ask=plan.best.ask if plan.best.ask < len(drafts) else None,
+        **_kept(written.data),
     )
     reason = f"Chosen by 'ldpkit plan survey' for epsilon {plan.epsilon:g}: {plan.best.name}."
     texts = [
         question_text(
-            {**draft.table, "mechanism": choice.mechanism.name, "epsilon": choice.mechanism.epsilon},
+            {**draft.table, "mechanism": choice.mechanism.name, "epsilon": _short(choice.mechanism.epsilon)},
             [reason, _expected(choice)],
         )
         for draft, choice in zip(drafts, plan.best.choices, strict=True)

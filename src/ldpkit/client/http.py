@@ -127,7 +127,13 @@ def request(
                 return Response(error.code, json.dumps({"detail": told_to}).encode())
             return Response(error.code, _body(error), _pause(error.headers.get("Retry-After")))
     except (OSError, http.client.HTTPException) as error:  # no connection, or one that broke
-        return Response(0, f"no answer from {address}: {error}".encode())
+        return Response(0, f"no answer from {address} ({_cause(error)})".encode())
+
+
+def _cause(error: Exception) -> str:
+    """Return why there is no connection, in the words of the system: 'Connection refused'."""
+    cause = getattr(error, "reason", None) or error  # of a URLError
+    return str(getattr(cause, "strerror", None) or cause)
 
 
 def _body(error: Any) -> bytes:

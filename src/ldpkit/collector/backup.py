@@ -31,7 +31,10 @@ def back_up(data: str, target: Path) -> None:
     """Write a copy of a database that is whole, to a file that appears when it is complete."""
     database = _sqlite(data)
     if not database.path.exists():
-        raise InvalidInputError(f"there is no database in {data!r}: check --data")
+        raise InvalidInputError(
+            f"there is no database in {str(database.path.parent)!r}: run this where 'ldpkit serve' runs, "
+            "or give --data"
+        )
     try:
         with whole_copy(target) as part:
             part.chmod(0o600)
@@ -49,8 +52,8 @@ def _refusal(error: sqlite3.Error, damaged: str, target: Path) -> LdpkitError:
     return WriteError(str(target), str(error))
 
 
-def put_back(source: Path, data: str, *, force: bool) -> None:
-    """Put a copy in the place of a database that no service uses.
+def put_back(source: Path, data: str, *, force: bool) -> Path | None:
+    """Put a copy in the place of a database that no service uses; return where the old one is kept.
 
     Answers that came in after the copy was made are lost with the database that it replaces, so
     that one is kept beside it.
@@ -79,6 +82,7 @@ def put_back(source: Path, data: str, *, force: bool) -> None:
         finally:
             for ending in ("", "-wal", "-shm", ".lock"):
                 Path(f"{part.path}{ending}").unlink(missing_ok=True)
+    return Path(f"{database.path}.replaced") if is_there else None
 
 
 def _copy_checked(source: Path, part: SqliteDatabase) -> None:

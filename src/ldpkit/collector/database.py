@@ -154,7 +154,10 @@ class SqliteDatabase(Database):
 
     def connect(self) -> Connection:
         if not self.path.exists():
-            raise InvalidParameterError(f"there is no database in {str(self.path.parent)!r}: check --data")
+            raise InvalidParameterError(
+                f"there is no database in {str(self.path.parent)!r}: run this where 'ldpkit serve' runs, "
+                "or give --data"
+            )
         return _SqliteConnection(self.path)
 
     def connect_writer(self) -> Connection:

@@ -46,7 +46,9 @@ class Collector:
         self.url = check_url(url)
         self._token = token or os.environ.get("LDPKIT_TOKEN", "")
         if not self._token:
-            raise InvalidParameterError("a collector asks for a token: give token=, or set LDPKIT_TOKEN")
+            raise InvalidParameterError(
+                "a collector asks for a token: set LDPKIT_TOKEN, or give --token (token= in Python)"
+            )
 
     def collections(self) -> list[dict[str, Any]]:
         """Return what is collected."""
@@ -143,6 +145,8 @@ class Collector:
         address = f"{self.url}/v1/collections{path}" + (f"?{told}" if told else "")
         headers = {"Authorization": f"Bearer {self._token}"}
         found = request(address, data, method=method, headers=headers, most=_LARGEST)
+        if not found.status:
+            raise LdpkitError(f"{found.reason}: check that the collector is running, and its address")
         if not 200 <= found.status < 300:
             raise LdpkitError(f"the collector at {self.url} refused: {found.reason}")
         return found

@@ -63,7 +63,7 @@ def check_token(connection: Connection, header: str | None, role: str) -> str:
         raise HttpProblem("not-signed-in", "the token is unknown or was revoked")
     ((name, has, _),) = rows
     if ROLES.index(has) < ROLES.index(role):
-        raise HttpProblem("not-allowed", f"this needs the role {role}, and the token has {has}")
+        raise HttpProblem("not-allowed", f"this needs a token of the role {role}, and this one has {has}")
     return str(name)
 
 

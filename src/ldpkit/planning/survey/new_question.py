@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ldpkit.assurance.adversary.exposure import LARGE_FOR_PEOPLE, epsilon_warnings
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.text import number_text
 from ldpkit.planning.survey.question import Choice, PlannedQuestion, least_epsilon, ranked
 
@@ -64,17 +65,18 @@ that is as frequent as the others.
         epsilon = _rounded_up(least_epsilon(question, people).mechanism.epsilon)
         why = "It is the smallest epsilon that does it."
     else:
+        check_epsilon(epsilon)
         why = "The epsilon was given."
     best, *others = ranked(question, epsilon, people)
     about = {
-        "frequency": "for a value that is as frequent as the others",
-        "numeric": "for any numbers",
-        "circular": "if one direction prevails (resultant length 0.5)",
+        "frequency": ", for a value that is as frequent as the others",
+        "numeric": " of the mean, whatever the numbers are",
+        "circular": " of the mean direction, if one direction prevails (resultant length 0.5)",
     }
     first = (
         f"{best.mechanism.name} at epsilon {epsilon:g} is within {number_text(best.error, 3)} of the truth "
         "for "
-        f"{people:,} people: half of a 95% interval, {about[best.mechanism.kind]}."
+        f"{people:,} people: half of a 95% interval{about[best.mechanism.kind]}."
     )
     if others:
         why += f" The next best is {others[0].mechanism.name}, within {number_text(others[0].error, 3)}."

@@ -78,7 +78,7 @@ class SurveyPlan(Result):
             "worst: the question with the largest expected error; error: half of its 95% interval, with room "
             "for "
             "who is drawn to answer it; of_wanted: the error over the wanted one; of_best: over that of the "
-            "best way"
+            "best way; *: the best"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -138,7 +138,10 @@ class SurveyPlan(Result):
     def tables(self, top: int | None = TOP) -> list[Table]:
         """Return the ways, and below them how the best one asks each question."""
         ways = Table.of(self.rows(top), title=self.title, caption=self.caption, best={0: "of_wanted"})
-        told = "error: half of a 95% interval; answers: people who are drawn for the question"
+        told = (
+            "error: half of a 95% interval; answers: people who are drawn for the question; wanted: the "
+            "question's 'within', or a hundredth of what is possible if it has none"
+        )
         return [ways, Table.of(self.question_rows(), title=f"Questions, {self.best.name}", caption=told)]
 
 

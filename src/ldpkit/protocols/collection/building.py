@@ -118,7 +118,7 @@ def _rounds(written: Written) -> Schedule:
         written.refuse(
             ("rounds", "start"), f"rounds start on a day such as 2026-12-01, got {str(start)[:50]!r}"
         )
-    if "count" not in table and table["every"] != "once":
+    if "count" not in table and table["every"] in ("daily", "weekly"):
         written.refuse(("rounds",), "rounds need count: without an end there is no promise for a lifetime")
     with written.at("rounds", "start" if isinstance(start, str) else "count"):
         form = {"every": table["every"], "start": str(start), "count": table.get("count", 1)}

@@ -24,6 +24,8 @@ def collection_text(
     start: date,
     count: int,
     ask: int | None = None,
+    version: int = 1,
+    least_reports: int = 100,
 ) -> str:
     """Return the head of a collection file; questions follow.
 
@@ -40,11 +42,11 @@ def collection_text(
     start = 2026-12-01
     <BLANKLINE>
     """
-    lines = [f"id = {_value(name)}", "version = 1", f"purpose = {_value(purpose)}"]
+    lines = [f"id = {_value(name)}", f"version = {version}", f"purpose = {_value(purpose)}"]
     if people is not None:
         lines.append(f"people = {people} # expected; for planning alone, devices are not told")
     lines += [
-        "least_reports = 100 # nothing is shown of fewer answers",
+        f"least_reports = {least_reports} # nothing is shown of fewer answers",
         "",
         "[rounds]",
         f"every = {_value(every)}",
