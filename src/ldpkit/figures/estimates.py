@@ -175,7 +175,7 @@ def draw_density(
     axes.set_xlabel(with_unit("value", unit))
     told = ""
     if found.quantiles:
-        told = f"; diamonds: so many are below, {100 * found.quantiles[0].level:g}% intervals"
+        told = f"; diamonds: this share is below, with {100 * found.quantiles[0].level:g}% intervals"
     axes.set_title(f"n = {found.n:,}; {BAND}{told}", loc="left", wrap=True)
     if len(axes.get_legend_handles_labels()[1]) > 1:  # one line needs no name
         axes.legend(loc="best")
