@@ -87,7 +87,7 @@ def numbers_answer(summary: NumericSummary, people: Mapping[str, int]) -> str:
     ...         for name, value in (("pm", 0.02), ("hm", 0.04 if data == "ages" else 0.02))]
     >>> print(numbers_answer(NumericSummary(rows, "wasserstein"), {"ages": 500, "hours": 500}))
     pm is best on ages at every epsilon (1000 times the Wasserstein distance: 10.35 to 20.35). \
-These 2 are tied on hours at every epsilon: pm and hm (1000 times the Wasserstein distance: 10.35 to 20.35). \
+These 2 are tied on hours at every epsilon: pm and hm (at best, 1000 times the Wasserstein distance is 10.35 to 20.35). \
 Tied: not significantly different at the 5% level.
     """
     groups: dict[tuple[str, ...], list[tuple[str, float]]] = defaultdict(list)
@@ -102,11 +102,12 @@ Tied: not significantly different at the 5% level.
             for data, epsilon in lines
         ]
         ends = list(dict.fromkeys(number_text(value) for value in (min(values), max(values))))
-        told = f"{SHORT_TITLES[summary.metric]}: {' to '.join(ends)}"
+        title, told = SHORT_TITLES[summary.metric], " to ".join(ends)
         if len(names) == 1:
-            sentences.append(f"{names[0]} is best {where} ({told}).")
+            sentences.append(f"{names[0]} is best {where} ({title}: {told}).")
         else:
-            sentences.append(f"These {len(names)} are tied {where}: {and_text(names)} ({told}).")
+            best = f"at best, {title} is {told}"
+            sentences.append(f"These {len(names)} are tied {where}: {and_text(names)} ({best}).")
     return " ".join([*sentences, *([_LEVEL] if any(len(names) > 1 for names in groups) else [])])
 
 

@@ -109,7 +109,8 @@ class DirectionEstimate(FromReports):
         value, low, high = (f"{each:,.{digits}f}" for each in (self.direction, arc.start, arc.end))
         named = f" {unit}" if unit else ""
         level = f"{100 * self.level:g}% interval {low} to {high}"
-        return f"The mean direction of {self.whose} is {value}{named} ({level})."
+        whose = self.whose.replace(str(self.n), f"{self.n:,}")
+        return f"The mean direction of {whose} is {value}{named} ({level})."
 
     @property
     def title(self) -> str:
@@ -119,7 +120,7 @@ class DirectionEstimate(FromReports):
     @property
     def caption(self) -> str:
         """What made the reports, and what the interval covers."""
-        covers = f"{100 * self.level:g}% interval, from low on to high, for the mean direction of"
+        covers = f"{100 * self.level:g}% interval, from low upwards to high, for the mean direction of"
         return self.captioned(lines=[f"{covers} {self.whose}"])
 
     def notes(self) -> list[str]:

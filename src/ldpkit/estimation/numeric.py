@@ -140,7 +140,8 @@ class NumericEstimate(FromReports):
     def answer(self, unit: str = "") -> str:
         """Return the mean with its interval, as a sentence."""
         found = interval_text(self.mean, *self.interval(), level=self.level, unit=unit)
-        return f"The mean of {self.whose} is {found}."
+        whose = self.whose.replace(str(self.n), f"{self.n:,}")
+        return f"The mean of {whose} is {found}."
 
     @property
     def title(self) -> str:

@@ -194,7 +194,8 @@ def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
     axes.set_xlabel("epsilon: less is more private")
     error = with_unit("error of the mean", unit)
     axes.set_ylabel(f"{error},\nnot exceeded in {first.probability:.0%} of collections")
-    axes.set_title(f"{first.goal}; n = {first.n:,}, {first.scope}", loc="left", wrap=True)
+    goal = first.with_unit(first.goal, unit)
+    axes.set_title(f"{goal}; n = {first.n:,}, {first.scope}", loc="left", wrap=True)
     label_ends(axes, ends)
 
 

@@ -213,7 +213,7 @@ def _meaning(found: Any) -> list[str]:
                 else meaning(each, exact)
             )
             told += [f"{each.name}: {text}" if len(mechanisms) > 1 else text for text in said]
-        return told
+        return told + _of_all_reports(found)
     if found.kind == "risks" and len(found.risks) <= _MOST_RISKS:
         each_one = [(each, text) for each in found.risks for text in each.notes()]
         one = len(found.risks) == 1
@@ -225,6 +225,15 @@ def _meaning(found: Any) -> list[str]:
         (f"At epsilon {each:.4g}: " if len(budgets) > 1 else "") + suspicion_in_words(each)
         for each in budgets
     ]
+
+
+def _of_all_reports(found: Any) -> list[str]:
+    """Return what the reports of a whole trajectory mean together, which is what its person pays."""
+    if found.kind != "private trajectories":
+        return []
+    most = float(found.epsilons.max())
+    words = suspicion_in_words(most).replace("the report is", "the reports are")
+    return [f"That is one report. All reports of a person together have epsilon {most:.4g} at most: {words}"]
 
 
 def _mechanisms(found: Any) -> list[Mechanism]:

@@ -118,7 +118,13 @@ def _draw_bars(axes: Any, found: Risks, measure: str, blind: float | None) -> No
     write = "{:.1f}".format if measure == "squared_error" else "{:.1%}".format
     texts = ["never says yes" if value is None else write(value) for value in values]
     ground = {"boxstyle": "square,pad=0.1", "facecolor": PAPER, "edgecolor": "none"}  # before the dashed line
-    axes.bar_label(bars, texts, padding=4, fontsize=8.5, bbox=ground)
+    reach = max([*(value or 0.0 for value in values), blind or 0.0])
+    for bar, text in zip(bars, texts, strict=True):
+        end = bar.get_width()
+        if blind is not None and 0 <= blind - end < 0.2 * reach:  # no room before the dashed line
+            end = blind
+        at = end, bar.get_y() + bar.get_height() / 2
+        axes.annotate(text, at, (4, 0), textcoords="offset points", va="center", fontsize=8.5, bbox=ground)
     if measure != "squared_error":
         label_percents(axes.xaxis)
     axes.set_yticks(places, names)

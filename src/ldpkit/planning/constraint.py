@@ -88,7 +88,7 @@ bound it from below, kendall_tau at least 0.5
         Examples
         --------
         >>> print(Constraint.bounded("mae", 0.01, None))
-        mae at most 0.01 with probability at least 0.9
+        mean absolute error at most 0.01 with probability at least 0.9
         """
         if at_most is not None and at_least is not None:
             raise InvalidParameterError(
@@ -131,7 +131,8 @@ bound it from below, kendall_tau at least 0.5
         return -quantile if self.direction == "at least" else quantile
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.direction} {self.omega:g} with probability at least {self.probability:g}"
+        wanted = f"{self.measure.title} {self.direction} {self.omega:g}"
+        return f"{wanted} with probability at least {self.probability:g}"
 
 
 def _bound(omega: float) -> float:

@@ -143,12 +143,17 @@ class Plan(Result):
         """Return the epsilon that was chosen, or why there is none, as a sentence."""
         if self.epsilon is None:
             return f"{self}."
+        told = f"The smallest epsilon for {self.goal} is {self.epsilon:.4g}, with {self.protocol}"
+        return f"{told}{self.doubt()}."
+
+    def doubt(self) -> str:
+        """Return how surely the constraint holds at epsilon, where that is not computed and as wanted."""
+        if self.interval is None and self.holds == "yes":
+            return ""
         seen = f"{self.probability:.4g}"
         if self.interval is not None:
             seen += f" (95% interval {self.interval[0]:.4g} to {self.interval[1]:.4g})"
-        return (
-            f"{self.protocol} gives {self.goal} from epsilon {self.epsilon:.4g} on, with probability {seen}."
-        )
+        return f"; it holds there with probability {seen}"
 
     @property
     def title(self) -> str:
@@ -242,11 +247,12 @@ class Plans(Result):
 
     def answer(self, unit: str = "") -> str:
         """Return the smallest epsilon, as a sentence."""
-        told = self.best.answer(unit)
-        others = sum(plan.feasible for plan in self.plans) - 1
-        if self.best.epsilon is None or not others:
+        best, others = self.best, sum(plan.feasible for plan in self.plans) - 1
+        told = best.answer(unit)
+        if best.epsilon is None or not others:
             return told
-        return f"{told[:-1]}; that is the smallest of {others + 1} plans."
+        end = f"{best.doubt()}."
+        return f"{told.removesuffix(end)}, the smallest of {others + 1} plans{end}"
 
     @property
     def title(self) -> str:

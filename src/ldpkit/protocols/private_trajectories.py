@@ -146,9 +146,10 @@ class PrivateTrajectories(Result):
     @property
     def caption(self) -> str:
         """What the columns mean."""
+        least, most = (f"{each:.4g}" for each in (self.epsilons.min(), self.epsilons.max()))
+        between = f"{most} for each" if least == most else f"from {least} to {most}"
         return (
-            f"epsilon: what all reports of a person cost together, from {self.epsilons.min():.4g} to "
-            f"{self.epsilons.max():.4g}; paid: for how many locations"
+            f"epsilon: what all reports of a person cost together, {between}; paid: for how many locations"
             + ("" if self.history is None else ", in_all: with those that the memo has from before")
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import and_text
 from ldpkit.core.typing import DomainLike, Floats, Values
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
@@ -94,7 +96,13 @@ class Risks(Result):
         told = worst.answer()
         if len(self.risks) == 1:
             return told
-        case = f"Of {len(self.risks)} cases, {worst.name} at epsilon {worst.epsilon:.4g} gives most away"
+        ties: dict[str, list[str]] = {}
+        for each in self.risks:
+            if _are_tied(each, worst):
+                ties.setdefault(f"{each.epsilon:.4g}", []).append(each.name)
+        names = and_text([f"{and_text(names)} at epsilon {epsilon}" for epsilon, names in ties.items()])
+        verb = "gives" if sum(map(len, ties.values())) == 1 else "give"
+        case = f"Of {len(self.risks)} cases, {names} {verb} away the most"
         return f"{case}: {told[0].lower()}{told[1:]}"
 
     @property
@@ -147,6 +155,12 @@ class Risks(Result):
 
     def __getitem__(self, place: int) -> Risk:
         return self.risks[place]
+
+
+def _are_tied(one: Risk, other: Risk) -> bool:
+    """Whether two succeed equally often, or differ by no more than the noise of a simulation."""
+    noise = 2 * math.hypot(one.stderr or 0.0, other.stderr or 0.0)
+    return abs(one.success - other.success) <= max(noise, 1e-4 * other.success)
 
 
 def risk(

@@ -1,7 +1,7 @@
 """Boosted trees from the JSON of XGBoost, and from the JSON or text of LightGBM, without these libraries.
 
 XGBoost holds features, thresholds and sums in 32 bits and goes left below a threshold;
-LightGBM holds them in 64 and goes left up to it. What is not read is refused by name:
+LightGBM holds them in 64 and goes left up to it. What ldpkit cannot compute with is refused by name:
 categorical splits, linear leaves, and boosters other than trees.
 """
 
@@ -21,6 +21,10 @@ __all__ = ["lightgbm_trees", "lightgbm_tables", "read_boosted", "xgboost_trees"]
 _SINGLE = 2.0**-24  # half the spacing of 32-bit numbers around 1
 _CATEGORICAL, _ZERO_IS_MISSING = 1, 4  # of LightGBM's decision_type
 _MOST_CLASSES = 100_000
+_LINEAR = (
+    "this LightGBM model has linear models in its leaves, which ldpkit does not support: train it with "
+    "linear_tree=false"
+)
 
 
 def read_boosted(model: Any) -> Trees | None:
@@ -51,16 +55,22 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     learner = document["learner"]
     booster, objective = learner["gradient_booster"], learner["objective"]["name"]
     if booster["name"] != "gbtree":
-        raise InvalidInputError(f"a {booster['name']!r} booster of XGBoost is not read: only 'gbtree' is")
+        raise InvalidInputError(
+            f"this XGBoost model has the booster {booster['name']!r}, which ldpkit does not support: train it "
+            "with booster='gbtree'"
+        )
     if objective not in ("binary:logistic", "multi:softprob", "multi:softmax"):
         raise InvalidInputError(
-            f"the objective {objective!r} of XGBoost is not read: 'binary:logistic', 'multi:softprob' and "
-            "'multi:softmax' are"
+            f"this XGBoost model has the objective {objective!r}, which ldpkit does not support: train it with "
+            "'binary:logistic', 'multi:softprob' or 'multi:softmax'"
         )
     told = learner["learner_model_param"]
     width = _class_count(int(told["num_class"]), single=objective == "binary:logistic")
     if int(told.get("num_target", 1)) != 1:
-        raise InvalidInputError("a model of XGBoost with several targets is not read")
+        raise InvalidInputError(
+            f"this XGBoost model predicts {told['num_target']} targets, and ldpkit supports one: train a model "
+            "for each target"
+        )
     start = np.array([float(each) for each in str(told["base_score"]).strip("[]").split(",")])
     if objective == "binary:logistic":
         if not (start > 0).all() or not (start < 1).all():
@@ -72,7 +82,10 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     if any(
         float(each) != 1.0 for each in model.get("weight_drop", ())
     ):  # newer versions (3.4) keep them in a 'gbtree'
-        raise InvalidInputError("trees of XGBoost with the weights of dropout ('dart') are not read")
+        raise InvalidInputError(
+            "this XGBoost model weights its trees, as the booster 'dart' does, which ldpkit does not support: "
+            "train it with booster='gbtree'"
+        )
     owners = model["tree_info"]
     rounds = learner.get("attributes", {}).get("best_iteration")
     if rounds is not None:  # early stopping: `predict` takes no trees after the best round
@@ -84,7 +97,10 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
                 "categorical splits of XGBoost are not supported: code categories as numbers"
             )
         if int(tree.get("tree_param", {}).get("size_leaf_vector", 1)) > 1:
-            raise InvalidInputError("trees of XGBoost with several values in a leaf are not read")
+            raise InvalidInputError(
+                "the leaves of this XGBoost model hold several values, which ldpkit does not support: train it "
+                "with multi_strategy='one_output_per_tree'"
+            )
         _check_column(owner, width)
         left = np.asarray(tree["left_children"], np.int64)
         told_values = np.asarray(tree["split_conditions"], np.float64).astype(np.float32)
@@ -115,7 +131,8 @@ def lightgbm_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     kind = objective.split(" ")[0]
     if kind not in ("binary", "multiclass", "softmax", "cross_entropy"):
         raise InvalidInputError(
-            f"the objective {objective!r} of LightGBM is not read: 'binary' and 'multiclass' are"
+            f"this LightGBM model has the objective {objective!r}, which ldpkit does not support: train it with "
+            "'binary' or 'multiclass'"
         )
     single = kind in ("binary", "cross_entropy")
     width = _class_count(int(document["num_class"]), single=single)
@@ -141,7 +158,7 @@ def _flattened(root: Mapping[str, Any]) -> list[tuple[int, int, int, float, floa
             found[parent][side] = place
         if "split_feature" not in node:
             if "leaf_const" in node or "leaf_features" in node:
-                raise InvalidInputError("linear leaves of LightGBM are not read")
+                raise InvalidInputError(_LINEAR)
             found.append([-1, -1, 0, 0.0, float(node["leaf_value"])])
             continue
         if node["decision_type"] != "<=":
@@ -149,7 +166,10 @@ def _flattened(root: Mapping[str, Any]) -> list[tuple[int, int, int, float, floa
                 "categorical splits of LightGBM are not supported: code categories as numbers"
             )
         if node.get("missing_type") == "Zero":
-            raise InvalidInputError("a model of LightGBM that takes zero for a missing value is not read")
+            raise InvalidInputError(
+                "this LightGBM model treats zero as missing, which ldpkit does not support: train it with "
+                "zero_as_missing=false"
+            )
         found.append([-1, -1, int(node["split_feature"]), float(node["threshold"]), 0.0])
         waiting += [(node["right_child"], place, 1), (node["left_child"], place, 0)]
     return [tuple(each) for each in found]
@@ -171,7 +191,7 @@ def _nested(block: str) -> dict[str, Any]:
     """Return one tree of LightGBM's text in the form of its JSON."""
     told = dict(line.partition("=")[::2] for line in block.strip().splitlines())
     if told.get("is_linear", "0") != "0":
-        raise InvalidInputError("linear leaves of LightGBM are not read")
+        raise InvalidInputError(_LINEAR)
     leaves = [{"leaf_value": value} for value in _numbers(told["leaf_value"])]
     if len(leaves) == 1:
         return leaves[0]

@@ -33,7 +33,7 @@ def read_onnx(path: str | Path) -> Network:
     FileFormatError
         If it is not an ONNX file.
     InvalidInputError
-        If it is no dense network with rectified units; the node that is not read is named.
+        If it is no dense network with rectified units; the node that is in the way is named.
     """
     try:
         import onnx
@@ -86,7 +86,10 @@ class _Layers:
         self._constants: dict[str, Any] = {}
         for each in graph.initializer:
             if each.external_data:
-                raise InvalidInputError(f"the weights {each.name!r} are in another file, which is not read")
+                raise InvalidInputError(
+                    f"the weights {each.name!r} are in a file of their own, which ldpkit does not open: save the "
+                    "model as a single file (onnx.save_model with save_as_external_data=False)"
+                )
             self._constants[each.name] = onnx.numpy_helper.to_array(each)
         for node in graph.node:
             if node.op_type == "Constant":
@@ -117,12 +120,18 @@ class _Layers:
                 break
             if len(following) > 1 and current not in outputs:
                 raise InvalidInputError(
-                    f"the value {current!r} goes to several nodes: only a chain of layers is read"
+                    f"the value {current!r} goes to {len(following)} nodes, and ldpkit supports a chain of layers only: "
+                    "export a network without branches"
                 )
             self._take(following[0], current)
             current = following[0].output[0]
         if self._open is None:
-            raise InvalidInputError("the scores of the network come from a rectifier: it is not read")
+            if not self._done:
+                raise InvalidInputError("the network has no layer between its input and its scores")
+            raise InvalidInputError(
+                "the network ends with a Relu, which makes all negative scores equal: export it without the "
+                "Relu after its last layer"
+            )
         layers = [*self._done, self._open]
         return Network(
             tuple(each.weight for each in layers),
@@ -139,7 +148,8 @@ class _Layers:
         if node.op_type == "Relu":
             if self._open is None:
                 raise InvalidInputError(
-                    "there is a rectifier before the first layer, which ldpkit does not read"
+                    "there is a Relu before the first layer, which ldpkit does not support: apply it to the data, and "
+                    "export the network without it"
                 )
             self._done.append(self._open)
             self._open = None
@@ -149,14 +159,16 @@ class _Layers:
             self._scale(*self._with_constant(node, current))
         else:
             raise InvalidInputError(
-                f"the node {node.op_type!r} is not read: a dense network has {_READ} on the way to its scores"
+                f"the network has a node {node.op_type!r}, which ldpkit does not support: between its input and its "
+                f"scores it may have {_READ}"
             )
 
     def _multiply(self, node: Any, current: str) -> None:
         told = self._attributes(node)
         if node.input[0] != current or told.get("transA", 0):
             raise InvalidInputError(
-                f"{node.op_type} {node.name!r} uses its input in a way that ldpkit does not read"
+                f"{node.op_type} {node.name!r} transposes its input, or has it on the right of its weights, which "
+                "ldpkit does not support: export the layer as input times weights"
             )
         matrix = self._constant(node, 1)
         if matrix.ndim != 2:
@@ -189,7 +201,10 @@ class _Layers:
         if node.op_type == "Mul":
             return constant, zeros
         if not second:
-            raise InvalidInputError("a division by the input is not read")
+            raise InvalidInputError(
+                f"Div {node.name!r} divides by the input, which ldpkit does not support: a network may divide "
+                "by constants only"
+            )
         with np.errstate(divide="ignore"):
             return 1.0 / constant, zeros
 
@@ -199,12 +214,18 @@ class _Layers:
             return
         size = len(self._done[-1].bias) if self._done else len(times)
         if size > _MOST_INPUTS:
-            raise InvalidInputError(f"a scaler of {size} inputs is not read: {_MOST_INPUTS} at most")
+            raise InvalidInputError(
+                f"the network scales {size} inputs, and ldpkit supports {_MOST_INPUTS} at most: scale the data "
+                "before, and export the network without the scaler"
+            )
         added = np.broadcast_to(plus, size).astype(np.float64)
         self._open = _Linear(np.diag(np.broadcast_to(times, size)), added, np.abs(added))
 
     def _constant(self, node: Any, place: int) -> Floats:
         held = self._constants.get(node.input[place])
         if held is None:
-            raise InvalidInputError(f"{node.op_type} {node.name!r} combines two values: only a chain is read")
+            raise InvalidInputError(
+                f"{node.op_type} {node.name!r} combines two computed values, and ldpkit supports a chain of "
+                "layers only: export a network without branches"
+            )
         return np.asarray(held, np.float64)

@@ -73,7 +73,10 @@ class CapacityPlans(Plans):
     def caption(self) -> str:
         """Who is asked, what the bounds are, and what capping did."""
         text = f"{self.asked.n:,} people, {len(self.question.amounts):,} values"
-        text = f"{text}; chebyshev and cantelli bound any mistake"
+        text = (
+            f"{text}; chebyshev, cantelli: upper bounds on the probability of a mistake, "
+            "from two inequalities"
+        )
         if self.capped is None:
             return text
         limit, lost = number_text(self.capped.limit), number_text(self.capped.lost, 6)

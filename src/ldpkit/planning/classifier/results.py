@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import and_text
 from ldpkit.planning.classifier.drawn import Worth
 
 __all__ = ["LABEL", "ClassifierPlan", "ClassifierPlans"]
@@ -80,23 +81,24 @@ class ClassifierPlans(Result):
             )
         return (
             f"{best.mechanism} ({best.split}) keeps {self.keep:.0%} of predictions {whose} from epsilon "
-            f"{best.epsilon:.4g} on, in all for {', '.join(self.sensitive)}."
+            f"{best.epsilon:.4g} on, in total for {and_text(self.sensitive)}."
         )
 
     @property
     def title(self) -> str:
         """What stands above the table."""
         whose = "on average" if self.criterion == "average" else "for the worst record"
-        return f"The least epsilon that keeps {self.keep:.0%} of predictions {whose}"
+        return f"The smallest epsilon that keeps {self.keep:.0%} of predictions {whose}"
 
     @property
     def caption(self) -> str:
         """What stands below the table."""
-        drawn = " and is drawn" if self.method == "drawn" else f", computed exactly ({self.method})"
+        drawn = ", simulated" if self.method == "drawn" else f", computed exactly ({self.method})"
         return (
-            f"epsilon: the total for {', '.join(self.sensitive)}; utility: the probability that a prediction "
-            f"stays the same, over {self.records:,} records{drawn}; of a withheld column the model "
-            "sees the middle of its range; the corrected model is drawn; other splits are in JSON and CSV"
+            f"epsilon: the total for {and_text(self.sensitive)}; split: which part of it each column gets; "
+            f"average, worst: the probability that a prediction stays the same, over {self.records:,} "
+            f"records{drawn}; of a column that gets nothing the model sees the middle of its range; the "
+            "corrected model is simulated; other splits are in JSON and CSV"
         )
 
     def notes(self) -> list[str]:

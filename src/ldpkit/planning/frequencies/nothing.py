@@ -71,7 +71,7 @@ def nothing_warnings(constraint: Constraint, counts: Counts) -> list[str]:
     --------
     >>> from ldpkit.planning.constraint import Constraint
     >>> print(*nothing_warnings(Constraint("mae", "at most", 0.3), np.array([97, 1, 1, 1])))
-    the bound is so loose that no collection is needed: publishing zeros without asking anybody has mae 0.25
+    the bound is so loose that no collection is needed: publishing zeros without asking anybody has mean absolute error 0.25
     >>> nothing_warnings(Constraint("mae", "at most", 0.2), np.array([97, 1, 1, 1]))
     []
     """
@@ -79,7 +79,7 @@ def nothing_warnings(constraint: Constraint, counts: Counts) -> list[str]:
     if not constraint.holds(np.array([nothing.error]))[0]:
         return []
     answer = f"publishing {nothing.words} without asking anybody"
-    error = f"{constraint.metric} {number_text(nothing.error)}"
+    error = f"{constraint.measure.title} {number_text(nothing.error)}"
     return [f"the bound is so loose that no collection is needed: {answer} has {error}"]
 
 

@@ -144,8 +144,8 @@ class Recommendation(Result):
     @property
     def title(self) -> str:
         """What stands above the table."""
-        told = f", {self.wanted}" if self.wanted else f" at epsilon {self.best.epsilon:g}"
-        return f"{self.data}: {self.metric.title}{told}"
+        told = str(self.wanted) if self.wanted else f"{self.metric.title} at epsilon {self.best.epsilon:g}"
+        return f"{self.data}: {told}"
 
     @property
     def caption(self) -> str:
@@ -230,7 +230,7 @@ class Recommendation(Result):
 
     def reasons(self) -> Iterator[str]:
         """Yield in plain words why the best is the best, and what else to look at."""
-        best, name = self.best, self.metric.name
+        best, name = self.best, self.metric.title
         if not self.teaches:
             yield from self._useless()
         lead = "" if self.teaches else "Of the collections, "
@@ -276,7 +276,7 @@ class Recommendation(Result):
     def _useless(self) -> Iterator[str]:
         """Yield that this collection is for nothing, and what would not be."""
         answer = "zeros" if self.nothing.estimator == "zeros" else "the same frequency for every value"
-        error = f"{self.metric.name} {number_text(self.nothing.error)}"
+        error = f"{self.metric.title} {number_text(self.nothing.error)}"
         if self.wanted is not None:
             yield (
                 f"Ask nobody: publishing {answer} has {error}, which is all that is wanted. "

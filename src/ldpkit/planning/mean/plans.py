@@ -43,6 +43,10 @@ class MeanPlans(Plans):
         people = f"{first.n:,} people, numbers in {first.domain}"
         return f"{people}; computed from exact variances, the mean taken as normal"
 
+    def answer(self, unit: str = "") -> str:
+        """Return the smallest epsilon as a sentence, with the unit of the numbers."""
+        return self.questions[0].with_unit(super().answer(), unit)
+
     def about(self) -> dict[str, Any]:
         """Return what was asked, for whom, and every epsilon that was tried."""
         first = self.questions[0]

@@ -95,6 +95,11 @@ class MeanQuestion:
         """What is wanted, in words."""
         return f"mean within {self.within:g} with probability at least {self.probability:g}"
 
+    def with_unit(self, text: str, unit: str) -> str:
+        """Return a text that has the goal in it with a unit after the number."""
+        named = self.goal.replace(f"within {self.within:g}", f"within {self.within:g} {unit}", 1)
+        return text.replace(self.goal, named) if unit else text
+
     @property
     def scope(self) -> str:
         """For whom the answer holds."""

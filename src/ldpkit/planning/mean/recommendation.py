@@ -130,8 +130,11 @@ class MeanRecommendation(Result):
         if len(names) > 1:
             verb = "need" if self.by_epsilon else "have"
             lead = f"These {len(names)} tie, {', '.join(names)}: they {verb}"
-        what = "the smallest epsilon" if self.by_epsilon else "the smallest error"
-        told = f"{lead} {what}: epsilon {best.epsilon:.3g}, within {number_text(best.within, 3)}."
+        reach = f"within {number_text(best.within, 3)} with probability {self.probability:g}"
+        if self.by_epsilon:
+            told = f"{lead} the smallest epsilon, {best.epsilon:.3g}, for a mean {reach}."
+        else:
+            told = f"{lead} the smallest error at epsilon {best.epsilon:.3g}: the mean is {reach}."
         hint = (
             "Where values are concentrated and epsilon is large, AdaptiveMean (ldpkit mean -p auto) may do "
             "better."
@@ -180,7 +183,7 @@ def recommend_mean(
     --------
     >>> import ldpkit
     >>> ldpkit.recommend_mean((0, 100), 100_000, within=0.5).notes()[0]
-    'hm needs the smallest epsilon: epsilon 1.28, within 0.5.'
+    'hm needs the smallest epsilon, 1.28, for a mean within 0.5 with probability 0.95.'
     """
     interval = as_interval(domain)
     options = mean_options(interval, n, epsilon=epsilon, within=within, probability=probability)

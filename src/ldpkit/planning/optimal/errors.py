@@ -79,8 +79,8 @@ class ErrorComparison(Result):
         arc = ", and the shorter arc for all mechanisms" if self.circular else ""
         return (
             f"mean: over the whole domain, all values equally likely; worst: the largest of {self.points} "
-            f"values; the same distance for all{arc}; mechanisms with a power of their own are made for "
-            f"{self.power:g}"
+            f"values; all are measured by the same distance{arc}; mechanisms that take a power have "
+            f"power={self.power:g}"
         )
 
     def answer(self, unit: str = "") -> str:

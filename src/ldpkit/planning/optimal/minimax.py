@@ -166,7 +166,10 @@ class Minimax(Result):
             | {f"x={low + width * row / table.bins:g}": float(table.shares[row, at]) for row in rows}
             for at in likely
         ]
-        caption = "how likely each output is for some values; values between rows get either's at random"
+        caption = (
+            "how likely each output is for some values x; a value between two points of the grid is "
+            "first moved to one of them at random"
+        )
         if len(likely) < len(outputs):
             caption += f"\n{len(likely)} of {len(outputs)} outputs, the likeliest"
         return [*told, Table.of(shown, title=f"The table of {self.mechanism!r}", caption=caption)]

@@ -79,7 +79,7 @@ class PairPlan(Result):
         return (
             f"epsilon stated: against {self.question.adversary.words}, at most "
             f"{self.question.epsilon_alone:g}; towards anyone, including the partner: {limit}; "
-            f"variance: the worst for {low:,} to {high:,} ones, over that of randomised response"
+            f"ratio: the largest variance for {low:,} to {high:,} ones, over that of randomised response"
         )
 
     def notes(self) -> list[str]:

@@ -61,7 +61,7 @@ class SurveyPlan(Result):
         worst = self.best.worst
         return (
             f"Of {len(self.ways)} ways to spend epsilon {self.epsilon:g} on {len(self.best.choices)} "
-            f"questions, {self.best.name} is best: the worst question, {worst.question.name}, is within "
+            f"questions, '{self.best.name}' is best: the worst question, {worst.question.name}, is within "
             f"{worst.error:.3g} (wanted {worst.question.wanted:.3g}) with {self.people:,} people."
         )
 
