@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ldpkit.assurance.adversary.listed import knows_ratio, listed_chances
 from ldpkit.assurance.adversary.measure import risk
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.words import guess_in_words, suspicion_in_words
 from ldpkit.core.text import number_text
 from ldpkit.mechanisms.base import Mechanism
-from ldpkit.mechanisms.kinds import is_frequency
+from ldpkit.mechanisms.kinds import is_frequency, is_paired
 
 __all__ = ["LARGE", "LARGE_FOR_PEOPLE", "REVEALING", "attack_on", "epsilon_warnings"]
 
@@ -83,6 +84,9 @@ def attack_on(mechanism: Mechanism, people: object = None) -> Risk | None:
     >>> round(attack_on(ldpkit.OUE(4, epsilon=9.0)).success, 3), attack_on(ldpkit.SHE(4, epsilon=9.0))
     (0.625, None)
     """
-    if not is_frequency(mechanism) or not mechanism.can("pure"):
+    if not is_frequency(mechanism):
+        return None
+    is_known = knows_ratio(mechanism) or (mechanism.can("pure") and is_paired(mechanism))
+    if not is_known and listed_chances(mechanism) is None:
         return None
     return risk(mechanism, people, people=people)

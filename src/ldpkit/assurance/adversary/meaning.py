@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from ldpkit.assurance.adversary import risk
 from ldpkit.assurance.adversary.words import in_words, suspicion_in_words
+from ldpkit.core.errors import InvalidInputError
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency, is_paired
 
@@ -31,5 +33,6 @@ def meaning(mechanism: Mechanism, exact: float) -> list[str]:
     # The best guess from a partner's sets or bits is not worked out.
     attacked = not is_paired(mechanism) or mechanism.support_size == 1
     if is_frequency(mechanism) and attacked:
-        return in_words(risk(mechanism))
+        with suppress(InvalidInputError):  # it does not say how likely its reports are, and has too many to list
+            return in_words(risk(mechanism))
     return [] if math.isinf(exact) else [suspicion_in_words(exact)]

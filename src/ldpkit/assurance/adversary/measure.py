@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ldpkit.assurance.adversary.closed_form import guesses_of
+from ldpkit.assurance.adversary.listed import knows_ratio, listed_chances, listed_confusion
 from ldpkit.assurance.adversary.numeric import cell_middles, numeric_confusion
 from ldpkit.assurance.adversary.pairs import pair_confusion
 from ldpkit.assurance.adversary.risk_record import (
@@ -69,8 +70,8 @@ def risk(
 ) -> Risk:
     """Return what a Bayesian adversary achieves.
 
-    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH) or of a
-    numeric or circular mechanism; by simulation for several reports and other mechanisms. One-time
+    Exact for one report of any pure protocol (with ideal hashing for BLH and OLH), of a mechanism
+    whose reports can be listed, or of a numeric or circular one; by simulation for several reports and other mechanisms. One-time
     mechanisms make a new report each time, longitudinal ones keep their permanent report. Against
     pairs the adversary knows the partner's value and report.
 
@@ -122,6 +123,11 @@ def risk(
         _refuse_several(oracle, count, "person")
         table, more = pair_confusion(oracle, belief), {"shown": shown, "knows_partner": True}
         return _exact_risk(oracle, table, belief, truth, numbers, limit, has_distances, **more)
+    if count == 1 and not _has_closed_form(oracle, count):
+        chances = listed_chances(oracle)
+        if chances is not None:
+            guessed, more = listed_confusion(chances, belief), {"shown": shown}
+            return _exact_risk(oracle, guessed, belief, truth, numbers, limit, has_distances, **more)
     is_exact = _has_closed_form(oracle, count)
     if is_exact:
         told = guesses_of(oracle, belief)
@@ -252,7 +258,7 @@ def _told(
 
 
 def _has_closed_form(oracle: FrequencyOracle, reports: int) -> bool:
-    return reports == 1 and oracle.can("pure")
+    return reports == 1 and knows_ratio(oracle)
 
 
 def _check_work(devices: int, values: int, reports: int) -> None:
