@@ -123,9 +123,8 @@ class Experiment(Grid):
 
     def fingerprint(self) -> dict[str, Any]:
         """Return what two runs must have in common for their rows to belong together."""
-        digest = hashlib.sha256(self.counts.astype("<i8").tobytes()).hexdigest()
         return {
-            "counts_sha256": digest,
+            "counts_sha256": hashlib.sha256(self.counts.astype("<i8").tobytes()).hexdigest(),
             "repeats": self.repeats,
             "engine": self.engine,
             "seed": self.seed,

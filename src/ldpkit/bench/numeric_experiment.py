@@ -210,8 +210,7 @@ class NumericExperiment(Grid):
     def _measure(self, numbers: NumericData, cell: NumericCell, source: RandomSource) -> dict[str, float]:
         name, _, algorithm = cell.mechanism.partition("+")
         if name in _TWO_PHASES:
-            protocol = self._protocol(numbers, cell.epsilon, name)
-            return measure_phases(protocol, numbers, source)
+            return measure_phases(self._protocol(numbers, cell.epsilon, name), numbers, source)
         mechanism = self._mechanism(cell)
         tally = mechanism.tally(mechanism.privatize(numbers.values, rng=source))
         if self.task == "density":

@@ -38,8 +38,7 @@ class NumericSummary:
                 cell = NumericCell(row.data, row.epsilon, row.mechanism)
                 grouped.setdefault(cell, []).append(row.value)
         means = {cell: Mean.of(np.array(values)) for cell, values in grouped.items()}
-        repeats = min(map(len, grouped.values()), default=0)
-        self.__dict__.update(metric=metric, means=means, repeats=repeats)
+        self.__dict__.update(metric=metric, means=means, repeats=min(map(len, grouped.values()), default=0))
 
     def lines(self) -> list[tuple[str, float]]:
         """Return the pairs of data and epsilon there are."""

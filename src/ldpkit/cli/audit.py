@@ -44,7 +44,7 @@ _FAILED = 1  # the exit code of an audit that does not pass; refused input has 2
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("audit", epilog=_EXAMPLES)(audit)
+    app.command("audit", epilog=_EXAMPLES)(opt.spread(audit))
 
 
 def audit(
@@ -54,9 +54,7 @@ def audit(
     mechanism: opt.MechanismOption = None,
     epsilon: opt.EpsilonOption = None,
     domain: opt.DomainOption = None,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     parameter: opt.ParameterOption = None,
     at_most: Annotated[
         float | None,
@@ -70,9 +68,7 @@ def audit(
     reports: Annotated[
         int, typer.Option("--reports", min=1000, help="Reports of each value that the attack counts.")
     ] = 4_000_000,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     seed: Annotated[
         int | None,
         typer.Option(help="Makes the attack repeatable; secure randomness otherwise.", show_default=False),
@@ -90,7 +86,7 @@ def audit(
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded
 
-    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[file], seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[file], seed=seed)
     audited: Mechanism | ReportFile | Tally
     if file is not None:
         audited = _of_file(
@@ -98,15 +94,13 @@ def audit(
             mechanism=mechanism,
             epsilon=epsilon,
             domain=domain,
-            low=low,
-            high=high,
-            period=period,
+            **where._asdict(),
             parameter=parameter,
         )
     elif mechanism is None:
         raise InvalidParameterError("what should be audited? give a report file, or a mechanism with -p")
     else:
-        space = space_of(mechanism, domain, low, high, period)
+        space = space_of(mechanism, domain, *where)
         audited = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
     rng = None if seed is None else seeded(seed)
     found = examine(audited, path=file, at_most=at_most, reports=reports, rng=rng, watch=_watch)

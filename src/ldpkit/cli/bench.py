@@ -88,7 +88,7 @@ _NEXT = {
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("bench", cls=ManyValuesCommand, epilog=_EXAMPLES)(bench)
+    app.command("bench", cls=ManyValuesCommand, epilog=_EXAMPLES)(opt.spread(bench))
 
 
 def bench(
@@ -117,9 +117,7 @@ def bench(
     threads: Annotated[
         int, typer.Option("--threads", "-t", help="Threads of the users engine; 0 uses all cores.")
     ] = 0,
-    data: opt.DataOption = None,
-    column: opt.ColumnOption = None,
-    missing: opt.MissingOption = opt.Missing.refuse,
+    who: opt.PeopleOptions = opt.PeopleOptions(),
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-u", metavar="NAME...", help="Utility metrics.", show_default="mae"),
@@ -155,10 +153,7 @@ def bench(
         ),
     ] = False,
     force: opt.ForceOption = False,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     plugin: Annotated[
         list[Path] | None,
         typer.Option("--plugin", metavar="FILE", help="A Python file with mechanisms, methods or metrics."),
@@ -173,11 +168,11 @@ def bench(
 
     for file in plugin or []:
         load_plugin(file)
-    inputs: list[str | Path | None] = [data, *(plugin or [])]
+    inputs: list[str | Path | None] = [who.data, *(plugin or [])]
     _check_output(output, resume=resume)
     # The log of a run says whether --resume may write over its results.
     pictures = Pictures.wanted(
-        *(figure, report, title, unit),
+        *pictured,
         force=force,
         inputs=inputs,
         outputs=None if resume else {"--output": output},
@@ -194,10 +189,10 @@ def bench(
             clip=clip,
             estimator=estimator,
         )
-        asked = _frequencies(shared, data, column, missing, split(consistency or []), engine, threads)
+        asked = _frequencies(shared, who, split(consistency or []), engine, threads)
     else:
         refuse_options(f"it is for frequencies, not for --task {task}", consistency=consistency)
-        numbers = NumberOptions(split([data or ""]), column, low, high, clip, missing, split(estimator or []))
+        numbers = NumberOptions(who, low, high, clip, split(estimator or []))
         asked = numbers_benchmark("mean" if task is Task.mean else "density", shared, numbers)
     if result_format is ResultFormat.parquet and output is None:
         raise InvalidParameterError("--format parquet needs a file: add -o results.parquet")
@@ -209,9 +204,7 @@ def bench(
 
 def _frequencies(
     shared: SharedOptions,
-    data: str | None,
-    column: str | None,
-    missing: opt.Missing,
+    who: opt.PeopleOptions,
     methods: list[str],
     engine: EngineName,
     threads: int,
@@ -219,9 +212,8 @@ def _frequencies(
     """Return the benchmark of frequencies that is asked for, not yet run."""
     from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, frequencies
 
-    spec = data or DEFAULT_DATA
     return frequencies(
-        load_people(spec, column, missing),
+        load_people(who.data or DEFAULT_DATA, who.column, who.missing),
         shared.mechanisms or DEFAULT_PROTOCOLS,
         epsilon=shared.epsilons,
         methods=methods or "all",

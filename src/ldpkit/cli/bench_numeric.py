@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ldpkit.cli.inputs import moved_in_words, read_numbers
-from ldpkit.cli.options import Missing
-from ldpkit.cli.printing import note
+from ldpkit.cli.inputs import read_numbers
+from ldpkit.cli.options import PeopleOptions
+from ldpkit.cli.parsing import split
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -34,12 +34,10 @@ class SharedOptions:
 class NumberOptions:
     """Which numbers, and how a density is read off them; None and empty where nothing was said."""
 
-    data: list[str]
-    column: str | None
+    who: PeopleOptions
     low: float | None
     high: float | None
     clip: bool
-    missing: Missing
     algorithms: list[str]
 
     def load(self, spec: str) -> NumericData:
@@ -49,14 +47,12 @@ class NumberOptions:
         if not is_file(spec):
             if self.clip:
                 raise InvalidParameterError(f"--clip is for files: {spec!r} is a distribution")
-            return load_numbers(spec, column=self.column, low=self.low, high=self.high)
-        found = read_numbers(
-            [Path(spec)], self.column, self.low, self.high, clip=self.clip, missing=self.missing
-        )
+            return load_numbers(spec, column=self.who.column, low=self.low, high=self.high)
+        column, missing = self.who.column, self.who.missing
+        found = read_numbers([Path(spec)], column, self.low, self.high, clip=self.clip, missing=missing)
         if found is None:
             raise InvalidParameterError(f"{spec} has reports, not numbers: give a number for each person")
-        if found.moved:
-            note(f"note: {moved_in_words(found.moved, len(found.values))}")
+        found.note_moved()
         return NumericData(Path(spec).stem, found.values, found.interval)
 
 
@@ -67,7 +63,8 @@ def numbers_benchmark(task: Task, shared: SharedOptions, numbers: NumberOptions)
 
     if task == "mean" and numbers.algorithms:
         raise InvalidParameterError("--estimator is for densities; for a mean write -p sw+ems")
-    data = [numbers.load(spec) for spec in numbers.data or (MEAN_DATA if task == "mean" else DENSITY_DATA)]
+    named = split([numbers.who.data or ""])
+    data = [numbers.load(spec) for spec in named or (MEAN_DATA if task == "mean" else DENSITY_DATA)]
     settings: dict[str, Any] = {
         "epsilon": shared.epsilons,
         "seed": shared.seed,

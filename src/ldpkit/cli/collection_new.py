@@ -45,7 +45,7 @@ class Every(enum.StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("new", epilog=_EXAMPLES)(new)
+    app.command("new", epilog=_EXAMPLES)(opt.spread(new))
 
 
 def new(
@@ -59,9 +59,7 @@ def new(
         typer.Option("--purpose", help="What the collection is for, in a sentence.", show_default=False),
     ] = None,
     domain: opt.DomainOption = None,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     people: opt.PeopleOption = None,
     within: Annotated[
         float | None,
@@ -107,9 +105,9 @@ def new(
         purpose = asked.take(purpose, "What is the collection for, in a sentence?", "--purpose")
     question = asked.take(question, "A short name for the question, such as commute?", "--question")
     text = asked.take(text, "The question, as people read it?", "--text")
-    if asks and domain is None and low is None and period is None:
-        domain, low, high, period = asked.values()
-    space = _space(domain, low, high, period)
+    if asks and domain is None and where.low is None and where.period is None:
+        domain, where = asked.values()
+    space = _space(domain, where)
     if mechanism is None:
         if asks and people is None:
             people = int(asked.number("How many people will answer?"))
@@ -157,17 +155,17 @@ class _Answers:
         answer = self._prompt(question, default="", show_default=False)
         return _float(answer) if answer else None
 
-    def values(self) -> tuple[str | None, float | None, float | None, float | None]:
+    def values(self) -> tuple[str | None, opt.SpaceOptions]:
         """Ask for the values that can be answered: labels, a range or a circle."""
         answer = self._prompt(
             "What can be answered: comma-separated labels, LOW..HIGH for numbers, or circle PERIOD?"
         )
         if answer.startswith("circle "):
-            return None, None, None, _float(answer.removeprefix("circle "))
+            return None, opt.SpaceOptions(period=_float(answer.removeprefix("circle ")))
         first, dots, last = answer.partition("..")
         if dots:
-            return None, _float(first), _float(last), None
-        return answer, None, None, None
+            return None, opt.SpaceOptions(_float(first), _float(last))
+        return answer, opt.SpaceOptions()
 
     @staticmethod
     def _prompt(question: str, **options: Any) -> str:
@@ -193,11 +191,11 @@ def _day(text: str | None) -> datetime.date:
         raise InvalidParameterError(f"--start is a day such as 2026-12-01, got {text!r}") from None
 
 
-def _space(domain: str | None, low: float | None, high: float | None, period: float | None) -> Domain:
-    circle = parse_circle(period, low, high)
-    interval = None if circle is not None else parse_interval(low, high)
+def _space(domain: str | None, where: opt.SpaceOptions) -> Domain:
+    circle = parse_circle(*where)
+    interval = None if circle is not None else parse_interval(where.low, where.high)
     if domain is not None:
-        refuse_options("categories have a --domain", low=low, high=high, period=period)
+        refuse_options("categories have a --domain", **where._asdict())
         return parse_domain(domain)
     found = circle or interval
     if found is None:

@@ -9,7 +9,7 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
-from ldpkit.cli.inputs import NumericInput, moved_in_words, read_numbers
+from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
 from ldpkit.cli.parsing import parse_circle, parse_shares, refuse_options
 from ldpkit.cli.pictures import Pictures
@@ -36,14 +36,12 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("density", epilog=_EXAMPLES)(density)
+    app.command("density", epilog=_EXAMPLES)(opt.spread(density))
 
 
 def density(
     files: opt.NumberFiles,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     epsilon: opt.EpsilonOption = None,
     mechanism: opt.MechanismOption = None,
     bins: Annotated[int, typer.Option(min=2, help="The bins of the distribution.")] = 32,
@@ -64,10 +62,7 @@ def density(
     wrap: opt.WrapOption = False,
     missing: opt.MissingOption = opt.Missing.refuse,
     seed: opt.SeedOption = None,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -85,21 +80,20 @@ def density(
     from ldpkit.mechanisms.tally import CircularTally
 
     check_fraction(level, "level")
-    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
+    circle = parse_circle(*where, clip=clip, wrap=wrap)
     shares = parse_shares(quantile or ["0.25,0.5,0.75"], "a quantile")
     if estimator not in ALGORITHMS:
         raise UnknownNameError("estimator", estimator, ALGORITHMS)
-    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=files, seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=files, seed=seed)
     tally: NumericTally | CircularTally
     truth: Floats | None = None
     if circle is not None:
         angles = read_angles(files, column, circle, wrap=wrap, missing=missing)
         tally, truth = angles.simulate(mechanism or "circular_sw", epsilon, seed), angles.values
-    elif (numbers := read_numbers(files, column, low, high, clip=clip, missing=missing)) is None:
+    elif (numbers := read_numbers(files, column, where.low, where.high, clip=clip, missing=missing)) is None:
         tally = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
     else:
-        if numbers.moved:
-            note(f"note: {moved_in_words(numbers.moved, len(numbers.values))}")
+        numbers.note_moved()
         tally, truth = _simulate(numbers, mechanism or "sw", epsilon, seed), numbers.values
     if isinstance(tally, CircularTally):
         refuse_options("a circle has no least value, so it has no quantiles", quantile=quantile)

@@ -25,15 +25,13 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("error", cls=ManyValuesCommand, epilog=_EXAMPLES)(error)
+    app.command("error", cls=ManyValuesCommand, epilog=_EXAMPLES)(opt.spread(error))
 
 
 def error(
     mechanism: opt.MechanismsOption = None,
     epsilon: opt.EpsilonsOption = None,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     power: opt.PowerOption = 1.0,
     points: Annotated[
         int,
@@ -41,10 +39,7 @@ def error(
             "--points", min=3, max=10_001, help="At how many values of the domain the error is computed."
         ),
     ] = 257,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -56,9 +51,9 @@ def error(
     distance is the shorter arc. By default the command compares all mechanisms that need no
     parameter but epsilon.
     """
-    pictures = Pictures.wanted(figure, report, title, unit, force=force)
-    circle = parse_circle(period, low, high)
-    interval = None if circle is not None else parse_interval(low, high)
+    pictures = Pictures.wanted(*pictured, force=force)
+    circle = parse_circle(*where)
+    interval = None if circle is not None else parse_interval(where.low, where.high)
     from ldpkit.planning.optimal.errors import compare_errors
 
     with progress_bar() as watch:

@@ -12,14 +12,12 @@ from ldpkit.cli.lake import BadOption, BadRows, ByOption, EngineOption, Lake, Ma
 from ldpkit.cli.likelihood import estimate_likelihood
 from ldpkit.cli.options import (
     ConsistencyOption,
-    FigureOption,
     ForceOption,
     Format,
     OutputOption,
-    PageOption,
     PopulationOption,
-    TitleOption,
-    UnitOption,
+    UnitPictureOptions,
+    spread,
 )
 from ldpkit.cli.outputs import check_ending
 from ldpkit.cli.parsing import refuse_options, split
@@ -62,7 +60,7 @@ class Sort(enum.StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("estimate", epilog=_EXAMPLES)(estimate)
+    app.command("estimate", epilog=_EXAMPLES)(spread(estimate))
 
 
 def estimate(
@@ -101,10 +99,7 @@ def estimate(
         typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
     ] = None,
     output: OutputOption = None,
-    figure: FigureOption = None,
-    report: PageOption = None,
-    title: TitleOption = None,
-    unit: UnitOption = None,
+    pictured: UnitPictureOptions = UnitPictureOptions(),
     by: ByOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
@@ -137,7 +132,7 @@ def estimate(
     files, keys = [Path(name) for name in names], split(by or [])
     lake = Lake(names, engine, master, keys, bad) if is_lake(names, engine, keys) else None
     written = {"--output": output, "--save-tally": save_tally}
-    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=files, outputs=written)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=files, outputs=written)
     if lake is None:
         refuse_twins(files)
         refuse_options("it is for Parquet files", master=master)

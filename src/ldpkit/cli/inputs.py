@@ -95,6 +95,11 @@ class NumericInput:
             f"{distance:.1f} standard errors from the estimate{self.what_moved()}"
         )
 
+    def note_moved(self) -> None:
+        """Say how many numbers were moved to the ends, if any."""
+        if self.moved:
+            note(f"note: {moved_in_words(self.moved, len(self.values))}")
+
     def what_moved(self) -> str:
         """Return what moving numbers to the ends did to the mean, as the rest of a sentence."""
         if not self.moved:

@@ -41,8 +41,7 @@ def inspect(
         return
     for each in facts:
         told = ((name, value) for name, value in each.items() if value not in (None, []))
-        rows = [{"fact": name, "value": _exact(value)} for name, value in told]
-        show(rows, output)
+        show([{"fact": name, "value": _exact(value)} for name, value in told], output)
 
 
 def _exact(value: Any) -> Any:

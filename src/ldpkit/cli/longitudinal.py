@@ -79,13 +79,6 @@ def longitudinal(
         exposure.values(count)  # refuses what cannot be before the attack begins
     attack = _attack(exposure, devices, seed)
     rows = [row for count in counts for row in _rows(exposure, count, attack)]
-    about = {
-        "mechanism": repr(oracle),
-        "first_report_epsilon": oracle.exact_epsilon(),
-        "permanent_epsilon": oracle.exact_permanent_epsilon(),
-        "devices_attacked": attack.repeats,
-        "seed": seed,
-    }
     show(
         rows,
         output,
@@ -98,7 +91,13 @@ def longitudinal(
         "history, with a new permanent report each time. found: share of devices whose unchanging value the "
         "attack names, memoized and not; bound: the largest chance that any attack has, memoized, which a "
         "share of few devices may miss by its stderr.",
-        about=about,
+        about={
+            "mechanism": repr(oracle),
+            "first_report_epsilon": oracle.exact_epsilon(),
+            "permanent_epsilon": oracle.exact_permanent_epsilon(),
+            "devices_attacked": attack.repeats,
+            "seed": seed,
+        },
     )
     if figure is not None:
         save_figure(exposure.figure(counts, attack), figure)

@@ -128,7 +128,7 @@ def space_of(
             f"{name} is for locations, which have no option here: use 'ldpkit trajectory', or in Python "
             f'ldpkit.get("{name}", ((0, 0), (1, 1)), epsilon=...)'
         )
-    circle = parse_circle(period, low, high)
+    circle = parse_circle(low, high, period)
     if is_circular(MECHANISMS.get(name)):
         if circle is None or domain is not None:
             raise InvalidParameterError(

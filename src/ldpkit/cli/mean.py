@@ -36,14 +36,12 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("mean", epilog=_EXAMPLES)(mean)
+    app.command("mean", epilog=_EXAMPLES)(opt.spread(mean))
 
 
 def mean(
     files: opt.NumberFiles,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     epsilon: opt.EpsilonOption = None,
     mechanism: opt.MechanismOption = None,
     column: opt.ColumnOption = None,
@@ -63,10 +61,7 @@ def mean(
         int, typer.Option(min=1, help="With auto and aaa: how many cells the description has.")
     ] = 16,
     seed: opt.SeedOption = None,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -82,8 +77,8 @@ def mean(
     from ldpkit.core.parameters import check_fraction
 
     check_fraction(level, "level")
-    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
-    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=files, seed=seed)
+    circle = parse_circle(*where, clip=clip, wrap=wrap)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=files, seed=seed)
     if circle is not None:
         refuse_options("a direction is collected at once, with no first phase", share=share)
         angles = read_angles(files, column, circle, wrap=wrap, missing=missing)
@@ -93,7 +88,7 @@ def mean(
         note(angles.near(found))
         pictures.save(found)
         return
-    numbers = read_numbers(files, column, low, high, clip=clip, missing=missing)
+    numbers = read_numbers(files, column, where.low, where.high, clip=clip, missing=missing)
     if numbers is None:
         collected = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
         estimate = collected.estimate(population=population).with_level(level)

@@ -131,8 +131,7 @@ def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> M
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}
     try:
-        usual = {NUMERIC: (-1, 1), CIRCULAR: 1.0}
-        return kind.make(usual.get(kind.kind, domain), **given)
+        return kind.make({NUMERIC: (-1, 1), CIRCULAR: 1.0}.get(kind.kind, domain), **given)
     except InvalidParameterError:
         return None
 

@@ -44,14 +44,12 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("optimal", epilog=_EXAMPLES)(optimal)
+    app.command("optimal", epilog=_EXAMPLES)(opt.spread(optimal))
 
 
 def optimal(
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The privacy budget.")],
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     power: opt.PowerOption = 1.0,
     prior: Annotated[
         Path | None,
@@ -95,10 +93,7 @@ def optimal(
             "--output", "-o", help="Write the mechanism, for 'privatize -p @FILE'.", show_default=False
         ),
     ] = None,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     shown: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -109,17 +104,15 @@ def optimal(
     than the bound that is shown. On a circle the optimum has a closed form. With --pieces only
     densities with a uniform floor are considered, as in the thesis.
     """
-    pictures = Pictures.wanted(
-        figure, report, title, unit, force=force, inputs=[prior], outputs={"--output": output}
-    )
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[prior], outputs={"--output": output})
     if is_standard_output(output):
         raise InvalidParameterError("the result is printed on standard output: give --output a file")
     check_ending(output, "--output", [".json"])
     if prior is None:
-        refuse_options("there is no --prior to read", column=column, clip=clip and period is None)
+        refuse_options("there is no --prior to read", column=column, clip=clip and where.period is None)
     elif is_collected(prior):
         raise InvalidParameterError(f"{prior} has reports, not numbers: give a file of public numbers")
-    circle = parse_circle(period, low, high, clip=clip)
+    circle = parse_circle(*where, clip=clip)
     if circle is not None:
         refuse_options(
             "the optimum on a circle is a closed form for the worst case",
@@ -129,7 +122,7 @@ def optimal(
         )
     from ldpkit.core.domains.interval import IntervalDomain
 
-    interval = (None if circle else parse_interval(low, high)) or IntervalDomain(0, 1)
+    interval = (None if circle else parse_interval(where.low, where.high)) or IntervalDomain(0, 1)
     if pieces is not None:
         refuse_options(
             "--pieces looks for a density of some shape", prior=prior, intervals=intervals, output=output

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
+import functools
+import inspect
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -33,17 +36,22 @@ __all__ = [
     "PageOption",
     "ParameterOption",
     "PeopleOption",
+    "PeopleOptions",
     "PeriodOption",
+    "PictureOptions",
     "PopulationOption",
     "PowerOption",
     "RepeatableSeedOption",
     "SeedOption",
+    "SpaceOptions",
     "TitleOption",
     "UnitOption",
+    "UnitPictureOptions",
     "UsualDomainOption",
     "UsualEpsilonOption",
     "UsualPeopleOption",
     "WrapOption",
+    "spread",
 ]
 
 
@@ -201,3 +209,72 @@ UnitOption = Annotated[
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+# --- what goes together ----------------------------------------------------------------
+
+
+class PeopleOptions(NamedTuple):
+    """Whose values are read, and how."""
+
+    data: DataOption = None
+    column: ColumnOption = None
+    missing: MissingOption = Missing.refuse
+
+
+class SpaceOptions(NamedTuple):
+    """Where numbers lie: an interval, or a circle."""
+
+    low: LowOption = None
+    high: HighOption = None
+    period: PeriodOption = None
+
+
+class PictureOptions(NamedTuple):
+    """The figure and the page of a result."""
+
+    figure: FigureOption = None
+    report: PageOption = None
+    title: TitleOption = None
+
+
+class UnitPictureOptions(NamedTuple):
+    """The figure and the page of a result in the user's own unit."""
+
+    figure: FigureOption = None
+    report: PageOption = None
+    title: TitleOption = None
+    unit: UnitOption = None
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as Typer takes it, with options that go together as one parameter each.
+
+    Examples
+    --------
+    >>> def show(n: UsualPeopleOption, space: SpaceOptions = SpaceOptions()) -> None:
+    ...     print(n, space)
+    >>> list(inspect.signature(spread(show)).parameters)
+    ['n', 'low', 'high', 'period']
+    >>> spread(show)(n=3, low=0.0, high=1.0, period=None)
+    3 SpaceOptions(low=0.0, high=1.0, period=None)
+    """
+    hints = get_type_hints(command, include_extras=True)
+    together = {name: hint for name, hint in hints.items() if hasattr(hint, "_fields")}
+
+    def parameters() -> Iterator[inspect.Parameter]:
+        for each in inspect.signature(command).parameters.values():
+            if each.name not in together:
+                yield each.replace(annotation=hints[each.name])
+                continue
+            for name, hint in get_type_hints(together[each.name], include_extras=True).items():
+                default = together[each.name]._field_defaults[name]
+                yield inspect.Parameter(name, each.kind, default=default, annotation=hint)
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        for name, options in together.items():
+            given[name] = options(**{part: given.pop(part) for part in options._fields})
+        command(**given)
+
+    called.__signature__ = inspect.Signature(list(parameters()))  # type: ignore[attr-defined]
+    return called

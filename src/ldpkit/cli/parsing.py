@@ -185,15 +185,15 @@ def parse_interval(low: float | None, high: float | None) -> IntervalDomain | No
 
 
 def parse_circle(
-    period: float | None, low: float | None, high: float | None, *, clip: bool = False, wrap: bool = False
+    low: float | None, high: float | None, period: float | None, *, clip: bool = False, wrap: bool = False
 ) -> CircleDomain | None:
     """Return the circle that the user gave, or None without --period.
 
     Examples
     --------
-    >>> parse_circle(360, -180, None), parse_circle(None, 0, 120)
+    >>> parse_circle(-180, None, 360), parse_circle(0, 120, None)
     (CircleDomain(360, low=-180), None)
-    >>> parse_circle(360, 0, 360)
+    >>> parse_circle(0, 360, 360)
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.InvalidParameterError: a circle ends where it begins: leave out --high, or leave out \

@@ -41,9 +41,7 @@ code is 1 if no mechanism can do what is wanted.
 
 
 def budget(
-    data: opt.DataOption = None,
-    column: opt.ColumnOption = None,
-    missing: opt.MissingOption = opt.Missing.refuse,
+    who: opt.PeopleOptions = opt.PeopleOptions(),
     mechanism: opt.MechanismsOption = None,
     metric: plan_opt.MetricOption = None,
     at_most: plan_opt.AtMostOption = None,
@@ -74,10 +72,7 @@ def budget(
         typer.Option("--parameter", metavar="NAME=VALUE", help="A parameter of the search. Repeatable."),
     ] = None,
     verify: plan_opt.VerifyOption = False,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     seed: opt.RepeatableSeedOption = 0,
     output: opt.FormatOption = opt.Format.table,
@@ -88,7 +83,7 @@ def budget(
     collections on a stand-in for the people; nobody is asked. For the mean of numbers give --low,
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
-    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[who.data], seed=seed)
     from ldpkit.core.random import seeded
 
     if clip or any(each is not None for each in (low, high, within, people)):
@@ -108,9 +103,7 @@ def budget(
             high,
             within,
             people,
-            data=data,
-            column=column,
-            missing=missing,
+            who,
             clip=clip,
             probability=0.95 if probability is None else probability,
             epsilon_min=eps_min,
@@ -128,7 +121,7 @@ def budget(
     plan_opt.check_bound(at_most, at_least)
     if at_most is None and at_least is None:
         raise _no_bound(metric or "mae")
-    people_asked = load_people(data or DEFAULT_DATA, column, missing)
+    people_asked = load_people(who.data or DEFAULT_DATA, who.column, who.missing)
     with progress_bar() as watch:
         found = plan(
             people_asked,

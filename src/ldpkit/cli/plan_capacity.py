@@ -62,9 +62,7 @@ def capacity(
             help="The outcome to bound: true or false positive (capacity exceeded), true or false negative."
         ),
     ],
-    data: opt.DataOption = None,
-    column: opt.ColumnOption = None,
-    missing: opt.MissingOption = opt.Missing.refuse,
+    who: opt.PeopleOptions = opt.PeopleOptions(),
     at_most: AtMostOption = None,
     at_least: AtLeastOption = None,
     mechanism: opt.MechanismsOption = None,
@@ -87,9 +85,7 @@ def capacity(
     ] = True,
     verify: VerifyOption = False,
     seed: opt.RepeatableSeedOption = 0,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
     old_place: Annotated[str | None, typer.Argument(hidden=True)] = None,
@@ -99,9 +95,10 @@ def capacity(
     The collector adds up the estimated amounts of all people, and warns if the total is above the
     capacity. That decision must be right often enough.
     """
+    data, column, missing = who
     if data is None:
         raise InvalidParameterError(f"whose amounts? give them with -d {old_place or 'FILE'}")
-    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[data], seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[data], seed=seed)
     if search is SearchName.bayes:
         check_extra("bayes_opt")
     from ldpkit.core.random import seeded

@@ -12,16 +12,14 @@ from ldpkit.cli.options import (
     ClipOption,
     EpsilonMaxOption,
     EpsilonMinOption,
-    FigureOption,
     ForceOption,
     Format,
     HighOption,
     LowOption,
     MechanismsOption,
     OutputOption,
-    PageOption,
+    PictureOptions,
     RepeatableSeedOption,
-    TitleOption,
 )
 from ldpkit.cli.outputs import check_ending, check_extra
 from ldpkit.cli.parsing import split
@@ -100,9 +98,7 @@ def classifier(
         ),
     ] = False,
     seed: RepeatableSeedOption = 0,
-    figure: FigureOption = None,
-    report: PageOption = None,
-    title: TitleOption = None,
+    pictured: PictureOptions = PictureOptions(),
     output: OutputOption = None,
     force: ForceOption = False,
     style: Annotated[
@@ -113,7 +109,7 @@ def classifier(
     """Find the mechanism, split and least epsilon that keep a classifier's predictions."""
     check_ending(output, "--output", ENDINGS)
     pictures = Pictures.wanted(
-        figure, report, title, force=force, inputs=[model, table], outputs={"--output": output}, seed=seed
+        *pictured, force=force, inputs=[model, table], outputs={"--output": output}, seed=seed
     )
     check_extra("sklearn")
     from ldpkit.assurance.classifier.loading import load_model

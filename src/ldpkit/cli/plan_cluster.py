@@ -42,9 +42,7 @@ def cluster(
     people: Annotated[int, typer.Option("--people", min=1, help="How many people answer on a day.")],
     mechanism: opt.MechanismOption = None,
     domain: opt.DomainOption = None,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     epsilon: opt.EpsilonOption = None,
     parameter: opt.ParameterOption = None,
     questions: Annotated[int, typer.Option(min=1, help="How many questions each person answers.")] = 1,
@@ -57,9 +55,7 @@ def cluster(
     measured: Annotated[
         bool, typer.Option("--measure", help="Measure the cost of a report now, on this machine.")
     ] = False,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -74,10 +70,10 @@ def cluster(
     """
     if mechanism is None:
         raise InvalidParameterError("which mechanism makes the reports? give it with -p NAME")
-    pictures = Pictures.wanted(figure, report, title, force=force)
+    pictures = Pictures.wanted(*pictured, force=force)
     from ldpkit.planning.cluster import cluster as plan
 
-    space = space_of(mechanism, domain, low, high, period)
+    space = space_of(mechanism, domain, *where)
     maker = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
     counted_by = engine.value.replace("-", " ")
     found = plan(maker, people, questions=questions, groups=groups, engine=counted_by, here=measured)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.cli.inputs import read_numbers
-from ldpkit.cli.options import Missing
+from ldpkit.cli.options import Missing, PeopleOptions
 from ldpkit.cli.parsing import parse_interval
 from ldpkit.cli.printing import note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
@@ -25,10 +25,8 @@ def plan_mean(
     high: float | None,
     within: float | None,
     people: int | None,
+    who: PeopleOptions,
     *,
-    data: str | None,
-    column: str | None,
-    missing: Missing,
     clip: bool,
     **settings: Any,
 ) -> MeanPlans:
@@ -40,14 +38,14 @@ def plan_mean(
         raise InvalidParameterError("numbers need their interval: give it with --low and --high")
     if within is None:
         raise InvalidParameterError("how far off may the mean be? give --within, in the unit of the numbers")
-    if data is not None:
-        values = _values(data, column, interval, clip=clip, missing=missing)
+    if who.data is not None:
+        values = _values(who.data, who.column, interval, clip=clip, missing=who.missing)
         n = people or len(values)
         with progress_bar() as watch:
             return mean(interval, within, mechanisms, n=n, values=values, watch=watch, **settings)
     if people is None:
         raise InvalidParameterError("say how many will be asked: give --n, or numbers with -d FILE")
-    if column is not None or clip:
+    if who.column is not None or clip:
         raise InvalidParameterError("--column and --clip are for a file of numbers: give one with -d FILE")
     with progress_bar() as watch:
         return mean(interval, within, mechanisms, n=people, watch=watch, **settings)

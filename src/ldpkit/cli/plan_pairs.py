@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.options import FigureOption, ForceOption, Format, FormatOption, PageOption, TitleOption
+from ldpkit.cli.options import ForceOption, Format, FormatOption, PictureOptions
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import present
 from ldpkit.core.errors import InvalidParameterError
@@ -47,9 +47,7 @@ def pairs(
         int | None,
         typer.Option("--ones-to", help="The largest number of ones to assume; by default all people."),
     ] = None,
-    figure: FigureOption = None,
-    report: PageOption = None,
-    title: TitleOption = None,
+    pictured: PictureOptions = PictureOptions(),
     force: ForceOption = False,
     output: FormatOption = Format.table,
 ) -> None:
@@ -59,7 +57,7 @@ def pairs(
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
         raise InvalidParameterError("how much may a report reveal? give --epsilon-alone, --epsilon or both")
-    pictures = Pictures.wanted(figure, report, title, force=force)
+    pictures = Pictures.wanted(*pictured, force=force)
     plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
     present(plan, output)
     pictures.save(plan)

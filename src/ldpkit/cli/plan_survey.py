@@ -39,9 +39,7 @@ def survey(
     people: opt.PeopleOption = None,
     epsilon: opt.EpsilonOption = None,
     target: opt.OutputOption = None,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -58,9 +56,7 @@ def survey(
     if target is not None:
         check_ending(target, "--output", [".toml"])
         check_output(target, force=force, inputs=[file])
-    pictures = Pictures.wanted(
-        figure, report, title, force=force, inputs=[file], outputs={"--output": target}
-    )
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[file], outputs={"--output": target})
     if epsilon is None:
         raise InvalidParameterError("what may all answers of a person cost together? give --epsilon")
     written = read_toml(file.read_bytes(), str(file))

@@ -48,7 +48,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("privatize", epilog=_EXAMPLES)(privatize)
+    app.command("privatize", epilog=_EXAMPLES)(opt.spread(privatize))
 
 
 def privatize(
@@ -76,9 +76,7 @@ def privatize(
             "--domain-from-data", help="Take the domain from the values, which reveals that they exist."
         ),
     ] = False,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     clip: opt.ClipOption = False,
     wrap: opt.WrapOption = False,
     column: opt.ColumnOption = None,
@@ -120,8 +118,8 @@ def privatize(
             "reports are binary and not for a terminal: send them to a file or a pipe"
         )
     described = mechanism.startswith("@")
-    circle = None if described else parse_circle(period, low, high, clip=clip, wrap=wrap)
-    interval = None if described or circle is not None else parse_interval(low, high)
+    circle = None if described else parse_circle(*where, clip=clip, wrap=wrap)
+    interval = None if described or circle is not None else parse_interval(where.low, where.high)
     rng = random.secure() if seed is None else random.seeded(seed)
     memory = Memory(new_devices, ids, secret_file, question)
     asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, missing, rng, memory)
@@ -131,9 +129,7 @@ def privatize(
             epsilon=epsilon,
             domain=domain,
             domain_from_data=domain_from_data,
-            low=low,
-            high=high,
-            period=period,
+            **where._asdict(),
             parameter=parameter,
             bins=bins,
             descriptor=descriptor,

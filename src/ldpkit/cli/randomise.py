@@ -162,8 +162,7 @@ def randomise_categories(
         )
     labels = _as_labels(data, oracle.domain)
     chunks = asked.memory.chunks(oracle, labels, asked.rng, asked.values, asked.column)
-    source = "data" if public is None else "stated"
-    return Work(oracle, chunks, notes, asked.memory.devices, source)
+    return Work(oracle, chunks, notes, asked.memory.devices, "data" if public is None else "stated")
 
 
 def randomise_numbers(

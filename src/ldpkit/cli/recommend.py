@@ -32,13 +32,11 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("recommend", cls=ManyValuesCommand, epilog=_EXAMPLES)(recommend)
+    app.command("recommend", cls=ManyValuesCommand, epilog=_EXAMPLES)(opt.spread(recommend))
 
 
 def recommend(
-    data: opt.DataOption = None,
-    column: opt.ColumnOption = None,
-    missing: opt.MissingOption = opt.Missing.refuse,
+    who: opt.PeopleOptions = opt.PeopleOptions(),
     people: opt.PeopleOption = None,
     domain: opt.DomainOption = None,
     low: opt.LowOption = None,
@@ -53,10 +51,7 @@ def recommend(
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
     top: Annotated[int, typer.Option(min=0, help="Rows to add below the best one of every mechanism.")] = 0,
     seed: opt.RepeatableSeedOption = 0,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -66,9 +61,9 @@ def recommend(
     number of people with --n and the values with --domain. For a mean of numbers give --low, --high
     and --n.
     """
-    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[data], seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[who.data], seed=seed)
     if low is not None or high is not None:
-        refuse_options("for a mean of numbers, 'ldpkit plan budget' takes data", data=data)
+        refuse_options("for a mean of numbers, 'ldpkit plan budget' takes data", data=who.data)
         refuse_options(
             "the mean of numbers has --within for how far off it may be",
             at_most=at_most,
@@ -87,12 +82,11 @@ def recommend(
     from ldpkit.planning.frequencies.recommend import recommend as rank
 
     plan_opt.check_bound(at_most, at_least)
-    bounded = at_most is not None or at_least is not None
-    if (epsilon is None) == (not bounded):
+    if (epsilon is None) == (at_most is None and at_least is None):
         raise InvalidParameterError("give either --epsilon, or the accuracy with --at-most or --at-least")
     with progress_bar() as watch:
         found = rank(
-            _people(data, column, missing, people, domain),
+            _people(who, people, domain),
             metric or "mae",
             epsilon=epsilon,
             at_most=at_most,
@@ -107,10 +101,9 @@ def recommend(
     pictures.save(found)
 
 
-def _people(
-    data: str | None, column: str | None, missing: opt.Missing, people: int | None, domain: str | None
-) -> Dataset:
+def _people(who: opt.PeopleOptions, people: int | None, domain: str | None) -> Dataset:
     """Return the people, or a population that stands in for them."""
+    data = who.data
     if data is None:
         if people is None or domain is None:
             raise InvalidParameterError("say who will be asked: give -d DATA, or --n and --domain")
@@ -120,7 +113,7 @@ def _people(
         raise InvalidParameterError(
             "the data already give the people and the values: leave out --n and --domain, or --data"
         )
-    return load_people(data, column, missing)
+    return load_people(data, who.column, who.missing)
 
 
 def _recommend_mean(

@@ -9,7 +9,7 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.circles import read_angles
-from ldpkit.cli.inputs import load_people, moved_in_words, read_numbers
+from ldpkit.cli.inputs import load_people, read_numbers
 from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism, refuse_circular
 from ldpkit.cli.parsing import (
     ManyValuesCommand,
@@ -22,7 +22,7 @@ from ldpkit.cli.parsing import (
     split,
 )
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, progress_bar
+from ldpkit.cli.printing import present, progress_bar
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -53,16 +53,14 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("risk", cls=ManyValuesCommand, epilog=_EXAMPLES)(risk)
+    app.command("risk", cls=ManyValuesCommand, epilog=_EXAMPLES)(opt.spread(risk))
 
 
 def risk(
     mechanism: opt.MechanismsOption = None,
     epsilon: opt.EpsilonsOption = None,
     domain: opt.DomainOption = None,
-    low: opt.LowOption = None,
-    high: opt.HighOption = None,
-    period: opt.PeriodOption = None,
+    where: opt.SpaceOptions = opt.SpaceOptions(),
     bins: Annotated[
         int | None,
         typer.Option(
@@ -98,9 +96,7 @@ def risk(
     ] = 10_000,
     parameter: opt.ParameterOption = None,
     seed: opt.RepeatableSeedOption = 0,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -110,13 +106,13 @@ def risk(
     numbers (--low and --high) and values on a circle (--period), the adversary guesses the cell in
     which the value lies.
     """
-    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[data], seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[data], seed=seed)
     from ldpkit.assurance.adversary.compare import risk as attack
     from ldpkit.core.random import seeded
 
     names = split(mechanism or []) or None
-    circle = parse_circle(period, low, high, clip=clip, wrap=wrap)
-    interval = None if circle is not None else parse_interval(low, high)
+    circle = parse_circle(*where, clip=clip, wrap=wrap)
+    interval = None if circle is not None else parse_interval(where.low, where.high)
     first = "all" if names is None else names[0]
     if first != "all" and is_for_numbers(first) and interval is None and circle is None:
         raise InvalidParameterError(f"{first} is for numbers: give the interval with --low and --high")
@@ -172,8 +168,7 @@ def _numbers(
         raise InvalidParameterError(f"{data} has reports, not numbers: give a number for each person")
     found = read_numbers([Path(data)], column, interval.low, interval.high, clip=clip, missing=missing)
     assert found is not None
-    if found.moved:
-        note(f"note: {moved_in_words(found.moved, len(found.values))}")
+    found.note_moved()
     return found.values
 
 

@@ -6,6 +6,7 @@ import typer
 
 from ldpkit.cli import trajectory_maps, trajectory_reports
 from ldpkit.cli.app import Group
+from ldpkit.cli.options import spread
 
 __all__ = ["add_to"]
 
@@ -27,8 +28,8 @@ def add_to(app: typer.Typer) -> None:
         epilog=_EXAMPLES,
         rich_markup_mode=None,
     )
-    group.command("recommend", epilog=trajectory_maps.RECOMMEND)(trajectory_maps.recommend)
-    group.command("privatize", epilog=trajectory_reports.PRIVATIZE)(trajectory_reports.privatize)
-    group.command("evaluate", epilog=trajectory_reports.EVALUATE)(trajectory_reports.evaluate)
-    group.command("heatmap", epilog=trajectory_maps.HEATMAP)(trajectory_maps.heatmap)
+    group.command("recommend", epilog=trajectory_maps.RECOMMEND)(spread(trajectory_maps.recommend))
+    group.command("privatize", epilog=trajectory_reports.PRIVATIZE)(spread(trajectory_reports.privatize))
+    group.command("evaluate", epilog=trajectory_reports.EVALUATE)(spread(trajectory_reports.evaluate))
+    group.command("heatmap", epilog=trajectory_maps.HEATMAP)(spread(trajectory_maps.heatmap))
     app.add_typer(group, name="trajectory")

@@ -91,9 +91,7 @@ def heatmap(
     y: walk.YOption = None,
     clip: walk.ClipOption = False,
     seed: opt.SeedOption = None,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -107,7 +105,7 @@ def heatmap(
     from ldpkit.core.parameters import check_fraction
 
     check_fraction(level, "level")
-    pictures = Pictures.wanted(figure, report, title, force=force, inputs=files, seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=files, seed=seed)
     truth: Any = None
     if all(is_collected(each) for each in files):
         refuse_options(
@@ -160,16 +158,14 @@ def recommend(
     x: walk.XOption = None,
     y: walk.YOption = None,
     clip: walk.ClipOption = False,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
     """Rank all mechanisms for locations by expected error, together with a constant answer."""
     from ldpkit.planning.locations import recommend_locations
 
-    pictures = Pictures.wanted(figure, report, title, force=force, inputs=[points])
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[points])
     plane = parse_space(space)
     locations = None
     if points is not None:

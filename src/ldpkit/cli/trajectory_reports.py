@@ -96,9 +96,7 @@ def privatize(
     parameter: opt.ParameterOption = None,
     clip: walk.ClipOption = False,
     seed: opt.SeedOption = None,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
+    pictured: opt.PictureOptions = opt.PictureOptions(),
     force: opt.ForceOption = False,
     print_as: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -115,9 +113,7 @@ def privatize(
     check_ending(output, "--output", _ENDINGS)
     check_output(output, force=force, inputs=[points, places, memo])
     read = [points, places, memo]
-    pictures = Pictures.wanted(
-        figure, report, title, force=force, inputs=read, outputs={"--output": output}, seed=seed
-    )
+    pictures = Pictures.wanted(*pictured, force=force, inputs=read, outputs={"--output": output}, seed=seed)
     if output.suffix.lower() == ".parquet":
         check_extra("pyarrow")
     as_reports = output.suffix.lower() == ".ldp"
@@ -178,10 +174,7 @@ def evaluate(
     y: walk.YOption = None,
     clip: walk.ClipOption = False,
     seed: opt.RepeatableSeedOption = 0,
-    figure: opt.FigureOption = None,
-    report: opt.PageOption = None,
-    title: opt.TitleOption = None,
-    unit: opt.UnitOption = None,
+    pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,
     output: opt.FormatOption = opt.Format.table,
 ) -> None:
@@ -189,7 +182,7 @@ def evaluate(
     from ldpkit.mechanisms.kinds import SPATIAL, TRAJECTORY, select
     from ldpkit.simulation.trajectories import evaluate_trajectories
 
-    pictures = Pictures.wanted(figure, report, title, unit, force=force, inputs=[points, places], seed=seed)
+    pictures = Pictures.wanted(*pictured, force=force, inputs=[points, places], seed=seed)
     plane = parse_space(space)
     walks = walk.read_walks(points, plane, ids, x, y, clip=clip)
     public = walk.places_of(places, plane)

@@ -333,7 +333,6 @@ def _from_items(items: list[Any]) -> AnyArray:
             )
         if isinstance(item, str) and "\0" in item:
             raise OutOfDomainError(f"value {item!r} at position {position} holds a NUL, which no label does")
-    kinds = {str if isinstance(item, (str, np.str_)) else float for item in items}
-    if len(kinds) > 1:
+    if len({str if isinstance(item, (str, np.str_)) else float for item in items}) > 1:
         raise InvalidInputError("values mix text and numbers: give labels or indices, not both")
     return np.array(items)

@@ -165,8 +165,7 @@ class Evidence:
         oracle = _likely(file.mechanism)
         if oracle.support_size == 1:
             return cls.from_tally(file.tally(watch))
-        needed = file.n * ((oracle.size + 7) // 8)
-        check_memory(needed, file.size, f"the likelihood of {str(file.path)!r}")
+        check_memory(file.n * ((oracle.size + 7) // 8), file.size, f"the likelihood of {str(file.path)!r}")
         parts = [Part.of(oracle, reports) for reports in file.watched(watch, "reading")]
         if not parts:
             raise InvalidInputError(f"{str(file.path)!r} has no reports to estimate from")
@@ -222,8 +221,7 @@ class Evidence:
             else:
                 known = counted.get(part.oracle)
                 counted[part.oracle] = part if known is None else known.absorb(part)
-        provenance = Provenance.merge(each.provenance for each in every)
-        return cls((*counted.values(), *rows), provenance)
+        return cls((*counted.values(), *rows), Provenance.merge(each.provenance for each in every))
 
     def tally(self) -> FrequencyTally:
         """Return the tally, where all reports are of one mechanism."""

@@ -27,10 +27,9 @@ def matrix_inversion(tally: FrequencyTally, *, population: bool = False) -> Esti
     """
     oracle = tally.mechanism
     values = oracle.unbiased(tally.counts, tally.n)
-    variance = oracle.variance(np.clip(values, 0, 1), tally.n, population=population)
     return Estimate(
         values=values,
-        stderr=np.sqrt(variance),
+        stderr=np.sqrt(oracle.variance(np.clip(values, 0, 1), tally.n, population=population)),
         n=tally.n,
         domain=oracle.domain,
         made_by=oracle.read_by("mi"),

@@ -35,8 +35,7 @@ def heat_map(axes: Any, summary: Summary, among: str = "") -> None:
     from matplotlib.colors import LogNorm
 
     means = np.array([[summary.mean(p, m).value for m in summary.methods] for p in summary.protocols])
-    positive = bool((means > 0).all())
-    spread = positive and means.max() > means.min()
+    spread = bool((means > 0).all()) and means.max() > means.min()
     image = axes.imshow(
         means,
         aspect="auto",

@@ -164,8 +164,7 @@ def noise_figure(tables: Mapping[str, tuple[Floats, NoiseTable]], epsilon: float
     )
     image = None
     for (above, below), (title, (descriptor, table)) in zip(panels.T, tables.items(), strict=True):
-        inputs = np.linspace(-1, 1, table.bins + 1)
-        above.bar(inputs, descriptor, width=2 / table.bins, color=MUTED)
+        above.bar(np.linspace(-1, 1, table.bins + 1), descriptor, width=2 / table.bins, color=MUTED)
         above.set_title(title.replace("^2", "²"), loc="left")
         image = _draw_noise(below, table, LogNorm(1e-4, 1))
     panels[0, 0].set_ylabel("share")

@@ -112,8 +112,7 @@ bound it from below, kendall_tau at least 0.5
 
     def holds(self, values: Floats) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each value of the metric whether it is on the good side of omega."""
-        good = values >= self.omega if self.direction == "at least" else values <= self.omega
-        return np.asarray(good)
+        return np.asarray(values >= self.omega if self.direction == "at least" else values <= self.omega)
 
     def quantile(self, values: Floats) -> float:
         """Return the value that a share `probability` of some values are at least as good as.

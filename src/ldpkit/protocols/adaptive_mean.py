@@ -320,9 +320,8 @@ class AdaptiveMean:
         first = self.oracle.tally(self.describe(numbers[describes], rng=source))
         mechanism = self.mechanism(first)
         second = mechanism.tally(mechanism.privatize(numbers[~describes], rng=source))
-        estimate = second.estimate(people=len(numbers), population=population)
         return AdaptiveEstimate(
-            estimate,
+            second.estimate(people=len(numbers), population=population),
             len(numbers),
             self.descriptor(first),
             mechanism,

@@ -81,8 +81,7 @@ class Device:
                 raise InvalidParameterError("the memo is a store already: leave out store, or give a secret")
             self._kept = PermanentReports(mechanism, question, collection, None, memo)
         else:
-            secret = check_secret(memo)
-            self._kept = PermanentReports(mechanism, question, collection, secret, store)
+            self._kept = PermanentReports(mechanism, question, collection, check_secret(memo), store)
         if fixed and self._kept.store is None:
             raise InvalidParameterError(
                 "a device that keeps reporting its first value must remember it: give store=DeviceStore(path)"
@@ -108,8 +107,7 @@ class Device:
         rng : RandomSource, optional
             Randomness for what is not kept; secure by default.
         """
-        source = resolve(rng)
-        return self.mechanism.instant(self._recall(value, times=1), source)
+        return self.mechanism.instant(self._recall(value, times=1), resolve(rng))
 
     def permanent(self, value: Label) -> Reports:
         """Return the permanent report for a value. It must not leave the device."""

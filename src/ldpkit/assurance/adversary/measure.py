@@ -308,8 +308,7 @@ def _attack(
     devices: int,
     source: RandomSource,
 ) -> tuple[_Totals, float]:
-    generator = source.generator()
-    truth = generator.choice(oracle.size, devices, p=people).astype(np.uint32)
+    truth = source.generator().choice(oracle.size, devices, p=people).astype(np.uint32)
     totals = _Totals()
     for held, guess in guesses(oracle, prior, truth, reports, source):
         right = guess[np.arange(len(held)), held]

@@ -158,8 +158,7 @@ def _estimate(
     errors = by_delta(oracle, tally.counts, tally.n, population=rules.population)
     if rules.errors == "bootstrap":
         drawn = run(simulate(oracle, made.frequencies, tally.n, rules))
-        spread = np.std([again.frequencies for again in drawn], axis=0, ddof=1)
-        errors = Errors(spread, "bootstrap")
+        errors = Errors(np.std([again.frequencies for again in drawn], axis=0, ddof=1), "bootstrap")
     return Estimate(
         values=made.frequencies,
         stderr=errors.stderr,

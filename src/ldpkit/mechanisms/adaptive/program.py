@@ -32,11 +32,10 @@ def solve_with_highs(
     """
     shape = len(lattice.outputs), lattice.bins + 1
     mass, mean = row_sums(np.ones(shape)), row_sums(np.repeat(lattice.places[:, None], shape[1], axis=1))
-    costs = lattice.costs(descriptor).reshape(1, -1)
     found = best_table(
         shape,
         epsilon,
-        costs,
+        lattice.costs(descriptor).reshape(1, -1),
         [(mass, np.ones(shape[1])), (mean, lattice.inputs)],
         symmetric=is_symmetric(descriptor),
         time_limit=time_limit,

@@ -178,8 +178,7 @@ def _mirrored(solution: Solution) -> Solution:
 
 
 def _key(shares: Floats, epsilon: float, noise_range: int | None) -> str:
-    asked = json.dumps([shares.tolist(), epsilon, noise_range])
-    return hashlib.sha256(asked.encode()).hexdigest()
+    return hashlib.sha256(json.dumps([shares.tolist(), epsilon, noise_range]).encode()).hexdigest()
 
 
 def _read(file: Path, epsilon: float) -> NoiseTable | None:

@@ -112,8 +112,7 @@ class Duchi(NumericMechanism):
         return self.coin.points
 
     def law(self, place: int) -> Law:
-        nothing = np.zeros(0, object)
-        return Law(np.zeros(1, np.int64), nothing, self.coin.total, self.coin.weights(place))
+        return Law(np.zeros(1, np.int64), np.zeros(0, object), self.coin.total, self.coin.weights(place))
 
     def exact_epsilon(self) -> float:
         return self.coin.epsilon()

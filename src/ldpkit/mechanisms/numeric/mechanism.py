@@ -109,15 +109,13 @@ class NumericMechanism(CellMechanism):
         array
             Indices of cells; `values_of` turns them into numbers.
         """
-        places = self.domain.place(self.domain.take(values, clip=clip), self.grid)
-        return self._reports(places, resolve(rng))
+        return self._reports(self.domain.place(self.domain.take(values, clip=clip), self.grid), resolve(rng))
 
     def privatize_chunks(
         self, values: Values, *, rng: RandomSource | None = None, clip: bool = False
     ) -> Iterator[Reports]:
         """Yield the reports of `privatize` in chunks, so that they never fill the memory."""
-        places = self.domain.place(self.domain.take(values, clip=clip), self.grid)
-        return self._chunks(places, resolve(rng))
+        return self._chunks(self.domain.place(self.domain.take(values, clip=clip), self.grid), resolve(rng))
 
     def privatize_stream(
         self, pieces: Iterable[Values], *, rng: RandomSource | None = None, clip: bool = False

@@ -68,8 +68,7 @@ class BlockNoise:
     def blocks(self) -> list[int]:
         """The weight of each block, all even; the last one has the tail."""
         low, high = exp_bounds(self.target)
-        first = WORD * (1 - 1 / low) / high
-        blocks = [_even_above(first)]
+        blocks = [_even_above(WORD * (1 - 1 / low) / high)]
         above, below = low.as_integer_ratio()
         for _ in range(math.ceil(_REACH / self.target)):  # the same as blocks[-1] / low, in integers
             blocks.append(2 * max(1, -(-blocks[-1] * below // (2 * above))))

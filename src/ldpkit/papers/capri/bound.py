@@ -82,13 +82,12 @@ def _probability(
     law = total_law(oracle, question)
     exact = law.at_most(capacity)
     stderr = math.sqrt(exact * (1 - exact) / RUNS)
-    agrees = compare(printed, exact, stderr, rounding=ROUNDING)
     yield Claim(
         f"{name}: P(FN)",
         printed,
         round(exact, 8),
         0.0,
-        Verdict.REPRODUCED if agrees else Verdict.CORRECTED,
+        Verdict.REPRODUCED if compare(printed, exact, stderr, rounding=ROUNDING) else Verdict.CORRECTED,
         f"exact; Chebyshev {chebyshev(law, question):.6f}, Cantelli {cantelli(law, question):.6f}",
     )
     simulated = 1 - right_decisions(oracle, question, RUNS, source) / RUNS

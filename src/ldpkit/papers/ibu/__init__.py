@@ -224,8 +224,7 @@ def contest_claims(held: Contest) -> Iterator[Claim]:
             typical = math.exp(np.mean([math.log1p(duel.difference) for duel in duels]))
             counts = f"clearly smaller in {better}, clearly larger in {len(worse)}{_where(worse)}"
             note = f"typically {typical:.2f} of it; {counts}"
-            shown = f"{no_worse} of {len(duels)}"
-            yield _said(name, "most", shown, 2 * no_worse > len(duels), note)
+            yield _said(name, "most", f"{no_worse} of {len(duels)}", 2 * no_worse > len(duels), note)
 
 
 def _where(worse: list[Duel]) -> str:

@@ -133,8 +133,7 @@ def contest(
         people = grid.histograms(distribution, n, k, epsilon)
         for at_name, name in enumerate(mechanisms):
             label = f"reports {distribution} {k} {epsilon} {name}"
-            found = _cell(name, epsilon, people, random.seeded(seed).derive(label))
-            for estimator, values in found.items():
+            for estimator, values in _cell(name, epsilon, people, random.seeded(seed).derive(label)).items():
                 errors[estimator][:, *place, at_name] = values
 
     with ThreadPoolExecutor(threads()) as pool:

@@ -177,13 +177,12 @@ def _published_epsilons(study: OptimusStudy, plans: Plans) -> Iterator[Claim]:
     ):
         if ("grr", tau) in plans:
             ours = epsilon_of(_of(plans["grr", tau], "analytic"))
-            agrees = Verdict.REPRODUCED if least <= ours <= most else Verdict.NOT_REPRODUCED
             yield Claim(
                 f"figure 5.2 emoji: epsilon for grr, tau {tau:g}",
                 published,
                 round(ours, 3),
                 0.0,
-                agrees,
+                Verdict.REPRODUCED if least <= ours <= most else Verdict.NOT_REPRODUCED,
                 note,
             )
 

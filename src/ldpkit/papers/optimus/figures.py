@@ -22,8 +22,7 @@ def grid_figures(
         figure = new_figure(3.4 * len(study.protocols), 3.6)
         panels: Any = figure.subplots(1, len(study.protocols), squeeze=False)[0]
         for axes, protocol in zip(panels, study.protocols, strict=True):
-            methods = [plan.method for plan in plans[protocol, study.taus[0]]]
-            for place, method in enumerate(methods):
+            for place, method in enumerate([plan.method for plan in plans[protocol, study.taus[0]]]):
                 values = [getattr(plans[protocol, tau][place], what) for tau in study.taus]
                 axes.plot(study.taus, values, marker="o", markersize=3, label=method)
             axes.set_title(protocol)

@@ -86,8 +86,7 @@ def plan_next(
     options
         `epsilon_min` and `epsilon_max`.
     """
-    frequencies = tally.estimate("mi", consistency="norm_sub").values
-    people = _whole_people(frequencies, tally.n)
+    people = _whole_people(tally.estimate("mi", consistency="norm_sub").values, tally.n)
     return exact(CapacityQuestion.right_decision(amounts, people, capacity, mistake), protocol, **options)
 
 

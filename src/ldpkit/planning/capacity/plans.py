@@ -280,7 +280,6 @@ def _warnings(question: CapacityQuestion, plans: Sequence[Plan]) -> list[str]:
     told = []
     for plan in plans:
         if plan.epsilon is not None:
-            made = mechanism_at(plan.protocol, question)(plan.epsilon)
-            attack = partial(attack_on, made, question.counts)
+            attack = partial(attack_on, mechanism_at(plan.protocol, question)(plan.epsilon), question.counts)
             told += epsilon_warnings(plan.epsilon, subject=plan.protocol, attack=attack)
     return told

@@ -110,8 +110,7 @@ def largest_error_score(noise: NoiseLaw, bound: float) -> float:
     with np.errstate(divide="ignore"):
         log_inside = float(np.log1p(-outside).sum())
     inside, beyond = math.exp(log_inside), -math.expm1(log_inside)
-    score = float(ndtri(inside) if inside < 0.5 else -ndtri(beyond))
-    return _clipped(score)
+    return _clipped(float(ndtri(inside) if inside < 0.5 else -ndtri(beyond)))
 
 
 def _clipped(score: float) -> float:

@@ -109,8 +109,7 @@ class AnalyticSearch(Search):
             if log_epsilon not in known:
                 score = law.score(noise(log_epsilon))
                 known[log_epsilon] = score - wanted
-                trial = Trial(_within(question, log_epsilon), normal.cdf(score), 0, score >= wanted)
-                runner.record(trial)
+                runner.record(Trial(_within(question, log_epsilon), normal.cdf(score), 0, score >= wanted))
             return known[log_epsilon]
 
         low, high = math.log(question.epsilon_min), math.log(question.epsilon_max)

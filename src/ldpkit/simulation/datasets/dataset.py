@@ -82,8 +82,7 @@ class Dataset:
         array = as_array(values)
         chosen = _observed_domain(array, name) if domain is None else as_domain(domain)
         indices = chosen.encode(array)
-        counts = np.bincount(indices, minlength=len(chosen))
-        return cls(name, chosen, counts, source, licence, indices)
+        return cls(name, chosen, np.bincount(indices, minlength=len(chosen)), source, licence, indices)
 
     @classmethod
     def from_counts(

@@ -67,8 +67,7 @@ def top_items(transactions: Iterable[Iterable[Label]], k: int, *, name: str = "t
     inside = ranks < size
     choices = _favourites(owners[inside], ranks[inside], size)
     counts = np.bincount(choices, minlength=size)
-    domain = CategoricalDomain([labels[item] for item in kept])
-    return Dataset(name, domain, counts, indices=choices)
+    return Dataset(name, CategoricalDomain([labels[item] for item in kept]), counts, indices=choices)
 
 
 def grid_cells(
