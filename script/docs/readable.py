@@ -44,7 +44,12 @@ def _joined(lines: list[str]) -> list[str]:
         words = _words(line)
         first = words.partition(" ")[0]
         is_full = len(before) <= _WIDTH < len(before) + 1 + len(first)
-        if is_full and first and all(_OUTPUT.fullmatch(each) for each in (whole[-1], line)) and _is_sentence(words):
+        if (
+            is_full
+            and first
+            and all(_OUTPUT.fullmatch(each) for each in (whole[-1], line))
+            and _is_sentence(words)
+        ):
             whole[-1] = whole[-1].removesuffix("</span>") + " " + line.removeprefix('<span class="go">')
         else:
             whole.append(line)

@@ -80,7 +80,7 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
 
 
 def whole_words(html: str) -> str:
-    """Return a page that breaks no option at its hyphens, neither alone nor in a command within a sentence."""
+    """Return a page that breaks no option at its hyphens, alone or in a command within a sentence."""
     html = _COMMAND.sub(lambda code: _OPTION.sub(r'<span class="word">\g<0></span>', code[0]), html)
     return _WORD.sub('<code class="word">', html)
 

@@ -23,6 +23,7 @@ from ldpkit.assurance.adversary import (
 from ldpkit.assurance.adversary.closed_form import guesses_of, supports_of
 from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from slow import slow
 
 PLAIN = ("grr", "oue", "sue", "the", "ss")
@@ -183,6 +184,7 @@ def test_simulated_attacks_agree_with_exact_ones(name, monkeypatch):
     prior = np.arange(1.0, 9)
     exact = risk(oracle, prior, eta=3)
     monkeypatch.setattr(measure, "_has_closed_form", lambda oracle, reports: False)
+    monkeypatch.setattr(measure, "listed_chances", lambda oracle: None)
     simulated = risk(oracle, prior, eta=3, devices=20_000, rng=ldpkit.random.seeded(6))
     assert simulated.how == "simulated"
     assert abs(simulated.success - exact.success) < 4.5 * simulated.success_stderr, "false alarm: 7e-6"
@@ -290,6 +292,41 @@ def test_input_that_makes_no_sense(arguments, message):
 def test_parameters_that_make_no_sense(arguments, message):
     with pytest.raises(InvalidParameterError, match=message):
         risk(ldpkit.GRR(3, epsilon=1.0), **arguments)
+
+
+class SilentGRR(ldpkit.GRR):
+    """Does not say how much likelier a report is under a value that it supports."""
+
+    name = "silent_grr"
+    support_ratio = FrequencyOracle.support_ratio
+
+
+@pytest.mark.parametrize("prior", [None, [4, 3, 2, 1]])
+def test_a_mechanism_that_does_not_tell_its_ratio_is_attacked_by_its_list(prior):
+    silent, told, larger = (
+        risk(each, prior) for each in (SilentGRR(4, 1.0), ldpkit.GRR(4, 1.0), ldpkit.GRR(4, 1.1))
+    )
+    assert (silent.how, silent.success_stderr) == ("exact", 0)
+    assert silent.success == pytest.approx(told.success, abs=1e-9)
+    assert silent.success != pytest.approx(larger.success, abs=1e-3), "the check would notice"
+
+
+class Stars(ldpkit.MatrixMechanism):
+    """A near rating is likelier than a far one."""
+
+    name = "stars_for_the_adversary"
+
+    def matrix(self):
+        far = np.abs(np.subtract.outer(np.arange(self.size), np.arange(self.size)))
+        return np.exp(-self.epsilon * far / (2 * far.max()))
+
+
+def test_a_table_is_attacked_exactly():
+    stars, prior = Stars(5, epsilon=2.0), np.array([4, 1, 1, 1, 1]) / 8
+    found = risk(stars, prior)
+    assert found.how == "exact"
+    assert found.success == pytest.approx((prior[:, None] * stars.probabilities).max(axis=0).sum(), abs=1e-12)
+    assert attack_on(stars).success > 1 / 5, "warnings of a large epsilon know it too"
 
 
 def test_reports_that_support_nothing_have_no_closed_form():

@@ -87,7 +87,8 @@ def numbers_answer(summary: NumericSummary, people: Mapping[str, int]) -> str:
     ...         for name, value in (("pm", 0.02), ("hm", 0.04 if data == "ages" else 0.02))]
     >>> print(numbers_answer(NumericSummary(rows, "wasserstein"), {"ages": 500, "hours": 500}))
     pm is best on ages at every epsilon (1000 times the Wasserstein distance: 10.35 to 20.35). \
-These 2 are tied on hours at every epsilon: pm and hm (at best, 1000 times the Wasserstein distance is 10.35 to 20.35). \
+These 2 are tied on hours at every epsilon: pm and hm (at best, 1000 times the Wasserstein distance \
+is 10.35 to 20.35). \
 Tied: not significantly different at the 5% level.
     """
     groups: dict[tuple[str, ...], list[tuple[str, float]]] = defaultdict(list)

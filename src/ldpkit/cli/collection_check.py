@@ -124,7 +124,8 @@ def _inexact(file: Path, found: Collection) -> Iterator[str]:
         if error > _ROOM * planned.wanted:
             yield (
                 f"{draft.id} is expected within {number_text(error, 3)} of the truth for {people:,} people, "
-                f"but the file wants {number_text(planned.wanted, 3)}: ask more people, spend more or want less"
+                f"but the file wants {number_text(planned.wanted, 3)}: ask more people, spend more or "
+                "want less"
             )
 
 

@@ -159,7 +159,7 @@ class Risks(Result):
 
 def _are_tied(one: Risk, other: Risk) -> bool:
     """Whether two succeed equally often, or differ by no more than the noise of a simulation."""
-    noise = 2 * math.hypot(one.stderr or 0.0, other.stderr or 0.0)
+    noise = 2 * math.hypot(one.success_stderr, other.success_stderr)
     return abs(one.success - other.success) <= max(noise, 1e-4 * other.success)
 
 

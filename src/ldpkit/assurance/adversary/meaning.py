@@ -33,6 +33,7 @@ def meaning(mechanism: Mechanism, exact: float) -> list[str]:
     # The best guess from a partner's sets or bits is not worked out.
     attacked = not is_paired(mechanism) or mechanism.support_size == 1
     if is_frequency(mechanism) and attacked:
-        with suppress(InvalidInputError):  # it does not say how likely its reports are, and has too many to list
+        # It may not say how likely its reports are, and have too many to list.
+        with suppress(InvalidInputError):
             return in_words(risk(mechanism))
     return [] if math.isinf(exact) else [suspicion_in_words(exact)]

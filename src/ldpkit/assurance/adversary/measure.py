@@ -71,9 +71,9 @@ def risk(
     """Return what a Bayesian adversary achieves.
 
     Exact for one report of any pure protocol (with ideal hashing for BLH and OLH), of a mechanism
-    whose reports can be listed, or of a numeric or circular one; by simulation for several reports and other mechanisms. One-time
-    mechanisms make a new report each time, longitudinal ones keep their permanent report. Against
-    pairs the adversary knows the partner's value and report.
+    whose reports can be listed, or of a numeric or circular one; by simulation for several reports
+    and other mechanisms. One-time mechanisms make a new report each time, longitudinal ones keep
+    their permanent report. Against pairs the adversary knows the partner's value and report.
 
     Parameters
     ----------

@@ -56,20 +56,20 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     booster, objective = learner["gradient_booster"], learner["objective"]["name"]
     if booster["name"] != "gbtree":
         raise InvalidInputError(
-            f"this XGBoost model has the booster {booster['name']!r}, which ldpkit does not support: train it "
-            "with booster='gbtree'"
+            f"this XGBoost model has the booster {booster['name']!r}, which ldpkit does not support: "
+            "train it with booster='gbtree'"
         )
     if objective not in ("binary:logistic", "multi:softprob", "multi:softmax"):
         raise InvalidInputError(
-            f"this XGBoost model has the objective {objective!r}, which ldpkit does not support: train it with "
-            "'binary:logistic', 'multi:softprob' or 'multi:softmax'"
+            f"this XGBoost model has the objective {objective!r}, which ldpkit does not support: train "
+            "it with 'binary:logistic', 'multi:softprob' or 'multi:softmax'"
         )
     told = learner["learner_model_param"]
     width = _class_count(int(told["num_class"]), single=objective == "binary:logistic")
     if int(told.get("num_target", 1)) != 1:
         raise InvalidInputError(
-            f"this XGBoost model predicts {told['num_target']} targets, and ldpkit supports one: train a model "
-            "for each target"
+            f"this XGBoost model predicts {told['num_target']} targets, and ldpkit supports one: train a "
+            "model for each target"
         )
     start = np.array([float(each) for each in str(told["base_score"]).strip("[]").split(",")])
     if objective == "binary:logistic":
@@ -83,8 +83,8 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
         float(each) != 1.0 for each in model.get("weight_drop", ())
     ):  # newer versions (3.4) keep them in a 'gbtree'
         raise InvalidInputError(
-            "this XGBoost model weights its trees, as the booster 'dart' does, which ldpkit does not support: "
-            "train it with booster='gbtree'"
+            "this XGBoost model weights its trees, as the booster 'dart' does, which ldpkit does not "
+            "support: train it with booster='gbtree'"
         )
     owners = model["tree_info"]
     rounds = learner.get("attributes", {}).get("best_iteration")
@@ -98,8 +98,8 @@ def xgboost_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
             )
         if int(tree.get("tree_param", {}).get("size_leaf_vector", 1)) > 1:
             raise InvalidInputError(
-                "the leaves of this XGBoost model hold several values, which ldpkit does not support: train it "
-                "with multi_strategy='one_output_per_tree'"
+                "the leaves of this XGBoost model hold several values, which ldpkit does not support: "
+                "train it with multi_strategy='one_output_per_tree'"
             )
         _check_column(owner, width)
         left = np.asarray(tree["left_children"], np.int64)
@@ -131,8 +131,8 @@ def lightgbm_trees(document: Mapping[str, Any], classes: Any = None) -> Trees:
     kind = objective.split(" ")[0]
     if kind not in ("binary", "multiclass", "softmax", "cross_entropy"):
         raise InvalidInputError(
-            f"this LightGBM model has the objective {objective!r}, which ldpkit does not support: train it with "
-            "'binary' or 'multiclass'"
+            f"this LightGBM model has the objective {objective!r}, which ldpkit does not support: train "
+            "it with 'binary' or 'multiclass'"
         )
     single = kind in ("binary", "cross_entropy")
     width = _class_count(int(document["num_class"]), single=single)

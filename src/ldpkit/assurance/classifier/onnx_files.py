@@ -87,8 +87,8 @@ class _Layers:
         for each in graph.initializer:
             if each.external_data:
                 raise InvalidInputError(
-                    f"the weights {each.name!r} are in a file of their own, which ldpkit does not open: save the "
-                    "model as a single file (onnx.save_model with save_as_external_data=False)"
+                    f"the weights {each.name!r} are in a file of their own, which ldpkit does not open: "
+                    "save the model as a single file (onnx.save_model with save_as_external_data=False)"
                 )
             self._constants[each.name] = onnx.numpy_helper.to_array(each)
         for node in graph.node:
@@ -120,8 +120,8 @@ class _Layers:
                 break
             if len(following) > 1 and current not in outputs:
                 raise InvalidInputError(
-                    f"the value {current!r} goes to {len(following)} nodes, and ldpkit supports a chain of layers only: "
-                    "export a network without branches"
+                    f"the value {current!r} goes to {len(following)} nodes, and ldpkit supports a chain "
+                    "of layers only: export a network without branches"
                 )
             self._take(following[0], current)
             current = following[0].output[0]
@@ -148,8 +148,8 @@ class _Layers:
         if node.op_type == "Relu":
             if self._open is None:
                 raise InvalidInputError(
-                    "there is a Relu before the first layer, which ldpkit does not support: apply it to the data, and "
-                    "export the network without it"
+                    "there is a Relu before the first layer, which ldpkit does not support: apply it to "
+                    "the data, and export the network without it"
                 )
             self._done.append(self._open)
             self._open = None
@@ -159,16 +159,16 @@ class _Layers:
             self._scale(*self._with_constant(node, current))
         else:
             raise InvalidInputError(
-                f"the network has a node {node.op_type!r}, which ldpkit does not support: between its input and its "
-                f"scores it may have {_READ}"
+                f"the network has a node {node.op_type!r}, which ldpkit does not support: between its "
+                f"input and its scores it may have {_READ}"
             )
 
     def _multiply(self, node: Any, current: str) -> None:
         told = self._attributes(node)
         if node.input[0] != current or told.get("transA", 0):
             raise InvalidInputError(
-                f"{node.op_type} {node.name!r} transposes its input, or has it on the right of its weights, which "
-                "ldpkit does not support: export the layer as input times weights"
+                f"{node.op_type} {node.name!r} transposes its input, or has it on the right of its "
+                "weights, which ldpkit does not support: export the layer as input times weights"
             )
         matrix = self._constant(node, 1)
         if matrix.ndim != 2:
@@ -202,8 +202,8 @@ class _Layers:
             return constant, zeros
         if not second:
             raise InvalidInputError(
-                f"Div {node.name!r} divides by the input, which ldpkit does not support: a network may divide "
-                "by constants only"
+                f"Div {node.name!r} divides by the input, which ldpkit does not support: a network may "
+                "divide by constants only"
             )
         with np.errstate(divide="ignore"):
             return 1.0 / constant, zeros
@@ -215,8 +215,8 @@ class _Layers:
         size = len(self._done[-1].bias) if self._done else len(times)
         if size > _MOST_INPUTS:
             raise InvalidInputError(
-                f"the network scales {size} inputs, and ldpkit supports {_MOST_INPUTS} at most: scale the data "
-                "before, and export the network without the scaler"
+                f"the network scales {size} inputs, and ldpkit supports {_MOST_INPUTS} at most: scale "
+                "the data before, and export the network without the scaler"
             )
         added = np.broadcast_to(plus, size).astype(np.float64)
         self._open = _Linear(np.diag(np.broadcast_to(times, size)), added, np.abs(added))

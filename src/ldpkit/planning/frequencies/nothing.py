@@ -71,7 +71,8 @@ def nothing_warnings(constraint: Constraint, counts: Counts) -> list[str]:
     --------
     >>> from ldpkit.planning.constraint import Constraint
     >>> print(*nothing_warnings(Constraint("mae", "at most", 0.3), np.array([97, 1, 1, 1])))
-    the bound is so loose that no collection is needed: publishing zeros without asking anybody has mean absolute error 0.25
+    the bound is so loose that no collection is needed: publishing zeros without asking anybody has mean \
+absolute error 0.25
     >>> nothing_warnings(Constraint("mae", "at most", 0.2), np.array([97, 1, 1, 1]))
     []
     """
