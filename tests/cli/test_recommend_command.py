@@ -12,7 +12,7 @@ SMALL = ["recommend", "-p", "grr", "oue", "-r", "20"]
 def test_the_table_comes_with_reasons(run):
     result = run(*SMALL, "-d", "zipf:k=8,n=2000", "-e", "1")
     assert "report_bytes" in result.out
-    assert "smallest expected mae" in result.err
+    assert "smallest expected mean absolute error" in result.err
 
 
 def test_n_and_k_are_enough(run):
@@ -48,7 +48,10 @@ def test_means_of_numbers(run):
 def test_a_collection_that_teaches_nothing_is_called_that(run):
     result = run("recommend", "--n", 200, "--domain", 100, "-e", 0.1, "-r", 20, "-p", "grr", "ss")
     assert result.out.splitlines()[3].split()[:2] == ["nothing", "zeros"]  # above every collection
-    assert "cannot teach anything: publishing zeros without asking anybody has mae 0.01" in result.err
+    assert (
+        "cannot teach anything: publishing zeros without asking anybody has mean absolute error 0.01"
+        in result.err
+    )
     assert "it begins with about" in result.err
     assert "people at this epsilon, or about epsilon" in result.err
 

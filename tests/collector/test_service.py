@@ -192,7 +192,7 @@ def test_reports_that_cannot_be_are_refused_one_by_one(running, collection):
 def test_tokens_are_asked_for_and_roles_differ(running):
     with pytest.raises(LdpkitError, match="unknown or was revoked"):
         Collector(running.url, "ldpkit_no").collections()
-    with pytest.raises(LdpkitError, match="needs the role admin"):
+    with pytest.raises(LdpkitError, match="needs a token of the role admin"):
         Collector(running.url, running.tokens["analyst"]).close("survey", 90)
     with pytest.raises(InvalidParameterError, match="LDPKIT_TOKEN"):
         Collector(running.url)

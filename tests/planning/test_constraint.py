@@ -16,7 +16,7 @@ from ldpkit.simulation.metrics import METRICS
 
 def test_aliases_become_the_name_of_the_metric() -> None:
     assert str(Constraint("tau", "at least", 0.5, 0.8)) == (
-        "kendall_tau at least 0.5 with probability at least 0.8"
+        "Kendall's tau-b at least 0.5 with probability at least 0.8"
     )
     assert Constraint("topk_precision@3", "at least", 0.5).metric == "topk_precision@3"
 

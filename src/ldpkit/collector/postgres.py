@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 __all__ = ["PostgresDatabase"]
 
 _LOCK = 0x6C64706B  # of the one service that writes to a database
+_TRIES, _PAUSE = 20, 0.05  # seconds: a server may notice a little late that the service before has gone
 
 
 def _psycopg() -> Any:
@@ -20,6 +22,17 @@ def _psycopg() -> Any:
     except ImportError:
         raise MissingDependencyError("psycopg", "a PostgreSQL database", "postgres") from None
     return psycopg
+
+
+def _locked(connection: Connection) -> bool:
+    """Take the lock of the one writer; return whether that was possible."""
+    for attempt in range(_TRIES):
+        if attempt:
+            time.sleep(_PAUSE)
+        ((is_ours,),) = connection.execute("SELECT pg_try_advisory_lock(?)", [_LOCK])
+        if is_ours:
+            return True
+    return False
 
 
 class PostgresDatabase(Database):
@@ -46,8 +59,7 @@ class PostgresDatabase(Database):
         """Return a connection with an advisory lock: both are lost together, with what was begun."""
         connection = self.connect()
         try:
-            ((is_ours,),) = connection.execute("SELECT pg_try_advisory_lock(?)", [_LOCK])
-            if not is_ours:
+            if not _locked(connection):
                 raise InvalidParameterError(
                     f"another service writes to {self}: stop it, or choose another database with --data"
                 )

@@ -44,7 +44,7 @@ class Constraint:
     --------
     >>> wanted = Constraint("tau", "at least", 0.5, probability=0.9)
     >>> str(wanted)
-    'kendall_tau at least 0.5 with probability at least 0.9'
+    "Kendall's tau-b at least 0.5 with probability at least 0.9"
     >>> wanted.holds(np.array([0.4, 0.5, 0.6])).tolist()
     [False, True, True]
     >>> Constraint("kendall_tau", "at most", 0.5)

@@ -131,7 +131,7 @@ def test_kinds_that_are_not_read_are_asked() -> None:
     dart.fit(rows, labels)
     found = ldpkit.utility(dart, rows[:2], {0: ldpkit.get("ogpm", (0, 1), epsilon=1)}, draws=20)
     assert not found.exact
-    assert re.search("'dart'.* not read", found.reason)
+    assert re.search("'dart'.* does not support", found.reason)
 
 
 def test_weights_of_dropout_are_not_taken_for_trees_as_they_are(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_weights_of_dropout_are_not_taken_for_trees_as_they_are(tmp_path: Path) 
     load_model(path)
     model["weight_drop"] = [1.0, 0.75]
     path.write_text(json.dumps({"learner": learner}))
-    with pytest.raises(InvalidInputError, match="dropout"):
+    with pytest.raises(InvalidInputError, match="weights its trees"):
         load_model(path)
 
 
@@ -177,7 +177,10 @@ def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
     refused(lambda it: first(it)["split_indices"].__setitem__(0, 99), "a feature beyond its 3")
     refused(lambda it: first(it)["split_conditions"].__setitem__(0, float("nan")), "not a finite number")
     refused(lambda it: first(it)["split_type"].__setitem__(0, 1), "categorical splits")
-    refused(lambda it: it["objective"].__setitem__("name", "rank:ndcg"), "'rank:ndcg' of XGBoost is not read")
+    refused(
+        lambda it: it["objective"].__setitem__("name", "rank:ndcg"),
+        "the objective 'rank:ndcg', which ldpkit does not support",
+    )
     refused(lambda it: it["learner_model_param"].__setitem__("num_feature", "3000000000"), "1 to 1,000,000")
     refused(lambda it: it.pop("objective"), "lacks 'objective'")
     path.write_text("[" * 100_000)

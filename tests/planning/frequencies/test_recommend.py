@@ -98,7 +98,7 @@ def test_what_never_does_is_said():
 def test_the_reasons_name_the_best_and_the_runner_up():
     reasons = list(ask(FEW, epsilon=1.0, protocols=["grr", "oue"]).reasons())
     assert "grr" in reasons[0]
-    assert "smallest expected mae" in reasons[0]
+    assert "smallest expected mean absolute error" in reasons[0]
     assert "oue" in reasons[1]
 
 

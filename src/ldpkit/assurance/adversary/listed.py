@@ -1,4 +1,4 @@
-"""Attacks on mechanisms that are a table: every report with its probability under every value."""
+"""Attacks on mechanisms whose reports can be listed, each with its probability under every value."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Floats
-from ldpkit.mechanisms.categorical.matrix import MatrixMechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.kinds import is_memoized
 
@@ -30,9 +29,7 @@ def listed_chances(oracle: FrequencyOracle) -> Floats | None:
     >>> listed_chances(ldpkit.GRR(2, epsilon=1.0)).round(3).tolist()
     [[0.731, 0.269], [0.269, 0.731]]
     """
-    if isinstance(oracle, MatrixMechanism):
-        return oracle.probabilities
-    if is_memoized(oracle) or not oracle.can("pure") or oracle.joins_values or oracle.size > _LARGEST:
+    if is_memoized(oracle) or oracle.joins_values or oracle.size > _LARGEST:
         return None
     try:
         rows = oracle.channel().probabilities
