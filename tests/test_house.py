@@ -84,8 +84,8 @@ def class_checks(tree: ast.AST, module: str) -> Iterator[ast.AST]:
 
 
 def signatures(tree: ast.AST, module: str) -> Iterator[ast.AST]:
-    """Find inspected signatures, but of commands: what Typer is told to take is read off them."""
-    for node in ast.walk(tree) if module != "ldpkit.cli.options" else ():
+    """Find inspected signatures."""
+    for node in ast.walk(tree):
         inspected = isinstance(node, ast.Attribute) and node.attr in ("signature", "getfullargspec")
         imported = isinstance(node, ast.ImportFrom) and node.module == "inspect"
         if inspected or imported:

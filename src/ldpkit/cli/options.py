@@ -259,16 +259,19 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     3 SpaceOptions(low=0.0, high=1.0, period=None)
     """
     hints = get_type_hints(command, include_extras=True)
+    del hints["return"]
+    usual = dict(zip([*hints][::-1], (command.__defaults__ or ())[::-1], strict=False))
     together = {name: hint for name, hint in hints.items() if hasattr(hint, "_fields")}
 
     def parameters() -> Iterator[inspect.Parameter]:
-        for each in inspect.signature(command).parameters.values():
-            if each.name not in together:
-                yield each.replace(annotation=hints[each.name])
-                continue
-            for name, hint in get_type_hints(together[each.name], include_extras=True).items():
-                default = together[each.name]._field_defaults[name]
-                yield inspect.Parameter(name, each.kind, default=default, annotation=hint)
+        for name, hint in hints.items():
+            inner = get_type_hints(hint, include_extras=True) if name in together else {name: hint}
+            defaults = hint._field_defaults if name in together else usual
+            for part, told in inner.items():
+                default = defaults.get(part, inspect.Parameter.empty)
+                yield inspect.Parameter(
+                    part, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=told
+                )
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
