@@ -296,7 +296,7 @@ def _seconds(command: list[str] | Callable[[], object]) -> float | str:
             else:
                 make_app(command)(command, standalone_mode=False)
         except (SystemExit, LdpkitError) as end:
-            refused = isinstance(end, LdpkitError) and "stands twice" not in str(end)
+            refused = isinstance(end, LdpkitError) and "appears twice" not in str(end)
             if refused:
                 return f"refused in {time.process_time() - start:.1f} s: {end}"
     return time.process_time() - start

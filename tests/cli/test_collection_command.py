@@ -95,6 +95,7 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
             "what are the possible answers",
         ),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 0), "error: epsilon must be positive and finite, got 0"),
+        (("--purpose", "p", *NEW, "--n", 9, "--within", 2), "two points are 0.02"),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--start", "soon"), "--start is a day"),
         (("--purpose", "p", *NEW, "--n", 9, "-e", 1, "--count", 3), "--every daily or weekly"),
         (("--purpose", "p", *NEW, "-p", "grr", "--parameter", "d=3"), "grr has no parameter 'd'"),
@@ -293,3 +294,14 @@ def test_a_question_whose_labels_are_numbers_is_rehearsed(run, tmp_path):
     assert "domain = [1, 2, 5]" in file.read_text()
     told = run("collection", "simulate", file, "--n", 2000, "-r", 2, "--format", "json").out
     assert json.loads(told)["rows"][0]["rmse"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), [(b"LDPR\x01", "a report file, not a collection"), (b"\xff", "not a collection")]
+)
+def test_another_file_is_not_read_as_a_collection(run, tmp_path, data, kind):
+    file = tmp_path / "town.ldp"
+    file.write_bytes(data)
+    assert (
+        f"{str(file)!r} is {kind}: give a .toml file" in run("collection", "check", file, code=2).error_line
+    )

@@ -32,6 +32,14 @@ def test_another_folder_is_named_whole(run, tmp_path, monkeypatch, command):
     assert f"no database in '{tmp_path}/ldpkit-data': run this where 'ldpkit serve' runs" in line
 
 
+def test_a_backup_is_not_taken_for_a_folder(run, tmp_path):
+    kept = tmp_path / "monday.db"
+    kept.write_bytes(b"SQLite format 3")
+    line = run("collector", "verify", "--data", kept, code=2).error_line
+    assert "is a file, not the folder of a service" in line
+    assert "restore it into a new folder" in line
+
+
 def test_restore_says_where_the_old_database_is(run, tmp_path):
     from ldpkit.collector.database import open_database
 

@@ -52,7 +52,7 @@ def keygen(
             f"{str(file)!r} exists: a key that is overwritten is lost, so choose another name"
         )
     print(key.public)
-    note(f"wrote {file}: only you may read it; the line above is the public key, for the clients")
+    note(f"wrote {file}: only you may read it; the public key, for the clients, is on standard output")
 
 
 def sign(

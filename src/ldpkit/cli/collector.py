@@ -234,6 +234,7 @@ def verify(
     show(rows, output, kind="verification")
     if not all(each.is_good for each in found):
         raise typer.Exit(1)
+    typer.echo("every checksum and every count is right", err=True)
 
 
 def erase(

@@ -13,7 +13,7 @@ from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import parse_numbers, refuse_options, split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.plan_mean import plan_mean
-from ldpkit.cli.printing import progress_bar
+from ldpkit.cli.printing import note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["EXAMPLES", "budget"]
@@ -139,6 +139,8 @@ def budget(
             rng=seeded(seed),
             watch=watch,
         )
+    if mechanism is None:
+        note("no mechanism was named, so only oue was tried: -p grr oue olh compares several")
     plan_opt.conclude(found, output, pictures)
 
 

@@ -153,6 +153,11 @@ class SqliteDatabase(Database):
         self.path = path.absolute()
 
     def connect(self) -> Connection:
+        if self.path.parent.is_file():
+            raise InvalidParameterError(
+                f"{str(self.path.parent)!r} is a file, not the folder of a service: to look into a backup, "
+                "restore it into a new folder with 'ldpkit collector restore FILE --data FOLDER'"
+            )
         if not self.path.exists():
             raise InvalidParameterError(
                 f"there is no database in {str(self.path.parent)!r}: run this where 'ldpkit serve' runs, "

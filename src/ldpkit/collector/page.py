@@ -208,7 +208,15 @@ def _frequencies(estimate: Any) -> str:
         (name, _percent(value), f"{_percent(low)} to {_percent(high)}") for name, value, low, high in shown
     ]
     more = f"<p>The {_MOST_BARS} most frequent of {len(estimate.values)} answers.</p>" if many else ""
-    return bars(shown) + _table("answer", table) + more + _summed(float(estimate.values.sum()))
+    impossible = "".join(
+        f"<p>A share {what} is noise: read its interval as if it {end}.</p>"
+        for what, end, is_there in (
+            ("below 0%", "began at 0%", any(value < 0 for _, value, _, _ in shown)),
+            ("above 100%", "ended at 100%", any(value > 1 for _, value, _, _ in shown)),
+        )
+        if is_there
+    )
+    return bars(shown) + _table("answer", table) + more + impossible + _summed(float(estimate.values.sum()))
 
 
 def _summed(total: float) -> str:

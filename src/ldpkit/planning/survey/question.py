@@ -64,6 +64,13 @@ class PlannedQuestion:
             raise InvalidParameterError(
                 f"question {self.name!r} may be off by a positive number, got within={self.within!r}"
             )
+        width = float(getattr(self.domain, "width", 1.0))
+        if self.within is not None and self.within >= width:
+            hint = "" if hasattr(self.domain, "width") else ", a share: two points are 0.02"
+            raise InvalidParameterError(
+                f"question {self.name!r} may be off by less than {width:g}, all that is possible{hint}; got "
+                f"within={self.within!r}"
+            )
         if not self.candidates:
             raise InvalidParameterError(
                 f"no mechanism plans question {self.name!r} on {self.domain}: categories, numbers and angles "

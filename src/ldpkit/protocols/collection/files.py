@@ -7,7 +7,7 @@ from pathlib import Path
 from ldpkit.client.canonical import canonical
 from ldpkit.client.collection import Collection, signed_message
 from ldpkit.client.signing import ALGORITHM, PublicKey, SigningKey, to_base64url
-from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.errors import FileFormatError, InvalidInputError
 from ldpkit.protocols.collection.building import check_collection, compile_toml
 from ldpkit.protocols.collection.written import read_toml
 
@@ -35,6 +35,11 @@ def load_collection(path: str | Path, *, public_key: bytes | str | PublicKey | N
                 f"{str(path)!r} is not signed: only the .json file of 'collection sign' is"
             )
         return compile_toml(data, str(path))
+    if not data.lstrip().startswith(b"{"):
+        kind = "a report file, not a collection" if data.startswith(b"LDPR") else "not a collection"
+        raise FileFormatError(
+            f"{str(path)!r} is {kind}: give a .toml file, or the .json of 'collection sign'"
+        )
     collection = Collection.read(data, public_key=public_key)
     check_collection(collection)
     return collection
