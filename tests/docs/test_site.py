@@ -83,8 +83,8 @@ def test_a_papers_page_has_one_figure_with_its_own_numbers(name):
 
 
 def test_markdown_leaves_the_marks_of_a_figure_in_place():
-    import markdown
-
+    markdown = pytest.importorskip("markdown")
+    pytest.importorskip("mkdocs")
     from site_pages import on_page_markdown
 
     asked = "<!-- figure: jrr -->"
@@ -166,6 +166,7 @@ def test_lines_of_a_chart_do_not_cross_the_names_of_its_rows():
 
 
 def test_options_stay_whole_and_powers_are_not_bold():
+    pytest.importorskip("mkdocs")
     from site_pages import _POWER, _WORD
 
     assert _WORD.sub("!", "<code>--domain-from-data</code> <code>ldpkit -o x</code>").count("!") == 1

@@ -131,6 +131,7 @@ SCENARIOS = (
         ("bench", "--task", "mean", "-d", "gaussian:n=2000", "-p", "pm", "hm", "-r", "5", "-o", "mean.json"),
         ("mean.json", "mean.json.run"),
         keeps=("mean.json.run",),
+        grows=("mean.json",),
     ),
     Scenario(
         "prepare transactions",

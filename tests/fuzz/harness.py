@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import signal
+import tempfile
 import time
 import traceback
 from collections.abc import Iterator
@@ -107,6 +108,7 @@ class Harness:
         for each in (self.inside, self._elsewhere):
             each.mkdir(parents=True)
         self.kept, self._limited = kept, limited
+        tempfile.gettempdir()  # tries once whether it may write there, which is not the input's doing
         self.guard = Guard(self.inside)
         self._current = os.open(folder / "current", os.O_RDWR | os.O_CREAT) if limited else -1
         self._base, self._since = 0, 0

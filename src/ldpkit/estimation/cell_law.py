@@ -23,6 +23,7 @@ _SIZES = (1, 3, 10, 30, 100, 300)  # bins of a detector
 _POSTERIORS = (0.02, 0.2, 0.5, 0.9)  # how likely a bin of a further detector comes from the cell, at least
 _NINE = (np.array([1e-6, 0.5, 1 - 1e-6]),) * 2  # points of a cell, surely within it
 _FEW_BINS = 32  # along each coordinate, for detectors
+_LARGEST = 2.0**63 - 1024  # of the doubles that are 64-bit integers
 
 
 @lru_cache(maxsize=2)  # up to 134 MB each
@@ -101,7 +102,8 @@ class Detectors:
         """Return how many reports lie in one set for each cell."""
         grouped_counts = np.bincount(self.groups, counts, self.coarse.shape[2])
         found: Floats = self.coarse[np.arange(len(self.coarse)), which] @ grouped_counts
-        return np.asarray(np.rint(found), np.int64)
+        whole = np.minimum(np.rint(found), _LARGEST).astype(np.int64)
+        return np.asarray(np.minimum(whole, counts.sum()))  # sums of doubles may pass it from 2^53 on
 
 
 @lru_cache(maxsize=2)
