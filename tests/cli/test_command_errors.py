@@ -199,3 +199,18 @@ def test_too_little_memory_is_refused_in_one_line(run, tmp_path, monkeypatch):
     (tmp_path / "a.ldp").write_bytes(b"LDPR")
     monkeypatch.setattr("ldpkit.files.reportfile.ReportFile.open", too_much)
     assert "does not fit into the memory" in run("inspect", tmp_path / "a.ldp", code=2).error_line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("mechanisms", "--n"),
+        ("recommend", "--epsilon", "1", "--domain", "8", "--n"),
+        ("plan", "pairs", "--epsilon-alone", "1", "--n"),
+        ("plan", "cluster", "-e", "1", "-p", "grr", "--domain", "8", "--people"),
+    ],
+)
+def test_more_people_than_integers_hold_are_refused(run, words):
+    told = run(*words, "9" * 400, code=2).err
+    assert "must be below 2**62" in told
+    assert told.count("\n") == 1

@@ -113,7 +113,7 @@ def test_infeasible_is_said_and_has_an_exit_code(run: Run) -> None:
         (("--high", -1), "low must be below high"),
         (("--probability", 1), "strictly between 0 and 1"),
         (("--eps-min", 3, "--eps-max", 2), "below the largest"),
-        (("--n", 10**19), "more than integers hold"),
+        (("--n", 10**19), "must be below 2**62"),
         (("--figure", "plan.txt"), "--figure is written as"),
     ],
 )

@@ -151,7 +151,7 @@ def test_refusals_say_what_is_wrong_before_a_report_is_read(lake, tmp_path):
         tally(described).total()
     with pytest.raises(InvalidInputError, match="does not say what made its reports"):
         tally(file)
-    with pytest.raises(InvalidInputError, match="there is no file"):
+    with pytest.raises(InvalidInputError, match="does not exist"):
         tally(tmp_path / "nothing.parquet", OLH)
     with pytest.raises(InvalidParameterError, match="rows of a frame do not say"):
         check_job(None, [], told=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -125,8 +126,11 @@ def test_a_description_that_does_not_fit_itself_is_refused():
 
 
 def test_a_file_that_is_damaged_missing_or_lacks_a_column_is_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="there is no file"):
+    with pytest.raises(InvalidInputError, match="does not exist"):
         open_parquet(tmp_path / "none.parquet")
+    os.mkfifo(tmp_path / "pipe.parquet")  # which would wait for a writer for ever
+    with pytest.raises(InvalidInputError, match="is not a file on a disk"):
+        open_parquet(tmp_path / "pipe.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     with pytest.raises(FileFormatError, match="is not a Parquet file"):
         open_parquet(tmp_path / "text.parquet")

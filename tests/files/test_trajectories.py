@@ -128,7 +128,7 @@ def test_a_long_whole_number_is_a_coordinate(tmp_path):
     assert read_trajectories(file).points[0].tolist() == [1.0, 29223372036854775807.0]
 
 
-@pytest.mark.parametrize("ending", ["gpx", "geojson"])
+@pytest.mark.parametrize("ending", ["gpx", "geojson", "parquet"])
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path, ending):
     os.mkfifo(tmp_path / f"a.{ending}")
     with pytest.raises(InvalidInputError, match="not a file on a disk"):

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_people
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.joint.adversary import Adversary
 from ldpkit.mechanisms.kinds import is_paired
@@ -93,7 +93,7 @@ value, and not who is paired with whom, among 10,000 people
     >>> round(guarantee(oracle, Adversary(known=1, knows_grouping=True), 10_000).epsilon, 6)
     2.0
     """
-    people = check_whole(n, "n", least=2)
+    people = check_people(n, least=2)
     if is_paired(mechanism):
         epsilon, exact = mechanism.towards(adversary, people)
     else:

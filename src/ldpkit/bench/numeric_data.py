@@ -17,7 +17,7 @@ import numpy as np
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 from ldpkit.core.limits import check_request
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_people
 from ldpkit.core.typing import Floats
 from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS, load_known_numbers
 
@@ -98,7 +98,7 @@ def draw(name: str, n: int = DEFAULT_PEOPLE) -> NumericData:
     """
     if name not in LAWS:
         raise UnknownNameError("distribution of numbers", name, [*LAWS, *KNOWN_NUMBERS])
-    check_request(_FOR_A_PERSON * check_whole(n, "n"), f"a simulation of {n} people with numbers")
+    check_request(_FOR_A_PERSON * check_people(n), f"a simulation of {n} people with numbers")
     shares = (np.arange(n) + 0.5) / n
     return NumericData(name, LAWS[name](shares), IntervalDomain(-1, 1))
 

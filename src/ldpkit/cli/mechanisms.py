@@ -56,10 +56,10 @@ def mechanisms(
     one round. For numeric mechanisms it is that of the mean of numbers between -1 and 1, in the
     worst case.
     """
-    from ldpkit.core.parameters import check_epsilon
+    from ldpkit.core.parameters import check_epsilon, check_people
     from ldpkit.mechanisms.base import MECHANISMS
 
-    budget, values = check_epsilon(epsilon), parse_domain(domain)
+    budget, values, n = check_epsilon(epsilon), parse_domain(domain), check_people(n)
     found = [(name, mechanism, _kind_of(mechanism)) for name, mechanism in MECHANISMS.items()]
     kinds = {its_kind for *_, its_kind in found}
     if kind is not None and kind not in kinds:

@@ -103,11 +103,13 @@ def recommend(
 
 def _people(who: opt.PeopleOptions, people: int | None, domain: str | None) -> Dataset:
     """Return the people, or a population that stands in for them."""
+    from ldpkit.core.parameters import check_people
+
     data = who.data
     if data is None:
         if people is None or domain is None:
             raise InvalidParameterError("say who will be asked: give -d DATA, or --n and --domain")
-        data = f"zipf:k={len(parse_domain(domain))},n={people}"
+        data = f"zipf:k={len(parse_domain(domain))},n={check_people(people)}"
         note(f"you gave no data, so the population {data} stands in for it")
     elif people is not None or domain is not None:
         raise InvalidParameterError(

@@ -32,6 +32,7 @@ __all__ = [
     "ParameterValue",
     "as_array",
     "check_counts",
+    "check_people",
     "check_epsilon",
     "check_fraction",
     "check_whole",
@@ -245,6 +246,22 @@ def check_whole(value: SupportsIndex, name: str, *, least: int = 1) -> int:
     if isinstance(value, bool) or number < least:
         raise InvalidParameterError(f"{name} must be at least {least}, got {value!r}")
     return number
+
+
+def check_people(n: SupportsIndex, name: str = "n", *, least: int = 1) -> int:
+    """Return a number of people, or of what they are asked, that 64-bit integers hold with room to spare.
+
+    Examples
+    --------
+    >>> check_people(10**400)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: n must be below 2**62
+    """
+    people = check_whole(n, name, least=least)
+    if people >= MOST_PEOPLE:
+        raise InvalidParameterError(f"{name} must be below 2**62")
+    return people
 
 
 def check_counts(counts: object, size: int) -> Counts:

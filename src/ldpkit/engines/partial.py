@@ -204,7 +204,10 @@ class PartialCounts:
         if self.job.only is not None and told is not None:
             told.check(self.job.only, file.title)
         elif self.job.mechanism is None and told is None:
-            raise InvalidInputError(f"{file.title} does not say what made its reports: give the mechanism")
+            raise InvalidInputError(
+                f"{file.title} does not say what made its reports: write it with ldpkit, or give the "
+                "mechanism in Python"
+            )
         given = {name: folders[name] for name in self.job.by if name in folders and name not in file.names}
         columns = [self.job.column, *(name for name in self.job.by if name not in given)]
         made = UNKNOWN if told is None else told.of_rows(file.rows)

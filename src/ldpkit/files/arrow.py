@@ -25,6 +25,7 @@ from ldpkit.core.errors import (
 )
 from ldpkit.core.wholefile import whole_file
 from ldpkit.files.description import Description, described
+from ldpkit.files.lines import check_kept_file
 from ldpkit.files.tables import first_line
 
 if TYPE_CHECKING:
@@ -295,11 +296,14 @@ def open_parquet(path: str | Path) -> ParquetReports:
             system, place = FileSystem.from_uri(str(path))
             file = pq.ParquetFile(system.open_input_file(place))
         else:
+            check_kept_file(Path(path), title)
             file = pq.ParquetFile(path)
         schema = file.schema_arrow
-    except FileNotFoundError:
-        raise InvalidInputError(f"there is no file {title}: check the path") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except FileNotFoundError:  # elsewhere
+        raise InvalidInputError(f"{title} does not exist: check the path") from None
+    except UnicodeDecodeError:
+        raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
+    except (pa.ArrowException, OSError) as error:
         raise FileFormatError(f"{title} is not a Parquet file: {first_line(error)}") from None
     told = Description.read(schema.metadata, title)
     return ParquetReports(title, file.metadata.num_rows, tuple(schema.names), told, file)

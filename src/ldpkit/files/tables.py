@@ -13,7 +13,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
 from ldpkit.core.text import decimal_comma
-from ldpkit.files.lines import STANDARD_INPUT, check_file, file_title, line_blocks
+from ldpkit.files.lines import STANDARD_INPUT, check_file, check_kept_file, file_title, line_blocks
 from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 
 __all__ = ["InputTable", "first_line", "open_table"]
@@ -138,6 +138,7 @@ class _Parquet:
         except ImportError:
             raise MissingDependencyError("pyarrow", "reading Parquet files", "frames") from None
         self.title, self._arrow = title, pyarrow
+        check_kept_file(path, title)
         try:
             self._file = pyarrow.parquet.ParquetFile(path)
             self.names = list(self._file.schema_arrow.names)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_people
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import seeded
 from ldpkit.core.results import Result
@@ -260,7 +260,7 @@ def cluster(
     ('storage of a day', 9.2, 'GB')
     """
     for name, given in (("people", people), ("questions", questions), ("groups", groups)):
-        check_whole(given, name)
+        check_people(given, name)
     if engine not in ENGINES:
         raise InvalidParameterError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
     unit = MEASURED.get(mechanism.name)

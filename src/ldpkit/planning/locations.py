@@ -18,7 +18,7 @@ from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_epsilon, check_people
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
@@ -281,7 +281,7 @@ def recommend_locations(
             "which mechanism is best for a heat map depends on how people are spread: give public locations "
             "that theirs are like"
         )
-    people = len(points) if n is None else check_whole(n, "n", least=1)
+    people = len(points) if n is None else check_people(n)
     grid = CellGrid.of(plane, columns, rows)
     source = seeded(0) if rng is None else rng
     options, left_out = _ranked(_map_options(plane, budget, points, people, grid, source), _NO_TALLY)

@@ -17,7 +17,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MismatchError
-from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
+from ldpkit.core.parameters import check_epsilon, check_fraction, check_people, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats, Reports, Values
@@ -237,7 +237,7 @@ class AdaptiveMean:
 
     def split(self, n: int, *, rng: RandomSource | None = None) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return for each of n people whether they describe; a random set of `share` of them."""
-        people = check_whole(n, "n")
+        people = check_people(n)
         share = describing_share(people, self.bins) if self.share is None else self.share
         if people < self.least_people:
             raise InvalidInputError(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ldpkit.core.domains.interval import IntervalLike
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_epsilon, check_people, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Reports
 from ldpkit.estimation.numeric import NumericEstimate
@@ -187,7 +187,7 @@ class SampledAttributes:
 
         Sampling people adds nothing then: what is left is the noise of k n / d reports.
         """
-        reports = check_whole(n, "n") * self.sample / len(self.mechanisms)
+        reports = check_people(n) * self.sample / len(self.mechanisms)
         each = [mechanism.variance(value) for mechanism, value in zip(self.mechanisms, values, strict=True)]
         return np.array(each) / reports
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_people
 
 __all__ = ["MOST", "describing_share"]
 
@@ -25,5 +25,5 @@ def describing_share(n: int, bins: int = 16) -> float:
     >>> [round(describing_share(n), 4) for n in (1_000, 10_000, 1_000_000)]
     [0.0707, 0.0224, 0.0022]
     """
-    wanted = math.sqrt(5 / check_whole(n, "n"))
+    wanted = math.sqrt(5 / check_people(n))
     return min(MOST, max(wanted, (bins + 1) / n))

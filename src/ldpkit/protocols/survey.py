@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_epsilon, check_people, check_whole
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Reports, Values
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
@@ -242,7 +242,7 @@ class Survey:
                 raise InvalidInputError(f"nobody answered question {name!r}: collect from more people")
         answers = [tallies[name].n for name in self.questions]
         everyone = (
-            max(-(-sum(answers) // self.ask), *answers) if people is None else check_whole(people, "people")
+            max(-(-sum(answers) // self.ask), *answers) if people is None else check_people(people, "people")
         )
         if everyone < max(answers) or everyone * self.ask < sum(answers):
             raise InvalidInputError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_people
 from ldpkit.core.random import RandomSource
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric, is_spatial
@@ -32,7 +32,7 @@ def invent_values(mechanism: Mechanism, people: int, rng: RandomSource) -> Any:
     [567, 264, 169]
     """
     generator = rng.generator()
-    check_whole(people, "people")
+    check_people(people, "people")
     if is_frequency(mechanism):
         labels = mechanism.domain.labels
         # An index stands for a label of text; labels that are numbers would be taken for themselves.

@@ -24,7 +24,7 @@ from ldpkit.core import random
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.limits import check_request
-from ldpkit.core.parameters import Parameter, check_whole
+from ldpkit.core.parameters import Parameter, check_people, check_whole
 from ldpkit.core.registry import Registry
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Population:
         **parameters
             The parameters of the distribution.
         """
-        people = check_whole(n, "n")
+        people = check_people(n)
         if people > LARGEST_N:
             raise InvalidParameterError(f"n must be at most 2**50, got {n}")
         probabilities = self.probabilities(k, **parameters)

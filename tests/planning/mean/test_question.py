@@ -138,7 +138,7 @@ def test_biased_mechanisms_are_not_among_the_unbiased():
         ({"within": -1.0}, "positive and finite, got -1"),
         ({"within": float("nan")}, "positive and finite, got nan"),
         ({"n": 0}, "at least 1"),
-        ({"n": 2**63}, "more than integers hold"),
+        ({"n": 2**63}, "must be below 2\\*\\*62"),
         ({"probability": 1.0}, "strictly between 0 and 1"),
         ({"epsilon_min": 2.0, "epsilon_max": 1.0}, "below the largest"),
     ],

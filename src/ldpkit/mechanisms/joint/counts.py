@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import check_whole
+from ldpkit.core.parameters import check_people
 from ldpkit.core.typing import Counts, Floats
 
 __all__ = ["MOST_PEOPLE", "check_shares", "pairs_of_equals"]
@@ -25,7 +25,7 @@ def check_shares(frequency: float | Floats, n: int) -> Floats:
     ...
     ldpkit.core.errors.InvalidParameterError: a share of 10 people lies between 0 and 1, got 1.5
     """
-    people, shares = check_whole(n, "n", least=1), np.asarray(frequency, float)
+    people, shares = check_people(n), np.asarray(frequency, float)
     wrong = ~((shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING))
     if wrong.any():
         raise InvalidParameterError(

@@ -18,7 +18,7 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
-from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_whole
+from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_people
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -187,7 +187,7 @@ class PairedOracle(FrequencyOracle):
 
         Where it is not, it is an upper bound. `ldpkit.assurance.joint.guarantee` says it in words.
         """
-        people = check_whole(n, "n", least=2)
+        people = check_people(n, least=2)
         if adversary.known >= people:
             raise InvalidParameterError(
                 f"of {people} people the values of at most {people - 1} others are known, "

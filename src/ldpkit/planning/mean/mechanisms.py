@@ -21,7 +21,7 @@ from ldpkit.core.parameters import (
     SMALLEST_EPSILON,
     check_epsilon,
     check_fraction,
-    check_whole,
+    check_people,
 )
 from ldpkit.core.text import number_text
 from ldpkit.mechanisms.kinds import numeric_class
@@ -93,7 +93,7 @@ def mean_options(
     """
     if (epsilon is None) == (within is None):
         raise InvalidInputError("give either an epsilon or how far off the mean may be, not both or none")
-    people = check_whole(n, "n")
+    people = check_people(n)
     check_fraction(probability, "probability")
     options = []
     for name in unbiased_mechanisms():

@@ -15,11 +15,10 @@ from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import (
     LARGEST_EPSILON,
-    MOST_PEOPLE,
     SMALLEST_EPSILON,
     check_epsilon,
     check_fraction,
-    check_whole,
+    check_people,
 )
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
@@ -81,8 +80,7 @@ class MeanQuestion:
             raise InvalidParameterError(
                 f"how far off the mean may be must be positive and finite, got {self.within:g}"
             )
-        if check_whole(self.n, "the number of people") >= MOST_PEOPLE:
-            raise InvalidParameterError(f"{self.n} people are more than integers hold: ask fewer")
+        check_people(self.n, "the number of people")
         check_fraction(self.probability, "probability (pi)")
         low = check_epsilon(self.epsilon_min, "the smallest epsilon")
         if not low < check_epsilon(self.epsilon_max, "the largest epsilon"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_epsilon, check_people, check_whole
 from ldpkit.mechanisms.categorical.grr import GRR
 from ldpkit.mechanisms.joint.adversary import Adversary
 from ldpkit.mechanisms.joint.table import PairTable
@@ -45,7 +45,7 @@ class PairQuestion:
     ones: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
-        check_whole(self.n, "n", least=2)
+        check_people(self.n, least=2)
         check_epsilon(self.epsilon_alone, "epsilon_alone")
         if self.epsilon is not None and check_epsilon(self.epsilon) < self.epsilon_alone:
             raise InvalidParameterError(

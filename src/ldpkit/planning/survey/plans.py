@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_epsilon, check_people
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 from ldpkit.planning.survey.question import PlannedQuestion
@@ -196,5 +196,5 @@ def survey(
     for name, times in Counter(each.name for each in asked).items():
         if times > 1:
             raise InvalidParameterError(f"{times} questions are called {name!r}: give each its own id")
-    ways = sorted(all_ways(asked, epsilon, check_whole(people, "people")), key=lambda way: way.worst.ratio)
+    ways = sorted(all_ways(asked, epsilon, check_people(people, "people")), key=lambda way: way.worst.ratio)
     return SurveyPlan(epsilon, people, tuple(ways))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
-from ldpkit.core.parameters import LARGEST_EPSILON, SMALLEST_EPSILON, check_whole
+from ldpkit.core.parameters import LARGEST_EPSILON, SMALLEST_EPSILON, check_people
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.mechanisms.kinds import CIRCULAR, FREQUENCY, NUMERIC, select
 from ldpkit.planning.searches.roots import find_root
@@ -143,7 +143,7 @@ def ranked(question: PlannedQuestion, epsilon: float, people: int, *, share: flo
     share : float
         Which part of them is drawn for this question.
     """
-    reports = max(1, round(check_whole(people, "people") * share))
+    reports = max(1, round(check_people(people, "people") * share))
     found: list[Choice] = []
     refusals: list[str] = []
     for name in question.candidates:
