@@ -143,9 +143,10 @@ SCENARIOS = (
         "plan budget",
         (
             *("plan", "budget", "-d", "zipf:k=16,n=20000", "-p", "grr", "-u", "mae", "--at-most", "0.02"),
-            *("--figure", "budget.png", "--report", "budget.html"),
+            *("--figure", "budget.png", "--report", "budget.html", "-o", "budget.json"),
         ),
-        ("budget.png", "budget.html"),
+        ("budget.png", "budget.html", "budget.json"),
+        prints=False,
     ),
     Scenario(
         "recommend",
@@ -164,13 +165,17 @@ SCENARIOS = (
             "r.svg",
             "--report",
             "r.html",
+            "-o",
+            "r.csv",
         ),
-        ("r.svg", "r.html"),
+        ("r.svg", "r.html", "r.csv"),
+        prints=False,
     ),
     Scenario(
         "longitudinal",
-        ("longitudinal", "--reports", "20", "--devices", "50", "--figure", "attack.png"),
-        ("attack.png",),
+        ("longitudinal", "--reports", "20", "--devices", "50", "--figure", "attack.png", "-o", "attack.csv"),
+        ("attack.png", "attack.csv"),
+        prints=False,
     ),
     Scenario(
         "audit",
@@ -185,29 +190,38 @@ SCENARIOS = (
             "audit.html",
             "--figure",
             "audit.svg",
+            "-o",
+            "audit.txt",
         ),
-        ("audit.html", "audit.svg"),
+        ("audit.html", "audit.svg", "audit.txt"),
+        prints=False,
     ),
     Scenario(
         "risk",
-        ("risk", "-p", "grr", "-e", "1", "--domain", "10", "--figure", "risk.svg", "--report", "risk.html"),
-        ("risk.svg", "risk.html"),
+        (
+            *("risk", "-p", "grr", "-e", "1", "--domain", "10"),
+            *("--figure", "risk.svg", "--report", "risk.html", "-o", "risk.json"),
+        ),
+        ("risk.svg", "risk.html", "risk.json"),
+        prints=False,
     ),
     Scenario(
         "density",
         (
             *("density", "in/ages.txt", "--low", "0", "--high", "99", "-e", "1", "--seed", "1"),
-            *("--figure", "ages.svg", "--report", "ages.html"),
+            *("--figure", "ages.svg", "--report", "ages.html", "-o", "ages.json"),
         ),
-        ("ages.svg", "ages.html"),
+        ("ages.svg", "ages.html", "ages.json"),
+        prints=False,
     ),
     Scenario(
         "plan pairs",
         (
             *("plan", "pairs", "--n", "2000", "--epsilon-alone", "1", "--known", "20"),
-            *("--figure", "pairs.png", "--report", "pairs.html"),
+            *("--figure", "pairs.png", "--report", "pairs.html", "-o", "pairs.csv"),
         ),
-        ("pairs.png", "pairs.html"),
+        ("pairs.png", "pairs.html", "pairs.csv"),
+        prints=False,
     ),
     Scenario(
         "plan capacity",
@@ -224,9 +238,12 @@ SCENARIOS = (
                 "capacity.png",
                 "--report",
                 "c.html",
+                "-o",
+                "c.json",
             ),
         ),
-        ("capacity.png", "c.html"),
+        ("capacity.png", "c.html", "c.json"),
+        prints=False,
     ),
     Scenario(
         "plan classifier",
@@ -253,14 +270,21 @@ SCENARIOS = (
                 "mean.svg",
                 "--report",
                 "mean.html",
+                "-o",
+                "mean.txt",
             ),
         ),
-        ("mean.svg", "mean.html"),
+        ("mean.svg", "mean.html", "mean.txt"),
+        prints=False,
     ),
     Scenario(
         "error",
-        ("error", "-p", "ogpm", "pm", "-e", "1", "2", "--figure", "error.svg", "--report", "error.html"),
-        ("error.svg", "error.html"),
+        (
+            *("error", "-p", "ogpm", "pm", "-e", "1", "2"),
+            *("--figure", "error.svg", "--report", "error.html", "-o", "error.csv"),
+        ),
+        ("error.svg", "error.html", "error.csv"),
+        prints=False,
     ),
     Scenario(
         "optimal",
@@ -294,9 +318,10 @@ SCENARIOS = (
         "trajectory heatmap",
         (
             *("trajectory", "heatmap", "in/places.ldp", "--columns", "4", "--rows", "4"),
-            *("--figure", "map.svg", "--report", "map.html"),
+            *("--figure", "map.svg", "--report", "map.html", "-o", "map.csv"),
         ),
-        ("map.svg", "map.html"),
+        ("map.svg", "map.html", "map.csv"),
+        prints=False,
     ),
     Scenario(
         "trajectory, figure, page",
@@ -310,17 +335,19 @@ SCENARIOS = (
         "trajectory evaluate",
         (
             *("trajectory", "evaluate", "in/few.csv", "--space", "0,0,1,1", "-p", "tracs_c", "--seed", "1"),
-            *("--figure", "off.svg", "--report", "off.html"),
+            *("--figure", "off.svg", "--report", "off.html", "-o", "off.csv"),
         ),
-        ("off.svg", "off.html"),
+        ("off.svg", "off.html", "off.csv"),
+        prints=False,
     ),
     Scenario(
         "trajectory recommend",
         (
             *("trajectory", "recommend", "--space", "0,0,10,5", "-e", "4"),
-            *("--figure", "which.svg", "--report", "which.html"),
+            *("--figure", "which.svg", "--report", "which.html", "-o", "which.txt"),
         ),
-        ("which.svg", "which.html"),
+        ("which.svg", "which.html", "which.txt"),
+        prints=False,
     ),
     *(
         Scenario(
@@ -347,9 +374,10 @@ SCENARIOS = (
         "plan cluster",
         (
             *("plan", "cluster", "--people", "1000000", "-p", "olh", "--domain", "64", "-e", "1"),
-            *("--figure", "day.svg", "--report", "day.html"),
+            *("--figure", "day.svg", "--report", "day.html", "-o", "day.csv"),
         ),
-        ("day.svg", "day.html"),
+        ("day.svg", "day.html", "day.csv"),
+        prints=False,
     ),
     Scenario(
         "collection new",
@@ -371,9 +399,21 @@ SCENARIOS = (
         "collection simulate",
         (
             *("collection", "simulate", "in/planned.toml", "--n", "2000", "-r", "4"),
-            *("--report", "rehearsal.html"),
+            *("--report", "rehearsal.html", "-o", "rehearsal.json"),
         ),
-        ("rehearsal.html",),
+        ("rehearsal.html", "rehearsal.json"),
+        prints=False,
+    ),
+    *(
+        Scenario(name, (*name.split(), *words, "-o", output), (output,), prints=False)
+        for name, output, words in (
+            ("collection check", "checked.txt", ("in/planned.toml",)),
+            ("collection show", "shown.json", ("in/planned.toml",)),
+            ("inspect", "facts.csv", ("in/reports.ldp",)),
+            ("datasets show", "values.json", ("in/values.txt",)),
+            ("mechanisms", "mechanisms.csv", ("--kind", "frequency")),
+            ("collector verify", "verified.csv", ("--data", "in/data")),
+        )
     ),
     Scenario(
         "collector backup",
@@ -395,12 +435,16 @@ SCENARIOS = (
 )
 
 LEFT_OUT = {
+    "collection diff": "it writes as 'collection show' does",
     "collection keygen": "a key is random; tests/cli/test_collection_command.py fills its disk",
+    "collector estimates": "it asks a service, and writes as 'estimate' does",
     "collector export": "a service gives reports in random order; script/attack-collector stops services",
     "collector erase": "it writes nothing here, but asks a service to delete",
     "collector restore": "it keeps what it replaces, and a lock; tests/collector/test_verify.py stops it",
-    "collector tokens": "a token is random, and one transaction of the database",
+    "collector tokens": "a token is random, in one transaction; a list is written as by 'collector verify'",
+    "datasets list": "it writes as 'datasets show' does",
     "serve": "script/attack-collector kills it",
+    "spec check": "it writes as 'mechanisms' does",
     "trajectory privatize --memo": "the store of a device has a scenario of its own",
 }
 """Commands, or options of them, that write and are not here, and why."""

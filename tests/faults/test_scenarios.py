@@ -63,8 +63,9 @@ def missing():
     for name, command in leaves(get_command(make_app())):
         options = [{*each.opts} for each in command.params if WRITING & {*each.opts}]
         for names in options:
-            if not names & tried(name) and f"{name} {max(names, key=len)}" not in LEFT_OUT:
-                yield f"{name} {max(names, key=len)}"
+            option = f"{name} {max(names, key=len)}"
+            if not names & tried(name) and not {name, option} & LEFT_OUT.keys():
+                yield option
         if (
             any("--force" in each.opts for each in command.params)
             and not tried(name)

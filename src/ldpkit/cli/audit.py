@@ -10,9 +10,9 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
-from ldpkit.cli.parsing import parse_parameters, refuse_options
+from ldpkit.cli.parsing import domain_file, parse_parameters, refuse_options
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, say, show_table
+from ldpkit.cli.printing import deliver, note, opened, say, show_table
 from ldpkit.cli.tallies import is_collected, open_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -73,8 +73,7 @@ def audit(
         int | None,
         typer.Option(help="Makes the attack repeatable; secure randomness otherwise.", show_default=False),
     ] = None,
-    output: opt.FormatOption = opt.Format.table,
-    force: opt.ForceOption = False,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Check that a mechanism or a report file keeps its promise.
 
@@ -86,7 +85,7 @@ def audit(
     from ldpkit.assurance.audit import audit as examine
     from ldpkit.core.random import seeded
 
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[file], seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[file, domain_file(domain)], seed=seed)
     audited: Mechanism | ReportFile | Tally
     if file is not None:
         audited = _of_file(
@@ -104,7 +103,7 @@ def audit(
         audited = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
     rng = None if seed is None else seeded(seed)
     found = examine(audited, path=file, at_most=at_most, reports=reports, rng=rng, watch=_watch)
-    _show(found, output)
+    _show(found, shown)
     pictures.save(found)
     if not found.passed:
         raise typer.Exit(_FAILED)
@@ -130,15 +129,16 @@ def _of_file(file: Path, *, epsilon: float | None, **options: object) -> ReportF
     return open_collected(file)
 
 
-def _show(found: Audit, output: opt.Format) -> None:
+def _show(found: Audit, shown: opt.ResultOptions) -> None:
     """Print the checks, and under headings what a person should read beside them."""
-    if output is not opt.Format.table:
-        present(found, output)
+    if shown.format is not opt.Format.table:
+        deliver(found, shown)
         return
-    for table in found.tables():
-        show_table(table)
-    for heading, sentences in found.sections().values():
-        say("\n".join([f"\n{heading}", *(f"- {sentence}" for sentence in sentences)]))
+    with opened(shown.output) as file:
+        for table in found.tables():
+            show_table(table, file=file)
+        for heading, sentences in found.sections().values():
+            say("\n".join([f"\n{heading}", *(f"- {sentence}" for sentence in sentences)]), file=file)
 
 
 def _watch(step: str) -> None:

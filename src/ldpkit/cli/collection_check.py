@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.options import Format, FormatOption
-from ldpkit.cli.printing import note, present, say, show, show_table
+from ldpkit.cli.options import Format, ResultOptions, spread
+from ldpkit.cli.outputs import check_result
+from ldpkit.cli.printing import deliver, deliver_rows, opened, say, show_table, warn
 from ldpkit.core.text import number_text
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ _WEAKER = 1  # the exit code where a promise grows weaker or a version must be r
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    app.command("check", epilog=_CHECK)(check)
-    app.command("show", epilog=_SHOW)(show_collection)
-    app.command("diff", epilog=_DIFF)(diff)
+    app.command("check", epilog=_CHECK)(spread(check))
+    app.command("show", epilog=_SHOW)(spread(show_collection))
+    app.command("diff", epilog=_DIFF)(spread(diff))
 
 
-def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption = Format.table) -> None:
+def check(file: CollectionArgument, key: KeyOption = None, shown: ResultOptions = ResultOptions()) -> None:
     """Recompute every promise of a collection.
 
     It builds every mechanism again from its parameters, computes its epsilon from the sampler's
@@ -65,14 +66,15 @@ def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption 
     from ldpkit.client.spending import micro_text
     from ldpkit.protocols.collection.files import load_collection
 
+    check_result(shown, [file])
     found = load_collection(file, public_key=key)
     warnings = (*collection_warnings(found), *_inexact(file, found))
-    if output is Format.table:
-        say(f"{found.id}, version {found.version}: every promise holds")
-        say(f"{found.promise}; {found.checked}")
-        say(f"digest {found.digest}")
-        for warning in warnings:
-            note(f"warning: {warning}")
+    if shown.format is Format.table:
+        with opened(shown.output) as text:
+            say(f"{found.id}, version {found.version}: every promise holds", file=text)
+            say(f"{found.promise}; {found.checked}", file=text)
+            say(f"digest {found.digest}", file=text)
+            warn(warnings, shown.format, file=text)
         return
     rows = [
         {
@@ -90,9 +92,9 @@ def check(file: CollectionArgument, key: KeyOption = None, output: FormatOption 
         "digest": found.digest,
         "promise": found.promise.to_json(),
     }
-    show(
+    deliver_rows(
         rows,
-        output,
+        shown,
         title="Every promise holds",
         caption=found.checked,
         kind="collection check",
@@ -130,26 +132,28 @@ def _inexact(file: Path, found: Collection) -> Iterator[str]:
 
 
 def show_collection(
-    file: CollectionArgument, key: KeyOption = None, output: FormatOption = Format.table
+    file: CollectionArgument, key: KeyOption = None, shown: ResultOptions = ResultOptions()
 ) -> None:
     """Show what is asked, and what each answer reveals."""
     from ldpkit.assurance.collection import summarise
     from ldpkit.protocols.collection.files import load_collection
 
+    check_result(shown, [file])
     found = summarise(load_collection(file, public_key=key))
-    if output is not Format.table:
-        present(found, output)
+    if shown.format is not Format.table:
+        deliver(found, shown)
         return
-    for table in found.tables():
-        show_table(table)
-    for sentence in (*found.notes(), *(f"warning: {each}" for each in found.warnings)):
-        say(sentence)  # the words are what was asked for
+    with opened(shown.output) as text:
+        for table in found.tables():
+            show_table(table, file=text)
+        for sentence in (*found.notes(), *(f"warning: {each}" for each in found.warnings)):
+            say(sentence, file=text)  # the words are what was asked for
 
 
 def diff(
     old: Annotated[Path, typer.Argument(help="The version that devices have.")],
     new: Annotated[Path, typer.Argument(help="The version that is to follow.")],
-    output: FormatOption = Format.table,
+    shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Show what changes between two versions, and whether the promise weakens.
 
@@ -158,7 +162,8 @@ def diff(
     from ldpkit.protocols.collection.files import load_collection
     from ldpkit.protocols.collection.versions import compare_versions
 
+    check_result(shown, [old, new])
     found = compare_versions(load_collection(old), load_collection(new))
-    present(found, output)
+    deliver(found, shown)
     if found.weakens or found.needs_version:
         raise typer.Exit(_WEAKER)

@@ -8,9 +8,9 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.collection_check import CollectionArgument
-from ldpkit.cli.outputs import check_page, write_text
+from ldpkit.cli.outputs import check_page, check_result, write_text
 from ldpkit.cli.pictures import command_line
-from ldpkit.cli.printing import note, present, progress_bar
+from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -25,7 +25,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("simulate", epilog=_EXAMPLES)(simulate)
+    app.command("simulate", epilog=_EXAMPLES)(opt.spread(simulate))
 
 
 def simulate(
@@ -34,11 +34,11 @@ def simulate(
     repeats: Annotated[int, typer.Option("--repeat", "-r", min=1, help="How often they are asked.")] = 20,
     seed: opt.RepeatableSeedOption = 0,
     report: opt.PageOption = None,
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Run a collection on invented people: errors, coverage, and the page as it will look."""
-    check_page(report, force=force, inputs=[file])
+    check_result(shown, [file])
+    check_page(report, force=shown.force, inputs=[file])
     from ldpkit.core.random import seeded
     from ldpkit.protocols.collection.files import expected_people, load_collection
     from ldpkit.simulation.rehearsal import rehearse
@@ -49,7 +49,7 @@ def simulate(
         raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")
     with progress_bar() as watch:
         trials = rehearse(collection, count, repeats=repeats, rng=seeded(seed), watch=watch)
-    present(trials, output)
+    deliver(trials, shown)
     if report is not None:
         from ldpkit.figures.collection_page import collection_page
 

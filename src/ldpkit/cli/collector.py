@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli.app import Group
-from ldpkit.cli.options import ConsistencyOption, ForceOption, Format, FormatOption
-from ldpkit.cli.outputs import check_output
-from ldpkit.cli.printing import present, show
+from ldpkit.cli.options import ConsistencyOption, ForceOption, ResultOptions, spread
+from ldpkit.cli.outputs import check_output, check_result
+from ldpkit.cli.parsing import refuse_options
+from ldpkit.cli.printing import deliver, deliver_rows
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     for command in (estimates, export, close, erase, tokens, backup, restore, verify):
-        group.command(command.__name__, epilog=_EXAMPLES)(command)
+        group.command(command.__name__, epilog=_EXAMPLES)(spread(command))
     app.add_typer(group, name="collector")
 
 
@@ -82,11 +83,12 @@ def estimates(
         str | None, typer.Option("--estimator", help="As for 'ldpkit estimate'.", show_default=False)
     ] = None,
     consistency: ConsistencyOption = None,
-    output: FormatOption = Format.table,
+    shown: ResultOptions = ResultOptions(),
     url: UrlOption = _URL,
     token: TokenOption = None,
 ) -> None:
     """Show the result of a question, with error bars."""
+    check_result(shown)
     numbers = _rounds(rounds)
     remote = _remote(url, token)
     options: dict[str, Any] = {"estimator": estimator, "consistency": consistency}
@@ -100,7 +102,7 @@ def estimates(
         found = remote.together(collection, question, numbers, **options)
     else:
         found = remote.estimate(collection, question, number=numbers[0], **options)
-    present(found, output)
+    deliver(found, shown)
 
 
 def export(
@@ -173,11 +175,14 @@ def tokens(
         str | None,
         typer.Option("--revoke", help="Disable the token of this name.", show_default=False),
     ] = None,
-    output: FormatOption = Format.table,
+    shown: ResultOptions = ResultOptions(),
 ) -> None:
     """List, make and revoke tokens, also while the service runs."""
     from ldpkit.collector.tokens import ADMIN, ANALYST, list_tokens, new_token, revoke_token
 
+    check_result(shown)
+    if new is not None or revoke is not None:
+        refuse_options("it is for the list of tokens", output=shown.output)
     with _connected(data) as connection:
         if new is not None:
             typer.echo(new_token(connection, new, ADMIN if admin else ANALYST))
@@ -185,11 +190,8 @@ def tokens(
             revoke_token(connection, revoke)
             typer.echo(f"revoked {revoke!r}", err=True)
         else:
-            show(
-                [{"name": name, "role": role} for name, role in list_tokens(connection)],
-                output,
-                kind="tokens",
-            )
+            rows = [{"name": name, "role": role} for name, role in list_tokens(connection)]
+            deliver_rows(rows, shown, kind="tokens")
 
 
 def backup(
@@ -223,15 +225,16 @@ def restore(
 def verify(
     data: DataFolder = _DATA,
     repair: Annotated[bool, typer.Option("--repair", help="Rewrite tallies that differ.")] = False,
-    output: FormatOption = Format.table,
+    shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Check every checksum and count every report again; exit with 1 if something is wrong."""
     from ldpkit.collector.verify import verify as check
 
+    check_result(shown)
     with _connected(data, is_writer=repair) as connection:
         found = list(check(connection, repair=repair))
     rows = [{"what": each.what, "n": each.n, "problem": each.problem or "none"} for each in found]
-    show(rows, output, kind="verification")
+    deliver_rows(rows, shown, kind="verification")
     if not all(each.is_good for each in found):
         raise typer.Exit(1)
     typer.echo("every checksum and every count is right", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +12,10 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.app import Group
 from ldpkit.cli.inputs import note_dropped
-from ldpkit.cli.outputs import check_ending, check_outputs, is_standard_output, write_text
+from ldpkit.cli.outputs import check_ending, check_outputs, check_result, is_standard_output, write_text
 from ldpkit.cli.parsing import refuse_options
-from ldpkit.cli.printing import note, show
+from ldpkit.cli.printing import deliver_rows, note, opened, show
+from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.simulation.datasets import Dataset
@@ -76,28 +78,32 @@ def add_to(app: typer.Typer) -> None:
     prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
     prepare.command("numbers", epilog=_NUMBERS_EXAMPLES)(prepare_numbers)
     datasets = typer.Typer(epilog=_EXAMPLES, rich_markup_mode=None)
-    datasets.callback(invoke_without_command=True)(list_by_default)
-    datasets.command("list")(list_known)
-    datasets.command("show", epilog=_SHOW_EXAMPLES)(show_one)
+    datasets.callback(invoke_without_command=True)(opt.spread(list_by_default))
+    datasets.command("list")(opt.spread(list_known))
+    datasets.command("show", epilog=_SHOW_EXAMPLES)(opt.spread(show_one))
     datasets.add_typer(prepare, name="prepare")
     app.add_typer(datasets, name="datasets")
 
 
-def list_by_default(context: typer.Context, output: opt.FormatOption = opt.Format.table) -> None:
+def list_by_default(context: typer.Context, shown: opt.ResultOptions = opt.ResultOptions()) -> None:
     """List known data sets, look into one, or prepare your own.
 
     Nothing is downloaded: a known set is found in the directory that LDPKIT_DATA names,
     or in the cache directory.
     """
     if context.invoked_subcommand is None:
-        list_known(output)
+        list_known(shown)
+    elif shown != opt.ResultOptions():
+        command = f"ldpkit datasets {context.invoked_subcommand}"
+        raise InvalidParameterError(f"write options after the whole command: '{command} ... --format json'")
 
 
-def list_known(output: opt.FormatOption = opt.Format.table) -> None:
+def list_known(shown: opt.ResultOptions = opt.ResultOptions()) -> None:
     """List the known public data sets and which of them are here."""
     from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, KnownNumbers, KnownSet
     from ldpkit.simulation.datasets.catalogue import search_places
 
+    check_result(shown)
     every: list[KnownSet | KnownNumbers] = [*KNOWN.values(), *KNOWN_NUMBERS.values()]
     places = search_places()
     origin = {place: name for name, place in reversed(places.items())}
@@ -108,13 +114,14 @@ def list_known(output: opt.FormatOption = opt.Format.table) -> None:
         size = known.k if isinstance(known, KnownSet) else None
         row: dict[str, Any] = {"name": known.name, "title": known.title, "n": known.n, "k": size}
         row |= {"range": None if isinstance(known, KnownSet) else known.range}
-        if output is opt.Format.table:
+        if shown.format is opt.Format.table:
             row |= {"found": f"yes, {origin[path.parent]}" if path else "no"}
         else:
             row |= {"found": path is not None, "path": str(path) if path else None, "source": known.source}
         rows.append(row | {"licence": known.licence})
     looked = "; ".join(f"{name}: {place}" for name, place in places.items())
-    show(rows, output, kind="data sets", title="Known public data sets", caption=f"Looked in {looked}")
+    told = {"title": "Known public data sets", "caption": f"Looked in {looked}"}
+    deliver_rows(rows, shown, kind="data sets", **told)
 
 
 def show_one(
@@ -128,7 +135,7 @@ def show_one(
         ),
     ] = 10,
     verify: Annotated[bool, typer.Option(help="Check the checksum of a known set.")] = True,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Show where a data set comes from and its most common values.
 
@@ -138,9 +145,10 @@ def show_one(
 
     from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, load
 
+    check_result(shown, [name])
     if name in KNOWN_NUMBERS:
         refuse_options(f"{name} is a known set of numbers", column=column)
-        _show_numbers(name, top, output, verify=verify)
+        _show_numbers(name, top, shown, verify=verify)
         return
     dataset = load(name, column=column, missing=missing.value, verify=verify)
     note_dropped(dataset.dropped, dataset.n)
@@ -158,13 +166,11 @@ def show_one(
         }
         for index in np.argsort(-dataset.counts, kind="stable")[:top]
     ]
-    if output is opt.Format.table:
-        show([{"fact": fact, "what": value} for fact, value in facts.items()], output)
     title = f"The {len(rows)} most common of {dataset.k} values"
-    show(rows, output, kind="data set", title=title, about=facts)
+    _show(rows, shown, facts, kind="data set", title=title, about=facts)
 
 
-def _show_numbers(name: str, bins: int, output: opt.Format, *, verify: bool) -> None:
+def _show_numbers(name: str, bins: int, shown: opt.ResultOptions, *, verify: bool) -> None:
     """Show where a set of numbers comes from, and how many lie in each part of its range."""
     import numpy as np
 
@@ -191,9 +197,19 @@ def _show_numbers(name: str, bins: int, output: opt.Format, *, verify: bool) -> 
         {"low": low, "high": high, "count": count, "frequency": count / numbers.n}
         for low, high, count in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
     ]
-    if output is opt.Format.table:
-        show([{"fact": fact, "what": value} for fact, value in facts.items() if fact != "domain"], output)
-    show(rows, output, kind="number set", title=f"How many lie where, in {bins} parts", about=facts)
+    told = {fact: value for fact, value in facts.items() if fact != "domain"}
+    title = f"How many lie where, in {bins} parts"
+    _show(rows, shown, told, kind="number set", title=title, about=facts)
+
+
+def _show(
+    rows: list[dict[str, Any]], shown: opt.ResultOptions, facts: Mapping[str, Any], **told: Any
+) -> None:
+    """Show rows, and above their table some facts."""
+    with opened(shown.output) as file:
+        if shown.format is opt.Format.table:
+            show([{"fact": fact, "what": value} for fact, value in facts.items()], shown.format, file=file)
+        show(rows, shown.format, file=file, **told)
 
 
 def prepare_numbers(
@@ -306,8 +322,6 @@ def _check(output: Path | None, file: str, *, force: bool) -> None:
 
 
 def _corners(text: str) -> tuple[float, float, float, float]:
-    from ldpkit.core.errors import InvalidParameterError
-
     try:
         left, bottom, right, upper = map(float, text.split(","))
     except ValueError:

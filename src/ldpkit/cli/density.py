@@ -13,7 +13,7 @@ from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
 from ldpkit.cli.parsing import parse_circle, parse_shares, refuse_options
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present
+from ldpkit.cli.printing import deliver, note
 from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
@@ -63,8 +63,7 @@ def density(
     missing: opt.MissingOption = opt.Missing.refuse,
     seed: opt.SeedOption = None,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Estimate the distribution of numbers and its quantiles.
 
@@ -84,7 +83,7 @@ def density(
     shares = parse_shares(quantile or ["0.25,0.5,0.75"], "a quantile")
     if estimator not in ALGORITHMS:
         raise UnknownNameError("estimator", estimator, ALGORITHMS)
-    pictures = Pictures.wanted(*pictured, force=force, inputs=files, seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=files, seed=seed)
     tally: NumericTally | CircularTally
     truth: Floats | None = None
     if circle is not None:
@@ -98,12 +97,12 @@ def density(
     if isinstance(tally, CircularTally):
         refuse_options("a circle has no least value, so it has no quantiles", quantile=quantile)
         round_it = tally.estimate("circular_density", bins=bins, algorithm=estimator)
-        present(round_it, output)
+        deliver(round_it, shown)
         pictures.save(round_it, partial(round_it.figure, truth=truth))
     else:
         found = _with_quantiles(tally, bins, estimator, shares, level)
-        present(found, output)
-        if output is opt.Format.csv:
+        deliver(found, shown)
+        if shown.format is opt.Format.csv:
             for each in found.quantiles:
                 note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
         pictures.save(found, partial(found.figure, truth=truth))

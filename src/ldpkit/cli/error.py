@@ -9,7 +9,7 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, parse_circle, parse_interval, split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import present, progress_bar
+from ldpkit.cli.printing import deliver, progress_bar
 
 __all__ = ["add_to"]
 
@@ -18,7 +18,7 @@ _EXAMPLES = """
 Examples:
   ldpkit error -p ogpm optimal compressed_pm compressed_sw -e 1 2 4
   ldpkit error -e 0.5 1 2 4 8 --power 2 --figure error.png
-  ldpkit error -p ogpm pm laplace -e 1 --low 0 --high 120 --format csv
+  ldpkit error -p ogpm pm laplace -e 1 --low 0 --high 120 -o error.csv
   ldpkit error --period 360 -p circular_ogpm compressed_pm -e 2 4
 """
 
@@ -40,8 +40,7 @@ def error(
         ),
     ] = 257,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Compare the error of one report among mechanisms.
 
@@ -51,7 +50,7 @@ def error(
     distance is the shorter arc. By default the command compares all mechanisms that need no
     parameter but epsilon.
     """
-    pictures = Pictures.wanted(*pictured, force=force)
+    pictures = Pictures.wanted(*pictured, shown=shown)
     circle = parse_circle(*where)
     interval = None if circle is not None else parse_interval(where.low, where.high)
     from ldpkit.planning.optimal.errors import compare_errors
@@ -66,5 +65,5 @@ def error(
             points=points,
             watch=watch,
         )
-    present(found, output, top=None)
+    deliver(found, shown, top=None)
     pictures.save(found)

@@ -12,17 +12,14 @@ from ldpkit.cli.lake import BadOption, BadRows, ByOption, EngineOption, Lake, Ma
 from ldpkit.cli.likelihood import estimate_likelihood
 from ldpkit.cli.options import (
     ConsistencyOption,
-    ForceOption,
-    Format,
-    OutputOption,
     PopulationOption,
+    ResultOptions,
     UnitPictureOptions,
     spread,
 )
-from ldpkit.cli.outputs import check_ending
 from ldpkit.cli.parsing import refuse_options, split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import ENDINGS, deliver, note
+from ldpkit.cli.printing import deliver, note
 from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidParameterError
 
@@ -94,11 +91,7 @@ def estimate(
         Sort | None,
         typer.Option(help="The order; frequency in tables, else value.", show_default=False),
     ] = None,
-    style: Annotated[
-        Format | None,
-        typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
-    ] = None,
-    output: OutputOption = None,
+    shown: ResultOptions = ResultOptions(),
     pictured: UnitPictureOptions = UnitPictureOptions(),
     by: ByOption = None,
     engine: EngineOption = None,
@@ -108,7 +101,6 @@ def estimate(
         Path | None,
         typer.Option(help="Also write the tally, a small file; tallies can be added up.", show_default=False),
     ] = None,
-    force: ForceOption = False,
 ) -> None:
     """Estimate frequencies with error bars from report files.
 
@@ -128,11 +120,10 @@ def estimate(
         ESTIMATORS.get(estimator)
     if consistency is not None:
         CONSISTENCY.get(consistency)
-    check_ending(output, "--output", ENDINGS)
     files, keys = [Path(name) for name in names], split(by or [])
     lake = Lake(names, engine, master, keys, bad) if is_lake(names, engine, keys) else None
-    written = {"--output": output, "--save-tally": save_tally}
-    pictures = Pictures.wanted(*pictured, force=force, inputs=files, outputs=written)
+    written = {"--save-tally": save_tally}
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=files, outputs=written)
     if lake is None:
         refuse_twins(files)
         refuse_options("it is for Parquet files", master=master)
@@ -172,7 +163,7 @@ def estimate(
     chosen: dict[str, Any] = {
         name: given for name, given in (("top", top), ("sort", sort and sort.value)) if given is not None
     }
-    deliver(made, style, output, **chosen)
+    deliver(made, shown, **chosen)
     pictures.save(made)
     if save_tally is not None:
         with whole_file(save_tally) as stream:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ldpkit.cli.options import Format, FormatOption
-from ldpkit.cli.printing import progress_bar, show
+from ldpkit.cli.options import Format, ResultOptions, spread
+from ldpkit.cli.outputs import check_result
+from ldpkit.cli.printing import opened, progress_bar, show
 from ldpkit.cli.tallies import open_collected
 
 if TYPE_CHECKING:
@@ -27,21 +28,23 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("inspect", epilog=_EXAMPLES)(inspect)
+    app.command("inspect", epilog=_EXAMPLES)(spread(inspect))
 
 
 def inspect(
     files: Annotated[list[Path], typer.Argument(help="Report files or tallies.")],
-    output: FormatOption = Format.table,
+    shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Show what made a report file, and verify every checksum."""
-    facts = [_facts(path, with_labels=output is Format.json) for path in files]
-    if output is not Format.table:
-        show(facts, output, kind="files")
-        return
-    for each in facts:
-        told = ((name, value) for name, value in each.items() if value not in (None, []))
-        show([{"fact": name, "value": _exact(value)} for name, value in told], output)
+    check_result(shown, files)
+    facts = [_facts(path, with_labels=shown.format is Format.json) for path in files]
+    with opened(shown.output) as file:
+        if shown.format is not Format.table:
+            show(facts, shown.format, kind="files", file=file)
+            return
+        for each in facts:
+            told = ((name, value) for name, value in each.items() if value not in (None, []))
+            show([{"fact": name, "value": _exact(value)} for name, value in told], shown.format, file=file)
 
 
 def _exact(value: Any) -> Any:

@@ -9,9 +9,9 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_memoized
-from ldpkit.cli.outputs import check_figure
-from ldpkit.cli.parsing import parse_domain, parse_parameters
-from ldpkit.cli.printing import note, show
+from ldpkit.cli.outputs import check_figure, check_result
+from ldpkit.cli.parsing import domain_file, parse_domain, parse_parameters
+from ldpkit.cli.printing import deliver_rows, note
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("longitudinal", epilog=_EXAMPLES)(longitudinal)
+    app.command("longitudinal", epilog=_EXAMPLES)(opt.spread(longitudinal))
 
 
 def longitudinal(
@@ -56,10 +56,9 @@ def longitudinal(
     ] = "0,3",
     devices: Annotated[int, typer.Option("--devices", help="How many devices to attack.")] = 4000,
     figure: opt.FigureOption = None,
-    force: opt.ForceOption = False,
     parameter: opt.ParameterOption = None,
     seed: opt.RepeatableSeedOption = 0,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Show what repeated reports cost, and attack them.
 
@@ -71,7 +70,8 @@ def longitudinal(
     from ldpkit.figures.canvas import save_figure
     from ldpkit.figures.longitudinal import Exposure
 
-    check_figure(figure, force=force)
+    check_result(shown, [domain_file(domain)])
+    check_figure(figure, force=shown.force)
     oracle = _make(mechanism, domain, epsilon_inf, epsilon_1, parse_parameters(parameter))
     exposure = Exposure(oracle, reports)
     counts = _whole_numbers(changes)
@@ -79,9 +79,9 @@ def longitudinal(
         exposure.values(count)  # refuses what cannot be before the attack begins
     attack = _attack(exposure, devices, seed)
     rows = [row for count in counts for row in _rows(exposure, count, attack)]
-    show(
+    deliver_rows(
         rows,
-        output,
+        shown,
         kind="longitudinal",
         title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
         caption="every_history: epsilon of all reports together against every history of the same length, "

@@ -12,7 +12,7 @@ from ldpkit.cli.inputs import NumericInput, read_numbers
 from ldpkit.cli.making import make_numeric
 from ldpkit.cli.parsing import parse_circle, refuse_options
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present
+from ldpkit.cli.printing import deliver, note
 from ldpkit.cli.randomise import fitting
 from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError
@@ -62,8 +62,7 @@ def mean(
     ] = 16,
     seed: opt.SeedOption = None,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Estimate the mean of numbers, or the direction of angles.
 
@@ -78,13 +77,13 @@ def mean(
 
     check_fraction(level, "level")
     circle = parse_circle(*where, clip=clip, wrap=wrap)
-    pictures = Pictures.wanted(*pictured, force=force, inputs=files, seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=files, seed=seed)
     if circle is not None:
         refuse_options("a direction is collected at once, with no first phase", share=share)
         angles = read_angles(files, column, circle, wrap=wrap, missing=missing)
         tally = angles.simulate(mechanism or "circular_ogpm", epsilon, seed)
         found = tally.estimate("direction", population=population).with_level(level)
-        present(found, output)
+        deliver(found, shown)
         note(angles.near(found))
         pictures.save(found)
         return
@@ -92,7 +91,7 @@ def mean(
     if numbers is None:
         collected = count_numbers(files, epsilon=epsilon, mechanism=mechanism, seed=seed)
         estimate = collected.estimate(population=population).with_level(level)
-        present(estimate, output)
+        deliver(estimate, shown)
         pictures.save(estimate)
         return
     if epsilon is None:
@@ -100,7 +99,7 @@ def mean(
     rng = random.secure() if seed is None else random.seeded(seed)
     made = _simulate(numbers, mechanism or "auto", epsilon, share, bins, rng, population=population)
     made = made.with_level(level)
-    present(made, output)
+    deliver(made, shown)
     note(numbers.near(made.mean, made.stderr))
     pictures.save(made)
 

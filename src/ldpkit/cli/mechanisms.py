@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import options as opt
-from ldpkit.cli.parsing import parse_domain
-from ldpkit.cli.printing import show
+from ldpkit.cli.outputs import check_result
+from ldpkit.cli.parsing import domain_file, parse_domain
+from ldpkit.cli.printing import deliver_rows
 from ldpkit.core.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _COARSE = 1 << 6  # the grid for variances of added noise: right to four digits,
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("mechanisms", epilog=_EXAMPLES)(mechanisms)
+    app.command("mechanisms", epilog=_EXAMPLES)(opt.spread(mechanisms))
 
 
 def mechanisms(
@@ -47,7 +48,7 @@ def mechanisms(
             show_default=False,
         ),
     ] = None,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """List the mechanisms: exact epsilon, error, report length.
 
@@ -59,6 +60,7 @@ def mechanisms(
     from ldpkit.core.parameters import check_epsilon, check_people
     from ldpkit.mechanisms.base import MECHANISMS
 
+    check_result(shown, [domain_file(domain)])
     budget, values, n = check_epsilon(epsilon), parse_domain(domain), check_people(n)
     found = [(name, mechanism, _kind_of(mechanism)) for name, mechanism in MECHANISMS.items()]
     kinds = {its_kind for *_, its_kind in found}
@@ -69,13 +71,13 @@ def mechanisms(
         for name, mechanism, its_kind in sorted(found, key=lambda each: (each[2], each[0]))
         if kind in (None, its_kind)
     ]
-    if output is opt.Format.table:
+    if shown.format is opt.Format.table:
         for row in rows:
             del row["aliases"], row["citation"], row["variance_times_n"]
             row["details"] = {name: f"{value:.4g}" for name, value in (row["details"] or {}).items()}
-    show(
+    deliver_rows(
         rows,
-        output,
+        shown,
         kind="mechanisms",
         title=f"Mechanisms at epsilon={budget:g} for {len(values)} values",
         caption=_caption({row["kind"] for row in rows}, budget, n),

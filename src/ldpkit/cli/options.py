@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 import typer
 
 __all__ = [
+    "ENDINGS",
     "ClipOption",
     "ColumnOption",
     "ConsistencyOption",
@@ -42,6 +43,7 @@ __all__ = [
     "PopulationOption",
     "PowerOption",
     "RepeatableSeedOption",
+    "ResultOptions",
     "SeedOption",
     "SpaceOptions",
     "TitleOption",
@@ -61,6 +63,10 @@ class Format(enum.StrEnum):
     table = "table"
     csv = "csv"
     json = "json"
+
+
+ENDINGS = {".csv": Format.csv, ".json": Format.json, ".txt": Format.table}
+"""How a result is written to a file of some ending."""
 
 
 class Missing(enum.StrEnum):
@@ -227,6 +233,34 @@ class SpaceOptions(NamedTuple):
     low: LowOption = None
     high: HighOption = None
     period: PeriodOption = None
+
+
+class ResultOptions(NamedTuple):
+    """How a result is shown, and where it goes.
+
+    Examples
+    --------
+    >>> ResultOptions(output=Path("risk.json")).format.value, ResultOptions().format.value
+    ('json', 'table')
+    """
+
+    style: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="How to print; by default a table, or as -o ends.",
+            case_sensitive=False,
+            show_default=False,
+        ),
+    ] = None
+    output: OutputOption = None
+    force: ForceOption = False
+
+    @property
+    def format(self) -> Format:
+        """What was asked for, or what the file ends in, or a table."""
+        ending = "" if self.output is None else self.output.suffix.lower()
+        return self.style or ENDINGS.get(ending, Format.table)
 
 
 class PictureOptions(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ldpkit.cli.moment import moment
+from ldpkit.cli.options import ENDINGS, ResultOptions
 from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.stopping import tidied
@@ -26,6 +27,7 @@ __all__ = [
     "check_output",
     "check_outputs",
     "check_page",
+    "check_result",
     "is_standard_output",
     "whole_path",
     "write_text",
@@ -129,6 +131,12 @@ def check_outputs(
             other = taken.setdefault(check_target(path), option)
             if other != option:
                 raise InvalidInputError(f"{str(path)!r} is both {other} and {option}: choose two names")
+
+
+def check_result(shown: ResultOptions, inputs: Sequence[str | Path | None] = ()) -> None:
+    """Refuse a file that a result could not be written to, before any work is done."""
+    check_ending(shown.output, "--output", ENDINGS)
+    check_outputs({"--output": shown.output}, force=shown.force, inputs=inputs)
 
 
 def write_text(path: Path, text: str) -> None:

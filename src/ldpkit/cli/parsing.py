@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ManyValuesCommand",
+    "domain_file",
     "parse_budgets",
     "parse_circle",
     "parse_domain",
@@ -103,13 +104,29 @@ def parse_domain(spec: str) -> CategoricalDomain:
     return CategoricalDomain(_typed(labels))
 
 
+def domain_file(spec: str | None) -> str | None:
+    """Return the file that a domain is read from, if it is read from one.
+
+    Examples
+    --------
+    >>> domain_file("@places.csv:name"), domain_file("red,green")
+    ('places.csv', None)
+    """
+    return _file_and_column(spec[1:])[0] if spec is not None and spec.startswith("@") else None
+
+
+def _file_and_column(place: str) -> tuple[str, str]:
+    file, colon, column = place.rpartition(":")
+    if not colon or os.path.exists(place):  # noqa: PTH110  # a Path raises an error where a name is too long
+        return place, ""
+    return file, column
+
+
 def _read_labels(place: str) -> list[Label]:
     """Return the labels in a list, in the only column of a table, or in the column behind a colon."""
     from ldpkit.files.readers import column_names, read_column
 
-    file, colon, column = place.rpartition(":")
-    if not colon or os.path.exists(place):  # noqa: PTH110  # a Path raises an error where a name is too long
-        file, column = place, ""
+    file, column = _file_and_column(place)
     names = column_names(file)
     if not column and len(names) > 1:
         raise InvalidParameterError(

@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ldpkit.cli.moment import moment
-from ldpkit.cli.outputs import check_extra, check_figure, check_outputs, check_page, write_text
+from ldpkit.cli.outputs import (
+    check_extra,
+    check_figure,
+    check_outputs,
+    check_page,
+    check_result,
+    write_text,
+)
 from ldpkit.cli.printing import note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ldpkit.cli.options import ResultOptions
     from ldpkit.core.results import Result
 
 __all__ = ["Pictures", "command_line"]
@@ -57,7 +65,8 @@ class Pictures:
         title: str | None = None,
         unit: str | None = None,
         *,
-        force: bool,
+        force: bool = False,
+        shown: ResultOptions | None = None,
         inputs: Sequence[str | Path | None] = (),
         outputs: Mapping[str, Path | None] | None = None,
         seed: int | None = None,
@@ -69,16 +78,21 @@ class Pictures:
         figure, report, title, unit, inputs, seed
             As the class has them.
         force : bool
-            Whether files may be written over.
+            Whether files may be overwritten; if there is a `shown`, it decides.
+        shown : ResultOptions, optional
+            Where the result itself goes.
         outputs : mapping, optional
             Other files that the command writes, by their options: no two may be one.
         """
+        outputs = dict(outputs or {})
+        if shown is not None:
+            check_result(shown, inputs)
+            force, outputs["--output"] = shown.force, shown.output
         check_figure(figure, force=force, inputs=inputs)
         check_page(report, force=force, inputs=inputs)
         if report is not None:
             check_extra("matplotlib")
-        every = {"--figure": figure, "--report": report, **(outputs or {})}
-        check_outputs(every, force=force, inputs=inputs)
+        check_outputs({"--figure": figure, "--report": report, **outputs}, force=force, inputs=inputs)
         return cls(figure, report, title, unit, inputs, seed)
 
     def save(self, result: Result, draw: Callable[..., Figure] | None = None) -> None:

@@ -73,9 +73,8 @@ def budget(
     ] = None,
     verify: plan_opt.VerifyOption = False,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
-    force: opt.ForceOption = False,
     seed: opt.RepeatableSeedOption = 0,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Find the smallest epsilon that gives a wanted accuracy.
 
@@ -83,7 +82,7 @@ def budget(
     collections on a stand-in for the people; nobody is asked. For the mean of numbers give --low,
     --high and --within. CSV has the plans, JSON also every epsilon that was tried.
     """
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[who.data], seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[who.data], seed=seed)
     from ldpkit.core.random import seeded
 
     if clip or any(each is not None for each in (low, high, within, people)):
@@ -111,7 +110,7 @@ def budget(
             verified=verify,
             rng=seeded(seed),
         )
-        plan_opt.conclude(about_mean, output, pictures)
+        plan_opt.conclude(about_mean, shown, pictures)
         return
     from ldpkit.planning.frequencies.plans import budget as plan
 
@@ -141,7 +140,7 @@ def budget(
         )
     if mechanism is None:
         note("no mechanism was named, so only oue was tried: -p grr oue olh compares several")
-    plan_opt.conclude(found, output, pictures)
+    plan_opt.conclude(found, shown, pictures)
 
 
 def _no_bound(metric: str) -> InvalidParameterError:

@@ -86,8 +86,7 @@ def capacity(
     verify: VerifyOption = False,
     seed: opt.RepeatableSeedOption = 0,
     pictured: opt.PictureOptions = opt.PictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
     old_place: Annotated[str | None, typer.Argument(hidden=True)] = None,
 ) -> None:
     """Find the smallest epsilon with which a total decides rightly.
@@ -98,7 +97,7 @@ def capacity(
     data, column, missing = who
     if data is None:
         raise InvalidParameterError(f"whose amounts? give them with -d {old_place or 'FILE'}")
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[data], seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[data], seed=seed)
     if search is SearchName.bayes:
         check_extra("bayes_opt")
     from ldpkit.core.random import seeded
@@ -130,4 +129,4 @@ def capacity(
             rng=seeded(seed),
             watch=watch,
         )
-    conclude(found, output, pictures)
+    conclude(found, shown, pictures)

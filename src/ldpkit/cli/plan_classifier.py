@@ -12,19 +12,17 @@ from ldpkit.cli.options import (
     ClipOption,
     EpsilonMaxOption,
     EpsilonMinOption,
-    ForceOption,
-    Format,
     HighOption,
     LowOption,
     MechanismsOption,
-    OutputOption,
     PictureOptions,
     RepeatableSeedOption,
+    ResultOptions,
 )
-from ldpkit.cli.outputs import check_ending, check_extra
+from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import ENDINGS, deliver, note, progress_bar
+from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -99,18 +97,10 @@ def classifier(
     ] = False,
     seed: RepeatableSeedOption = 0,
     pictured: PictureOptions = PictureOptions(),
-    output: OutputOption = None,
-    force: ForceOption = False,
-    style: Annotated[
-        Format | None,
-        typer.Option("--format", help="How to print; by default a table, or as -o ends.", show_default=False),
-    ] = None,
+    shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Find the mechanism, split and least epsilon that keep a classifier's predictions."""
-    check_ending(output, "--output", ENDINGS)
-    pictures = Pictures.wanted(
-        *pictured, force=force, inputs=[model, table], outputs={"--output": output}, seed=seed
-    )
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[model, table], seed=seed)
     check_extra("sklearn")
     from ldpkit.assurance.classifier.loading import load_model
     from ldpkit.assurance.classifier.records import read_records, read_target
@@ -142,7 +132,7 @@ def classifier(
             rng=seeded(seed),
             watch=watch,
         )
-    deliver(found, style, output)
+    deliver(found, shown)
     pictures.save(found)
     if not found.feasible:
         raise typer.Exit(1)

@@ -9,9 +9,9 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
-from ldpkit.cli.parsing import parse_parameters
+from ldpkit.cli.parsing import domain_file, parse_parameters
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import present
+from ldpkit.cli.printing import deliver
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["EXAMPLES", "cluster"]
@@ -56,8 +56,7 @@ def cluster(
         bool, typer.Option("--measure", help="Measure the cost of a report now, on this machine.")
     ] = False,
     pictured: opt.PictureOptions = opt.PictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Say what collecting and counting the reports of a day costs.
 
@@ -70,12 +69,12 @@ def cluster(
     """
     if mechanism is None:
         raise InvalidParameterError("which mechanism makes the reports? give it with -p NAME")
-    pictures = Pictures.wanted(*pictured, force=force)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[domain_file(domain)])
     from ldpkit.planning.cluster import cluster as plan
 
     space = space_of(mechanism, domain, *where)
     maker = make_mechanism(mechanism, space, epsilon, parse_parameters(parameter))
     counted_by = engine.value.replace("-", " ")
     found = plan(maker, people, questions=questions, groups=groups, engine=counted_by, here=measured)
-    present(found, output)
+    deliver(found, shown)
     pictures.save(found)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ldpkit.cli.options import Format
+from ldpkit.cli.options import ResultOptions
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import present
+from ldpkit.cli.printing import deliver
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def check_bound(at_most: float | None, at_least: float | None) -> None:
         raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
 
 
-def conclude(found: Plans, output: Format, pictures: Pictures) -> None:
+def conclude(found: Plans, shown: ResultOptions, pictures: Pictures) -> None:
     """Show plans, draw them, and leave with 1 if there is no answer."""
-    present(found, output)
+    deliver(found, shown)
     pictures.save(found)
     if not found.feasible:
         raise typer.Exit(1)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.options import ForceOption, Format, FormatOption, PictureOptions
+from ldpkit.cli.options import PictureOptions, ResultOptions
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import present
+from ldpkit.cli.printing import deliver
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["EXAMPLES", "pairs"]
@@ -48,8 +48,7 @@ def pairs(
         typer.Option("--ones-to", help="The largest number of ones to assume; by default all people."),
     ] = None,
     pictured: PictureOptions = PictureOptions(),
-    force: ForceOption = False,
-    output: FormatOption = Format.table,
+    shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Compare reporting in pairs with reporting alone, at the same privacy towards everybody."""
     from ldpkit.planning.pairs.plans import pairs as plan_pairs
@@ -57,7 +56,7 @@ def pairs(
     alone = epsilon_alone if epsilon_alone is not None else epsilon
     if alone is None:
         raise InvalidParameterError("how much may a report reveal? give --epsilon-alone, --epsilon or both")
-    pictures = Pictures.wanted(*pictured, force=force)
+    pictures = Pictures.wanted(*pictured, shown=shown)
     plan = plan_pairs(n, alone, epsilon, known=known, ones=(ones, n if ones_to is None else ones_to))
-    present(plan, output)
+    deliver(plan, shown)
     pictures.save(plan)

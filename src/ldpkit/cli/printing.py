@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ldpkit import __version__
-from ldpkit.cli.options import Format
+from ldpkit.cli.options import Format, ResultOptions
 from ldpkit.core.results import ENVELOPE, in_columns
 from ldpkit.core.stopping import tidied
 from ldpkit.core.tables import Table
@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 
     from ldpkit.core.results import Result
 
-__all__ = ["ENDINGS", "deliver", "note", "present", "progress_bar", "say", "show", "show_table"]
+__all__ = [
+    "deliver",
+    "deliver_rows",
+    "note",
+    "opened",
+    "present",
+    "progress_bar",
+    "say",
+    "show",
+    "show_table",
+    "warn",
+]
 
 WIDTH = 160  # of a table that goes to a file or a pipe, where there is no window to fit
 PROSE = 80  # longer lines are hard to read, however wide the window is
@@ -77,8 +88,7 @@ def show(
         write_csv(in_columns(rows), target)
     else:
         show_table(Table.of(list(rows), title=title, caption=caption), file=target)
-    for warning in warnings:
-        note(f"warning: {warning}")
+    warn(warnings, output, file=file)
 
 
 def present(result: Result, output: Format, *, file: TextIO | None = None, **chosen: Any) -> None:
@@ -105,30 +115,40 @@ def present(result: Result, output: Format, *, file: TextIO | None = None, **cho
             if number:
                 print(file=target)
             show_table(table, file=target)
-        if file is not None:  # who reads the file later must know
-            for warning in result.warnings:
-                say(f"warning: {warning}", file=file)
     if output is Format.csv or (file is not None and output is Format.table):
         note(result.caption)
     for each in result.notes():
         note(each)
-    for warning in result.warnings:
+    warn(result.warnings, output, file=file)
+
+
+def warn(warnings: Iterable[str], output: Format, *, file: TextIO | None = None) -> None:
+    """Tell warnings on standard error, and in a file of text to who reads it later."""
+    for warning in warnings:
+        if file is not None and output is Format.table:
+            say(f"warning: {warning}", file=file)
         note(f"warning: {warning}")
 
 
-ENDINGS = {".csv": Format.csv, ".json": Format.json, ".txt": Format.table}
-"""How a result is written to a file of some ending."""
-
-
-def deliver(result: Result, style: Format | None, output: Path | None, **chosen: Any) -> None:
-    """Print a result, or write it to a file, whole or not at all; by default as the file ends."""
+def opened(output: Path | None) -> contextlib.AbstractContextManager[TextIO | None]:
+    """Open the file of --output, which is there whole or not at all; None stands for standard output."""
     from ldpkit.core.wholefile import whole_text_stream
 
     if output is None or str(output) == "-":
-        present(result, style or Format.table, **chosen)
-        return
-    with whole_text_stream(output) as text:
-        present(result, style or ENDINGS[output.suffix.lower()], file=text, **chosen)
+        return contextlib.nullcontext()
+    return whole_text_stream(output)
+
+
+def deliver(result: Result, shown: ResultOptions, **chosen: Any) -> None:
+    """Print a result or write it to a file, as `present` does."""
+    with opened(shown.output) as file:
+        present(result, shown.format, file=file, **chosen)
+
+
+def deliver_rows(rows: Iterable[Mapping[str, Any]], shown: ResultOptions, **told: Any) -> None:
+    """Print rows or write them to a file, as `show` does."""
+    with opened(shown.output) as file:
+        show(rows, shown.format, file=file, **told)
 
 
 def show_table(table: Table, *, file: TextIO | None = None) -> None:

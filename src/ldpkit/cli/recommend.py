@@ -9,9 +9,9 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli import plan_options as plan_opt
 from ldpkit.cli.inputs import load_people
-from ldpkit.cli.parsing import ManyValuesCommand, parse_domain, refuse_options, split
+from ldpkit.cli.parsing import ManyValuesCommand, domain_file, parse_domain, refuse_options, split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, progress_bar
+from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def recommend(
     top: Annotated[int, typer.Option(min=0, help="Rows to add below the best one of every mechanism.")] = 0,
     seed: opt.RepeatableSeedOption = 0,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Rank mechanisms and methods for your data, and say why.
 
@@ -61,7 +60,7 @@ def recommend(
     number of people with --n and the values with --domain. For a mean of numbers give --low, --high
     and --n.
     """
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[who.data], seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[who.data, domain_file(domain)], seed=seed)
     if low is not None or high is not None:
         refuse_options("for a mean of numbers, 'ldpkit plan budget' takes data", data=who.data)
         refuse_options(
@@ -74,7 +73,7 @@ def recommend(
         )
         chance = 0.95 if probability is None else probability
         about_mean = _recommend_mean(low, high, people, epsilon, within, chance)
-        present(about_mean, output)
+        deliver(about_mean, shown)
         pictures.save(about_mean)
         return
     refuse_options("frequencies have no interval", within=within)
@@ -97,7 +96,7 @@ def recommend(
             rng=random.seeded(seed),
             watch=watch,
         )
-    present(found, output, top=top if output is opt.Format.table else None)
+    deliver(found, shown, top=top if shown.format is opt.Format.table else None)
     pictures.save(found)
 
 

@@ -13,6 +13,7 @@ from ldpkit.cli.inputs import load_people, read_numbers
 from ldpkit.cli.making import check_named, is_for_numbers, make_mechanism, refuse_circular
 from ldpkit.cli.parsing import (
     ManyValuesCommand,
+    domain_file,
     parse_budgets,
     parse_circle,
     parse_domain,
@@ -22,7 +23,7 @@ from ldpkit.cli.parsing import (
     split,
 )
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import present, progress_bar
+from ldpkit.cli.printing import deliver, progress_bar
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -97,8 +98,7 @@ def risk(
     parameter: opt.ParameterOption = None,
     seed: opt.RepeatableSeedOption = 0,
     pictured: opt.PictureOptions = opt.PictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Show how often an adversary guesses a value from its report.
 
@@ -106,7 +106,8 @@ def risk(
     numbers (--low and --high) and values on a circle (--period), the adversary guesses the cell in
     which the value lies.
     """
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[data], seed=seed)
+    inputs = [data, domain_file(domain), None if prior == _UNIFORM else prior]
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=inputs, seed=seed)
     from ldpkit.assurance.adversary.compare import risk as attack
     from ldpkit.core.random import seeded
 
@@ -157,7 +158,7 @@ def risk(
             watch=watch,
             **about,
         )
-    present(found, output)
+    deliver(found, shown)
     pictures.save(found)
 
 

@@ -13,8 +13,8 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.app import Group
-from ldpkit.cli.outputs import check_output, is_standard_output, write_text
-from ldpkit.cli.printing import note, progress_bar, show
+from ldpkit.cli.outputs import check_output, check_result, is_standard_output, write_text
+from ldpkit.cli.printing import deliver_rows, note, progress_bar
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-    spec.command("check", epilog=_CHECK_EXAMPLES, context_settings=settings)(check)
+    spec.command("check", epilog=_CHECK_EXAMPLES, context_settings=settings)(opt.spread(check))
     spec.command("vectors", epilog=_VECTORS_EXAMPLES)(vectors)
     app.add_typer(spec, name="spec")
 
@@ -87,7 +87,7 @@ def check(
     ] = None,
     only: OnlyOption = None,
     folder: FolderOption = None,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Check that a client makes the right reports.
 
@@ -98,6 +98,7 @@ def check(
     """
     if (program is None) == (reports is None):
         raise InvalidParameterError("give a program to run, or --reports with what it printed")
+    check_result(shown, [reports, *(program or [])])
     lines = _lines(folder, only)
     from ldpkit.testing.vectors.lines import compare
 
@@ -108,8 +109,8 @@ def check(
     told = f"{equal} of {len(lines)} vectors equal, {different} different, {skipped} skipped"
     firsts = [each.first for each in outcomes if each.first]
     caption = "\n".join([told, *firsts[:10]])
-    show([each.row() for each in outcomes], output, kind="vectors", caption=caption)
-    if output is not opt.Format.table:
+    deliver_rows([each.row() for each in outcomes], shown, kind="vectors", caption=caption)
+    if shown.format is not opt.Format.table:
         note(caption)
     raise typer.Exit(0 if equal and not different else 1)
 

@@ -13,7 +13,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli import walk
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present, progress_bar
+from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.cli.spaces import SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 
@@ -92,8 +92,7 @@ def heatmap(
     clip: walk.ClipOption = False,
     seed: opt.SeedOption = None,
     pictured: opt.PictureOptions = opt.PictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Estimate the share of people in each cell, with intervals that cover.
 
@@ -105,7 +104,7 @@ def heatmap(
     from ldpkit.core.parameters import check_fraction
 
     check_fraction(level, "level")
-    pictures = Pictures.wanted(*pictured, force=force, inputs=files, seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=files, seed=seed)
     truth: Any = None
     if all(is_collected(each) for each in files):
         refuse_options(
@@ -127,10 +126,10 @@ def heatmap(
         from ldpkit.estimation.hotspots import hotspots as find_hotspots
 
         spots = find_hotspots(found, hotspots, rng=walk.source_of(0))
-        present(spots, output)
+        deliver(spots, shown)
         pictures.save(spots)
         return
-    present(found, output)
+    deliver(found, shown)
     if truth is not None:
         note(f"total variation from the true map: {found.total_variation(truth):.4f}")
     pictures.save(found, None if truth is None else partial(found.figure, truth=truth))
@@ -159,13 +158,12 @@ def recommend(
     y: walk.YOption = None,
     clip: walk.ClipOption = False,
     pictured: opt.PictureOptions = opt.PictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Rank all mechanisms for locations by expected error, together with a constant answer."""
     from ldpkit.planning.locations import recommend_locations
 
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[points])
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[points])
     plane = parse_space(space)
     locations = None
     if points is not None:
@@ -177,7 +175,7 @@ def recommend(
     found = recommend_locations(
         plane, epsilon, question, locations=locations, n=people, columns=columns, rows=rows
     )
-    present(found, output)
+    deliver(found, shown)
     pictures.save(found)
 
 

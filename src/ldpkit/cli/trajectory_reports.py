@@ -13,7 +13,7 @@ from ldpkit.cli import walk
 from ldpkit.cli.outputs import check_ending, check_extra, check_output
 from ldpkit.cli.parsing import parse_parameters, split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import note, present
+from ldpkit.cli.printing import deliver, note, present
 from ldpkit.cli.spaces import PointsArgument, SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 
@@ -175,14 +175,13 @@ def evaluate(
     clip: walk.ClipOption = False,
     seed: opt.RepeatableSeedOption = 0,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
-    force: opt.ForceOption = False,
-    output: opt.FormatOption = opt.Format.table,
+    shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Simulate reports of trajectories by several mechanisms, and measure how far they are off."""
     from ldpkit.mechanisms.kinds import SPATIAL, TRAJECTORY, select
     from ldpkit.simulation.trajectories import evaluate_trajectories
 
-    pictures = Pictures.wanted(*pictured, force=force, inputs=[points, places], seed=seed)
+    pictures = Pictures.wanted(*pictured, shown=shown, inputs=[points, places], seed=seed)
     plane = parse_space(space)
     walks = walk.read_walks(points, plane, ids, x, y, clip=clip)
     public = walk.places_of(places, plane)
@@ -203,7 +202,7 @@ def evaluate(
         clip=clip,
         rng=walk.source_of(seed),
     )
-    present(found, output)
+    deliver(found, shown)
     pictures.save(found)
 
 
