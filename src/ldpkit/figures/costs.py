@@ -9,7 +9,7 @@ import numpy as np
 
 from ldpkit.core.text import number_text
 from ldpkit.figures.canvas import new_figure, three_digits
-from ldpkit.figures.theme import BAD, FAINT, MAIN
+from ldpkit.figures.theme import BAD, FAINT, MAIN, PAPER
 from ldpkit.planning.cluster import ClusterPlan, readable
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ def draw_survey(axes: Any, found: SurveyPlan) -> None:
     ratios = [row["of_wanted"] for row in rows]
     colours = [MAIN if row["of_best"] == 1 else FAINT for row in rows]
     bars = axes.barh(places, ratios, height=0.62, color=colours)
-    axes.bar_label(bars, [three_digits(each) for each in ratios], padding=4, fontsize=8.5)
+    for name in axes.bar_label(bars, [three_digits(each) for each in ratios], padding=4, fontsize=8.5):
+        name.set_bbox({"boxstyle": "square,pad=0.15", "facecolor": PAPER, "edgecolor": "none"})
     axes.axvline(1, color=BAD, linestyle=(0, (4, 2)), linewidth=1.2)
     axes.set_yticks(places, [row["way"] for row in rows])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.15 * max(1, *ratios))
-    axes.set_title("dashed: as exact as wanted", loc="left", color=BAD)
-    axes.set_xlabel("worst question: its error, as a part of the one you allow (less is better)")
+    axes.set_title("dashed: the error you allow", loc="left", color=BAD)
+    axes.set_xlabel("error of the worst question, as a share of the error you allow (smaller is better)")
 
 
 def draw_cluster(axes: Any, found: ClusterPlan, unit: str = "core-hours", *, letters: int = _LETTERS) -> None:
