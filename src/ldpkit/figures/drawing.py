@@ -69,6 +69,8 @@ WHOLE = {
     "frequencies": "ldpkit.figures.estimates:frequencies_figure",
     "mean": "ldpkit.figures.estimates:mean_figure",
     "adaptive mean": "ldpkit.figures.estimates:mean_figure",
+    "audit": "ldpkit.figures.audit:audit_figure",
+    "plan survey": "ldpkit.figures.costs:survey_figure",
     "cluster plan": "ldpkit.figures.costs:cluster_figure",
     "plan budget": "ldpkit.figures.plan:budget_figure",
     "trajectory evaluation": "ldpkit.figures.trajectories:evaluation_figure",

@@ -85,7 +85,7 @@ def budget_figure(found: BudgetPlans, *, across: int | None = None) -> Figure:
         told = f"epsilon {min(chosen):.3g}" if chosen else "infeasible"
         axes.set_title(f"{name}: {told}", loc="left")
     outer_names(panels, across)
-    figure.suptitle(f"{_budget_title(found)}; grey: the other mechanisms", fontsize=10)
+    figure.suptitle(f"{_budget_title(found)}; grey: the others", fontsize=10)
     return figure
 
 
@@ -153,7 +153,7 @@ def _budget_title(found: BudgetPlans) -> str:
     wanted = question.constraint
     goal = f"{wanted.measure.title} {wanted.direction} {wanted.omega:g}"
     often = f"in {wanted.probability:.0%} of collections or more"
-    return f"{goal} {often}; n = {question.n:,}; bands: the middle 80% of collections"
+    return f"{goal} {often}; n = {question.n:,}; bands: middle 80%"
 
 
 def _budget_axes(axes: Any, found: BudgetPlans) -> None:
