@@ -61,7 +61,7 @@ def test_a_distribution_is_drawn_in_shares_that_add_up_to_everybody():
     masses = np.array([0.1, 0.4, 0.3, 0.2])
     found = CircularDensity(np.linspace(0, 360, 5), masses, 9, CircleDomain(360), {}, None)
     (axes,) = found.figure(unit="degrees").axes
-    assert axes.get_ylabel() == "share of people in bins of width 90 (degrees)"
+    assert axes.get_ylabel() == "share of people in bins of 90 degrees"
     assert axes.patches[0].get_data().values.sum() == pytest.approx(1)
 
 

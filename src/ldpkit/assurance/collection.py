@@ -144,7 +144,7 @@ def collection_warnings(collection: Collection) -> tuple[str, ...]:
 
 def _of_all(sentence: str) -> str:
     """Return what is said of a report, said of all answers of a person."""
-    return sentence.replace("the report is", "all answers together are")
+    return sentence.replace("the report is", "all the answers are")
 
 
 def summarise(collection: Collection) -> CollectionSummary:

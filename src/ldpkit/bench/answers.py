@@ -35,7 +35,7 @@ def frequencies_answer(data: str, summaries: Sequence[Summary]) -> str:
     >>> print(frequencies_answer("trips", [Summary(rows, 1, "mae"), Summary(rows, 2, "mae")]))
     On trips, oue with none has the smallest mean absolute error at epsilon 1: 2.035 ± 0.0087. \
 These 2 are tied for the smallest mean absolute error at epsilon 2: grr with none; oue with none \
-(1.035 ± 0.0087). Tied: not significantly different at the 5% level.
+(smallest: 1.035 ± 0.0087). Tied: not significantly different at the 5% level.
     """
     groups: dict[frozenset[tuple[str, str]], list[Summary]] = defaultdict(list)
     for summary in summaries:
@@ -66,7 +66,7 @@ def _frequencies_sentence(group: Sequence[Summary], every: bool) -> str:
         return (
             f"{first.few_in_words()} these {count} apart by {title} {where}: {first.best_names()} ({values})."
         )
-    return f"these {count} are tied for the {side} {title} {where}: {first.best_names()} ({values})."
+    return f"these {count} are tied for the {side} {title} {where}: {first.best_names()} ({side}: {values})."
 
 
 def numbers_answer(summary: NumericSummary, people: Mapping[str, int]) -> str:

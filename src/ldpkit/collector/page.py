@@ -144,7 +144,8 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
         except LdpkitError as error:
             return "".join([*parts, f"<p>{_text(error)}</p>"])
     if shown is None:
-        parts.append(f"<p>Nothing is shown before {entry.newest.least_reports} devices have answered.</p>")
+        least = f"{entry.newest.least_reports:,} devices"
+        parts.append(f"<p>No results yet: they appear once {least} have answered.</p>")
         return "".join(parts)
     estimate, number = shown
     where = "" if entry.newest.rounds.every == "once" else f" in round {number}"
@@ -239,7 +240,7 @@ def _cells(estimate: Any) -> str:
         )
         for row in estimate.rows(_MOST_CELLS)
     ]
-    note = f"<p>The {len(rows)} fullest of {len(estimate.masses)} cells, each by its middle.</p>"
+    note = f"<p>The {len(rows)} fullest of {len(estimate.masses)} cells, each given by its centre.</p>"
     return map_of_cells(estimate) + _table("cell", rows) + note
 
 
@@ -263,16 +264,18 @@ def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
 def _limits() -> str:
     return (
         "<h2>What is not protected</h2><ul>"
-        "<li>That a device took part, and its address on the way here. This service keeps neither.</li>"
-        "<li>The result against invented devices: many of them move it, by as much as is said above.</li>"
-        "<li>A person whose web page serves another client than this one.</li>"
-        "<li>A device that is wiped forgets what it has spent, and starts anew.</li></ul>"
+        "<li>That a device took part, and its network address: reports do not hide them. This service keeps "
+        "neither.</li>"
+        "<li>The result, against invented devices: enough of them can move it.</li>"
+        "<li>People on a web page that serves a different client from this one.</li>"
+        "<li>The budget of a device that is wiped: it forgets what it has spent and starts again.</li></ul>"
     )
 
 
 def _device(entry: Entry, base: str) -> str:
     snippet = _text(snippet_for(entry.newest, base))
-    return f"<h2>Answer from a web page</h2><pre><code>{snippet}</code></pre>"
+    told = "<p>Paste this into a page, with the visitor's own answer in place of the one here:</p>"
+    return f"<h2>Answer from a web page</h2>{told}<pre><code>{snippet}</code></pre>"
 
 
 def _downloads(entry: Entry, base: str) -> str:

@@ -52,8 +52,8 @@ class CircularDensity(BinnedDensity):
         first = int(np.argmax(self.masses))
         ends = f"{self.edges[first]:.4g} to {self.edges[first + 1]:.4g}{f' {unit}' if unit else ''}"
         return (
-            f"The fullest of {len(self)} bins of the estimated distribution of {self.n:,} people is {ends}, "
-            f"with {self.masses[first]:.1%} of them; a density has no confidence interval."
+            f"Of {len(self)} bins, {ends} has the most people: an estimated {self.masses[first]:.1%} of "
+            f"{self.n:,}; a density has no confidence interval."
         )
 
     @property

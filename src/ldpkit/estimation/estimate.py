@@ -239,9 +239,10 @@ class Estimate(FromReports):
         noise = ""
         if rivals:
             noise = f"; {rivals:,} other{'s' * (rivals > 1)} may be as frequent"
-        whom = "In the population they were drawn from" if self.population else f"Of these {self.n:,} people"
+        people = f"these {self.n:,} people"
+        whom = f"the population that {people} were drawn from" if self.population else people
         label = cell_text(self.domain.labels[first])
-        return f"{whom}, {held} hold {label}, the most frequent of {len(self):,} values{noise}."
+        return f"The most frequent of {len(self):,} values is {label}: {held} of {whom}{noise}."
 
     @property
     def title(self) -> str:

@@ -176,7 +176,7 @@ class HeatMap(FromReports):
         return float(np.abs(self.masses - self.grid.shares_of(locations)).sum() / 2)
 
     def answer(self, unit: str = "") -> str:
-        """Return the share of people in the fullest cell, as a sentence."""
+        """Return the share of reports from the fullest cell, as a sentence."""
         first = int(np.argmax(self.masses))
         ends = float(self.low[first]), float(self.high[first])
         held = interval_text(float(self.masses[first]), *ends, share=True, level=self.level)
@@ -197,7 +197,7 @@ class HeatMap(FromReports):
     def caption(self) -> str:
         """What made the reports, and what the columns are."""
         columns = (
-            f"share: of people in the cell around (x, y); low, high: a {100 * self.level:g}% interval for "
+            f"share: of reports from the cell around (x, y); low, high: a {100 * self.level:g}% interval for "
             "each cell on its own, wide where the mechanism cannot tell neighbouring cells apart"
         )
         rest = (

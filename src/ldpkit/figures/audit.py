@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.audit import Audit
 from ldpkit.assurance.audit.record import PERMANENT
+from ldpkit.figures.canvas import new_figure
 from ldpkit.figures.theme import BAD, INK, MAIN
 
-__all__ = ["draw_audit"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["audit_figure", "draw_audit"]
 
 _NAMES = {
     "integers": "the sampler's integers",
@@ -64,4 +68,13 @@ def draw_audit(axes: Any, found: Audit) -> None:
     axes.set_xlabel(f"epsilon: no bar may pass {'a line' if len(bounds) > 1 else 'the line'}")
     axes.set_title(found.title, loc="left", wrap=True)
     if bounds:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=len(bounds), frameon=False)
+        below = -0.68 / max(axes.figure.get_size_inches()[1] - 1.5, 1.0)  # inches, as a part of the axes
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), ncols=len(bounds), frameon=False)
+
+
+def audit_figure(found: Audit, *, across: int | None = None) -> Figure:
+    """Return a figure as high as there are bars."""
+    count = 1 + sum(check.epsilon is not None for check in found.checks[1:])
+    figure = new_figure(4.4 if across == 1 else 8.0, 2.0 + 0.5 * count)
+    draw_audit(figure.subplots(), found)
+    return figure

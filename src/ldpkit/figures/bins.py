@@ -8,13 +8,13 @@ import numpy as np
 
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import BinnedDensity
-from ldpkit.figures.canvas import label_percents, with_unit
+from ldpkit.figures.canvas import label_percents
 from ldpkit.figures.theme import INK
 
 __all__ = ["BAND", "draw_bins"]
 
 BAND = "band: ±2 standard errors, noise alone"
-"""What the band of a density is: how far smoothing moves it is not in it."""
+"""What the band of a density is: it leaves out how far smoothing moves it."""
 
 
 def draw_bins(
@@ -62,5 +62,6 @@ def draw_bins(
         axes.stairs(shown + error, edges, baseline=base, color=colour, alpha=0.2, fill=True)
     axes.set_ylim(bottom=0)
     label_percents(axes.yaxis)
-    axes.set_ylabel(with_unit(f"share of people in bins of width {wide:,.4g}", unit))
+    width = f"{wide:,.4g} {unit}" if unit else f"width {wide:,.4g}"
+    axes.set_ylabel(f"share of people in bins of {width}")
     return np.asarray(edges)

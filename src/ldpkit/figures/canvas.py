@@ -31,6 +31,7 @@ __all__ = [
     "name_line",
     "new_figure",
     "outer_names",
+    "roomy",
     "save_figure",
     "side_by_side",
     "svg_text",
@@ -93,6 +94,13 @@ def new_figure(width: float, height: float) -> Figure:
         return Themed(figsize=(width, height), layout="constrained", facecolor=PAPER)
 
 
+def roomy(figure: Figure) -> Figure:
+    """Return a figure whose rows of panels stand apart, so that a title belongs to what is below it."""
+    engine: Any = figure.get_layout_engine()
+    engine.set(hspace=0.06)
+    return figure
+
+
 def outer_names(panels: Sequence[Any], across: int | None) -> None:
     """Leave the names of vertical axes that panels share to the first of each row."""
     for place, axes in enumerate(panels):
@@ -118,7 +126,7 @@ def make_panels(
     """
     columns = max(1, min(across or ACROSS, count))
     rows = -(-count // columns)
-    figure = new_figure(width * columns, height * rows)
+    figure = roomy(new_figure(width * columns, height * rows))
     panels: Any = figure.subplots(rows, columns, squeeze=False, **shared)
     for axes in panels.ravel()[count:]:
         axes.set_axis_off()

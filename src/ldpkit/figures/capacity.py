@@ -59,7 +59,7 @@ def draw_capacity(axes: Any, found: CapacityPlans) -> None:
     name_line(axes, question.bound, f"wanted: {100 * question.bound:g}%")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
-    axes.set_xlabel("epsilon: less is more private")
+    axes.set_xlabel("epsilon (smaller is more private)")
     axes.set_ylabel(f"probability of a {question.outcome.words}:\n{_MEANT[question.outcome]}")
     people = f"total {question.total:,.10g}, capacity {question.capacity:,.10g}, {question.n:,} people"
     axes.set_title(people, loc="left", wrap=True)

@@ -30,7 +30,7 @@ def draw_direction(axes: Any, found: DirectionEstimate, *, unit: str = "") -> No
     axes.plot(*point(turn), color=MUTED, linewidth=1)
     start, end = found.interval()
     arc = np.linspace(start, end, 361)
-    axes.plot(*point(arc), color=MAIN, linewidth=7, alpha=0.5, solid_capstyle="butt")
+    axes.plot(*point(arc), color=MAIN, linewidth=7, alpha=0.8, solid_capstyle="butt")
     arrow = {"arrowstyle": "-|>", "color": MAIN, "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", point(found.direction, found.resultant), (0, 0), arrowprops=arrow)
     for share in (0.0, 0.25, 0.5, 0.75):
@@ -44,7 +44,7 @@ def draw_direction(axes: Any, found: DirectionEstimate, *, unit: str = "") -> No
     told = interval_text(found.direction, start, end, unit=unit)
     axes.set_title(
         f"mean direction {told}, n = {found.n:,}\narc: {100 * found.level:g}% interval; the arrow would "
-        f"reach the circle if all were alike, and goes {found.resultant:.0%} of the way",
+        f"reach the circle if all directions were equal, and covers {found.resultant:.0%} of the way",
         wrap=True,
     )
 
@@ -65,7 +65,7 @@ def draw_circular_density(
     ticks = ticks[(ticks >= edges[0] - 1e-9 * domain.period) & (ticks <= edges[-1] + 1e-9 * domain.period)]
     names = domain.low + np.round((ticks - domain.low) / step) % parts * step
     axes.set_xticks(ticks, [f"{name:.5g}" for name in names])
-    axes.set_xlabel(with_unit("value; both ends are one point", unit))
+    axes.set_xlabel(with_unit("value; the two ends are the same point", unit))
     if truth is not None:
         axes.legend()
     axes.set_title(f"n = {found.n:,}; {BAND}", loc="left", wrap=True)

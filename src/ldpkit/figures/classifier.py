@@ -56,7 +56,7 @@ def draw_classifier(ax: Axes, found: ClassifierPlans, what: str = "average") -> 
             look = style_of(next(looks))
             marked = look["marker"] if found.method == "drawn" else ""
             axes.plot(epsilons, values, label=label, **{**look, "marker": marked})
-    for value, name in ((found.keep, "wanted"), (found.constant, "always the commonest label")):
+    for value, name in ((found.keep, "wanted"), (found.constant, "constant")):
         if name == "wanted" or what == "average":
             axes.axhline(value, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)))
             name_line(axes, value, f"{name}: {value:.3g}")

@@ -19,7 +19,11 @@ _STYLE = """.bar { position: relative; height: 1.1rem; min-width: 14rem; backgro
 .bar i { position: absolute; top: 0; bottom: 0; background: #3b7dd8 }
 .bar b { position: absolute; top: .35rem; height: .4rem; background: #e69f00 }
 .digest { overflow-wrap: anywhere }
-.draft { border: 2px dashed #b3261e; padding: .5rem 1rem } td.n { text-align: right }"""
+.draft { border: 2px dashed var(--bad); padding: .5rem 1rem } td.n { text-align: right }
+@media (max-width: 40rem) { .bars, .bars tbody { display: block }
+  .bars tr { display: flex; flex-wrap: wrap; justify-content: space-between; padding: .4rem 0;
+    border-bottom: 1px solid var(--line) }
+  .bars td { border: 0; padding: 0 } .bars td:nth-child(2) { order: 3; flex-basis: 100% } }"""
 _MOST_ROWS = 60
 
 
@@ -35,12 +39,12 @@ def collection_page(collection: Collection, trials: SurveyTrials, *, command: st
         "<h2>What is not protected</h2>",
         _sentences(
             [
-                "People who take part can be invented: whoever sends false answers moves the result.",
-                "That somebody took part, when, and from which address, is not hidden by the answers.",
-                "A device whose memory is erased starts a new budget.",
+                "The result: anyone who invents participants or sends false answers can move it.",
+                "That somebody took part, when, and from which address: answers do not hide it.",
+                "A budget on a device whose memory is erased: it starts again.",
             ]
         ),
-        "<h2>How exact it will be</h2>",
+        "<h2>How accurate it will be</h2>",
         _trials(trials),
         f'<p class="digest"><small>Digest {collection.digest}</small></p>',
     ]
@@ -59,7 +63,7 @@ def _question(collection: Collection, question: Question, trials: SurveyTrials) 
     rows = "".join(_row(*each) for each in _bars(question, estimate))
     made = html.escape(question.mechanism)
     about = f"{estimate.n:,} answers; {made}; blue: the estimate, orange: its 95% interval"
-    table = scrolled(f"<table><tbody>{rows}</tbody></table>", question.text)
+    table = scrolled(f'<table class="bars"><tbody>{rows}</tbody></table>', question.text)
     return f"{head}{table}<p><small>{about}</small></p>"
 
 
@@ -103,4 +107,4 @@ def _sentences(told: list[str]) -> str:
 
 def _trials(trials: SurveyTrials) -> str:
     (table,) = trials.tables()
-    return table_html(table, "How exact it will be")
+    return table_html(table, "How accurate it will be")

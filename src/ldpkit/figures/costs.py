@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from ldpkit.planning.survey.plans import SurveyPlan
 
-__all__ = ["cluster_figure", "draw_cluster", "draw_survey"]
+__all__ = ["cluster_figure", "draw_cluster", "draw_survey", "survey_figure"]
 
 
+_CLOSE = 0.75  # of the allowed error, from which a number beside a bar may meet the line at 1
 _LETTERS, _FEW_LETTERS = 50, 20  # of the name of a cost in a line, on a page and on a phone
 
 
@@ -29,14 +30,26 @@ def draw_survey(axes: Any, found: SurveyPlan) -> None:
     places = np.arange(len(rows))[::-1]
     ratios = [row["of_wanted"] for row in rows]
     colours = [MAIN if row["of_best"] == 1 else FAINT for row in rows]
-    bars = axes.barh(places, ratios, height=0.62, color=colours)
-    axes.bar_label(bars, [three_digits(each) for each in ratios], padding=4, fontsize=8.5)
+    axes.barh(places, ratios, height=0.62, color=colours)
+    crossed = any(_CLOSE < each < 1 for each in ratios)  # by the line: then all numbers stand beyond it
+    for place, each in zip(places, ratios, strict=True):
+        at = max(each, 1) if crossed else each
+        axes.annotate(
+            three_digits(each), (at, place), (4, 0), textcoords="offset points", va="center", fontsize=8.5
+        )
     axes.axvline(1, color=BAD, linestyle=(0, (4, 2)), linewidth=1.2)
     axes.set_yticks(places, [row["way"] for row in rows])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.15 * max(1, *ratios))
-    axes.set_title("dashed: as exact as wanted", loc="left", color=BAD)
-    axes.set_xlabel("worst question: its error, as a part of the one you allow (less is better)")
+    axes.set_title("dashed: the error you allow", loc="left", color=BAD)
+    axes.set_xlabel("error of the worst question, as a share of the one you allow")
+
+
+def survey_figure(found: SurveyPlan, *, across: int | None = None) -> Figure:
+    """Return a figure as high as there are ways to ask."""
+    figure = new_figure(4.4 if across == 1 else 8.0, 1.5 + 0.45 * len(found.ways))
+    draw_survey(figure.subplots(), found)
+    return figure
 
 
 def draw_cluster(axes: Any, found: ClusterPlan, unit: str = "core-hours", *, letters: int = _LETTERS) -> None:

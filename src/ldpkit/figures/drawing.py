@@ -69,6 +69,8 @@ WHOLE = {
     "frequencies": "ldpkit.figures.estimates:frequencies_figure",
     "mean": "ldpkit.figures.estimates:mean_figure",
     "adaptive mean": "ldpkit.figures.estimates:mean_figure",
+    "audit": "ldpkit.figures.audit:audit_figure",
+    "plan survey": "ldpkit.figures.costs:survey_figure",
     "cluster plan": "ldpkit.figures.costs:cluster_figure",
     "plan budget": "ldpkit.figures.plan:budget_figure",
     "trajectory evaluation": "ldpkit.figures.trajectories:evaluation_figure",
@@ -89,15 +91,15 @@ WITH_UNIT = frozenset(
 """The kinds whose axes have the unit of the user's numbers."""
 
 SHOWN = {
-    "frequencies": "Bars with error bars for the share of people who hold each value",
+    "frequencies": "Bars with error bars for the share of people who have each value",
     "groups": "Bars with error bars for each group",
     "mean": "A point with its interval on the range of the numbers",
     "adaptive mean": "A point with its interval on the range of the numbers",
     "density": "A density over the range of the numbers, with its quantiles",
     "direction": "An arrow on a circle, with its interval as an arc",
     "circular density": "A density over one turn of the circle",
-    "heat map": "A map of the share of people in each cell, with the ends of the intervals",
-    "hotspots": "A map with the fullest cells",
+    "heat map": "A map of the share of reports in each cell, with the ends of the intervals",
+    "hotspots": "A map with frames around the fullest cells",
     "origins and destinations": "A map of the share of people for each pair of cells, origin and destination",
     "private trajectories": "The reported locations of some trajectories, joined in their order",
     "trajectory evaluation": "True and reported locations, and how far reports are off for each mechanism",
@@ -117,8 +119,8 @@ SHOWN = {
     "plan budget": "Error over epsilon for each mechanism, with the epsilon that was chosen",
     "plan mean": "Error of the mean over epsilon for each mechanism, with the epsilon that was chosen",
     "plan capacity": "The chance of the bounded outcome over epsilon, with the epsilon that was chosen",
-    "plan survey": "Bars for the worst error of each way to ask",
-    "cluster plan": "Bars for each cost",
+    "plan survey": "Bars for the worst error of each way to ask, and a line at the error that is allowed",
+    "cluster plan": "Bars for each cost of a day",
     "risks": "How often an adversary guesses right over epsilon, for each mechanism",
     "audit": "Bars for the epsilons that were found, and a line at each bound that they must not pass",
     "benchmark": "Error of each mechanism with each method, and truth against estimate",
@@ -197,8 +199,8 @@ def alt_text(result: Result, unit: str = "") -> str:
     --------
     >>> import ldpkit
     >>> print(alt_text(ldpkit.Tally(ldpkit.GRR(["bus", "car"], epsilon=2), 1000, [700, 300]).estimate()))
-    Bars with error bars for the share of people who hold each value. Of these 1,000 people, 76.3% \
-(95% interval 73.6% to 78.9%) hold bus, the most frequent of 2 values.
+    Bars with error bars for the share of people who have each value. The most frequent of 2 values is \
+bus: 76.3% (95% interval 73.6% to 78.9%) of these 1,000 people.
     """
     return f"{SHOWN[result.kind]}. {result.answer(unit)}"
 

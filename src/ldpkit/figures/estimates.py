@@ -119,10 +119,10 @@ def draw_mean(axes: Any, found: NumericEstimate | AdaptiveEstimate, *, unit: str
     if high - low < _NARROW * domain.width:
         room = 2 * max(high - low, 1e-9 * domain.width)
         axes.set_xlim(max(low - room, min(domain.low, low)), min(high + room, max(domain.high, high)))
-        part = f"; a part of the range {domain.low:g} to {domain.high:g}"
+        part = f"; axis: part of the range {domain.low:g} to {domain.high:g}"
     else:
         axes.set_xlim(min(domain.low, low), max(domain.high, high))
-        part = "; the whole range"
+        part = "; axis: the whole range"
     axes.set_ylim(-0.6, 1.0)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

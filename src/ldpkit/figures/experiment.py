@@ -11,8 +11,16 @@ import numpy as np
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.experiment import Cell
 from ldpkit.bench.summary import Summary
-from ldpkit.core.text import number_text
-from ldpkit.figures.canvas import label_ends, label_logs, label_percents, log_reach, new_figure, side_by_side
+from ldpkit.figures.canvas import (
+    label_ends,
+    label_logs,
+    label_percents,
+    log_reach,
+    new_figure,
+    roomy,
+    side_by_side,
+    three_digits,
+)
 from ldpkit.figures.estimates import plain_label
 from ldpkit.figures.theme import FAINT, MAIN, MUTED, ON_DARK, ON_LIGHT, style_of
 from ldpkit.simulation.metrics import metric_for
@@ -62,7 +70,7 @@ def heat_map(axes: Any, summary: Summary, among: str = "") -> None:
         axes.text(
             column,
             row,
-            number_text(float(means[row, column]), 3)
+            three_digits(float(means[row, column]))
             + summary.mark(summary.protocols[row], summary.methods[column]),
             ha="center",
             va="center",
@@ -168,7 +176,7 @@ def overview(found: Benchmark, *, across: int | None = None) -> Figure:
     narrow = across == 1
     heights = [1.3 + 0.36 * len(summary.protocols), 3.2, *([3.6] if several else [])]
     width = 9.0 if not narrow else max(4.6, 1.6 + 0.62 * len(summary.methods))
-    figure = new_figure(width, sum(heights))
+    figure = roomy(new_figure(width, sum(heights)))
     panels: Any = figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})
     heat_map(panels[0], summary, found.among_epsilons)
     truth_against_estimate(panels[1], found, summary)

@@ -40,7 +40,9 @@ def _table(summary: Summary) -> str:
     cells = re.sub(r"<td( [^>]*>[^<]*\*)", r'<td class="best"\1', table.to_html())
     cells = re.sub(r"<td( [^>]*>[^<]*~)", r'<td class="tie"\1', cells)
     above = f"<p><small>{html.escape(table.title[:1].upper() + table.title[1:])}</small></p>"
-    below = f"<p><small>{html.escape(table.caption + _two_families(summary))}</small></p>"
+    won = "; won: how often a method was best, over all mechanisms and repeats"
+    won = won if len(summary.methods) > 1 else ""
+    below = f"<p><small>{html.escape(table.caption + won + _two_families(summary))}</small></p>"
     return above + scrolled(cells, table.title) + below
 
 
@@ -52,5 +54,5 @@ def _two_families(summary: Summary) -> str:
     pairs = len(summary.protocols) * len(summary.methods)
     return (
         f"; a row compares its {len(summary.methods)} methods, the sentence above all {pairs} combinations, "
-        f"which takes more evidence: so {' with '.join(beaten[0])} loses its row and is still among them"
+        f"which takes more evidence: so {' with '.join(beaten[0])} is beaten in its row and still tied above"
     )

@@ -84,7 +84,7 @@ def sums_data(found: Estimate) -> dict[str, Any]:
 
 
 def sums_part(found: Estimate) -> str:
-    """Return a list of boxes, and the share of people who hold one of the values that are ticked."""
+    """Return a list of boxes, and the share of people who have one of the values that are ticked."""
     if len(found) < 3:
         return ""
     if len(found) > _MOST_ADDED:
@@ -104,10 +104,10 @@ def sums_part(found: Estimate) -> str:
         f'<label><input type="checkbox"{" checked" if place in first else ""}> {html.escape(label)}</label>'
         for place, label in enumerate(data["labels"])
     )
-    each = " Each such interval holds by itself, not all of them together." if not found.simultaneous else ""
+    each = " Each such interval holds on its own, not all of them at once." if not found.simultaneous else ""
     body = (
-        "<p>How many people hold one of several values? Intervals of single values do not add up, because "
-        f"their errors depend on each other; this one is made from the law of the sum.{each}</p>"
+        "<p>Tick values to see how many people have one of them. Intervals of single values do not add up, "
+        f"because their errors depend on each other; this one is computed for the sum itself.{each}</p>"
         f'<fieldset id="sums" class="screen"><legend>Add up</legend>{boxes}</fieldset>'
         '<output id="sum" for="sums" aria-live="polite"></output>'
         f'<script type="application/json" id="sums-data">{_inert(json.dumps(data))}</script>'

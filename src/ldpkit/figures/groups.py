@@ -41,7 +41,7 @@ def draw_groups(axes: Any, found: GroupEstimates) -> None:
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
-    axes.set_xlabel("mean" if overall is None else f"share of people who hold {overall}")
+    axes.set_xlabel("mean" if overall is None else f"share of people who have {overall}")
     axes.set_ylabel(", ".join(found.by))
 
 

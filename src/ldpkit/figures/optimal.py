@@ -135,9 +135,10 @@ def _draw_table(axes: Any, mechanism: Any, unit: str) -> None:
         x.ravel(), y.ravel(), s=biggest * table.shares.ravel() / table.shares.max(), color=MAIN, lw=0
     )
     axes.plot([domain.low, domain.high], [domain.low, domain.high], color=INK, linewidth=0.8)
-    axes.set_xlabel(with_unit("value; the line: an output that is the value", unit))
+    axes.set_xlabel(with_unit("value", unit))
     axes.set_ylabel(with_unit("output", unit))
-    axes.set_title(f"{len(outputs)} outputs; area of a dot: how likely it is", loc="left")
+    told = f"{len(outputs)} outputs; dot area: probability; line: output = value"
+    axes.set_title(told, loc="left", wrap=True)
 
 
 def draw_pieces(ax: Axes, found: OptimalPieces, *, unit: str = "") -> None:

@@ -49,7 +49,7 @@ def draw_plan(axes: Any, plan: Plan) -> None:
         axes.legend(loc="lower right")
     axes.set_xscale("log")
     label_logs(axes.xaxis)
-    axes.set_xlabel("epsilon: less is more private")
+    axes.set_xlabel("epsilon (smaller is more private)")
     axes.set_ylabel("probability that the constraint holds")
     axes.set_title(f"{plan.protocol}, {plan.method}: {plan.goal}", loc="left", wrap=True)
 
@@ -79,12 +79,13 @@ def budget_figure(found: BudgetPlans, *, across: int | None = None) -> Figure:
                 axes.plot(curves[other].epsilons, curves[other].line, color=FAINT, linewidth=1, zorder=1)
         _draw_curve(axes, found, curves[name], name, index, band=True)
         _budget_axes(axes, found)
+        axes.tick_params(labelbottom=True)  # below each other, the numbers of the last would be far away
         axes.set_title("", loc="left")
         chosen = [plan.epsilon for plan in found.plans if plan.protocol == name and plan.epsilon is not None]
         told = f"epsilon {min(chosen):.3g}" if chosen else "infeasible"
         axes.set_title(f"{name}: {told}", loc="left")
     outer_names(panels, across)
-    figure.suptitle(f"{_budget_title(found)}; grey: the other mechanisms", fontsize=10)
+    figure.suptitle(f"{_budget_title(found)}; grey: the others", fontsize=10)
     return figure
 
 
@@ -152,7 +153,7 @@ def _budget_title(found: BudgetPlans) -> str:
     wanted = question.constraint
     goal = f"{wanted.measure.title} {wanted.direction} {wanted.omega:g}"
     often = f"in {wanted.probability:.0%} of collections or more"
-    return f"{goal} {often}; n = {question.n:,}; bands: eight of ten collections"
+    return f"{goal} {often}; n = {question.n:,}; bands: middle 80%"
 
 
 def _budget_axes(axes: Any, found: BudgetPlans) -> None:
@@ -164,8 +165,10 @@ def _budget_axes(axes: Any, found: BudgetPlans) -> None:
     if not constraint.measure.larger_is_better:
         axes.set_yscale("log")
         label_logs(axes.yaxis)
-    axes.set_xlabel("epsilon: less is more private")
-    axes.set_ylabel(f"{constraint.measure.title}, as good\nin {constraint.probability:.0%} of collections")
+    axes.set_xlabel("epsilon (smaller is more private)")
+    reached = "reached" if constraint.measure.larger_is_better else "not exceeded"
+    often = f"{reached} in {constraint.probability:.0%} of collections"
+    axes.set_ylabel(f"{constraint.measure.title},\n{often}")
     axes.set_title(_budget_title(found), loc="left", wrap=True)
 
 
@@ -191,7 +194,7 @@ def draw_mean_plans(axes: Any, found: MeanPlans, *, unit: str = "") -> None:
     label_logs(axes.yaxis)
     axes.set_xscale("log")
     label_logs(axes.xaxis)
-    axes.set_xlabel("epsilon: less is more private")
+    axes.set_xlabel("epsilon (smaller is more private)")
     error = with_unit("error of the mean", unit)
     axes.set_ylabel(f"{error},\nnot exceeded in {first.probability:.0%} of collections")
     goal = first.with_unit(first.goal, unit)

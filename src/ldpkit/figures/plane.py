@@ -77,14 +77,14 @@ def panel_height(domain: PlaneDomain, width: float) -> float:
     return 0.85 + (width - 1.0) * shape
 
 
-def _name_colours(axes: Any, drawn: Any, label: str = "share of people") -> None:
+def _name_colours(axes: Any, drawn: Any, label: str = "share of reports") -> None:
     """Put the bar of the colours beside a map, as high as the map is."""
     bar = axes.figure.colorbar(drawn, cax=axes.inset_axes((1.03, 0.0, 0.035, 1.0)), label=label)
     label_percents(bar.ax.yaxis)
 
 
 def draw_heatmap(axes: Any, found: HeatMap, *, truth: Floats | None = None, unit: str = "") -> None:
-    """Draw the share of people in each cell; `truth` are locations, where a simulation has them."""
+    """Draw the share of reports in each cell; `truth` are locations, where a simulation has them."""
     _name_colours(axes, draw_cells(axes, found.grid, found.masses, unit=unit))
     axes.set_title(f"{_made(found)}n = {found.n:,} reports", loc="left")
     if truth is not None:
@@ -115,7 +115,7 @@ def heatmap_figure(
         if ends or (place + 1) % columns == 0 or place + 1 == len(shown):  # one scale needs one bar in a row
             _name_colours(axes, drawn, "")
         axes.set_title(name, loc="left")
-    figure.suptitle(f"Share of people in each cell: {_made(found)}n = {found.n:,} reports", fontsize=10)
+    figure.suptitle(f"Share of reports in each cell: {_made(found)}n = {found.n:,} reports", fontsize=10)
     return figure
 
 
@@ -142,7 +142,7 @@ def draw_hotspots(axes: Any, found: Hotspots) -> None:
             bbox={"boxstyle": "round,pad=0.2", "facecolor": ON_DARK, "edgecolor": "none", "alpha": 0.9},
         )
     axes.set_title("")
-    told = f"framed: the {len(found.cells)} fullest cells, and how often each was among them when drawn again"
+    told = f"framed: the {len(found.cells)} fullest cells, and how often each is among them when redrawn"
     axes.set_title(told, loc="left", wrap=True)
 
 
@@ -156,7 +156,7 @@ def hotspots_figure(found: Hotspots, *, across: int | None = None) -> Any:
 
 def draw_flows(axes: Any, found: OriginDestination) -> None:
     """Draw the share of people for each pair of cells, origins down and destinations across."""
-    _name_colours(axes, axes.imshow(found.masses, cmap="viridis", vmin=0))
+    _name_colours(axes, axes.imshow(found.masses, cmap="viridis", vmin=0), "share of people")
     axes.set_xlabel("cell of the destination")
     axes.set_ylabel("cell of the origin")
     axes.set_title(f"n = {found.n:,} people", loc="left")

@@ -36,6 +36,7 @@ _MOST_DOWNLOADED = 50_000  # rows that a page carries
 _SPENT = "seconds"  # a column that is no part of an answer: it differs each time the same is asked
 _LONGEST_DOWNLOAD = 1 << 20  # characters: the description of a mechanism lists the labels of all values
 _MOST_GUESSED = 4096  # values, beyond which the best guess of an adversary takes too long for a page
+_REPORTS = ("audit", "heat map")  # whose n counts reports, of which a person may have sent many
 _STYLE = """blockquote { margin: 0 0 .6rem; padding: .7rem 1rem; border-left: .35rem solid var(--main);
   background: var(--tint); font-size: 1.15rem; overflow-wrap: anywhere } blockquote p { margin: 0 }
 button { font: inherit; color: var(--main); background: none; border: 1px solid var(--main);
@@ -120,7 +121,7 @@ def result_page(
     answer = found.answer(unit)
     body = [
         f'<blockquote><p id="answer">{html.escape(answer)}</p></blockquote>',
-        '<p class="screen"><button type="button" data-copy="answer">Copy this sentence</button></p>',
+        '<p class="screen"><button type="button" data-copy="answer">Copy this summary</button></p>',
         _warnings(found.warnings),
         _figures(found, unit, draw),
         _PARTS[found.kind](found) if found.kind in _PARTS else "",
@@ -222,7 +223,9 @@ def _meaning(found: Any) -> list[str]:
         ]
     budgets = _budgets(found)
     return [
-        (f"At epsilon {each:.4g}: " if len(budgets) > 1 else "") + suspicion_in_words(each)
+        f"At epsilon {each:.4g}, {_continued(suspicion_in_words(each))}"
+        if len(budgets) > 1
+        else suspicion_in_words(each)
         for each in budgets
     ]
 
@@ -232,8 +235,15 @@ def _of_all_reports(found: Any) -> list[str]:
     if found.kind != "private trajectories":
         return []
     most = float(found.epsilons.max())
-    words = suspicion_in_words(most).replace("the report is", "the reports are")
-    return [f"That is one report. All reports of a person together have epsilon {most:.4g} at most: {words}"]
+    words = _continued(suspicion_in_words(most).replace("the report is", "the reports are"))
+    return [
+        f"That is for one report. All reports of a person together cost at most epsilon {most:.4g}: {words}"
+    ]
+
+
+def _continued(sentence: str) -> str:
+    """Return a sentence as it stands behind a comma or a colon."""
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _mechanisms(found: Any) -> list[Mechanism]:
@@ -270,7 +280,7 @@ def _facts(
     mechanisms = _mechanisms(found)
     facts = {
         "Mechanism": "; ".join(f"{each!r}, {each.promise()}" for each in mechanisms),
-        "Reports" if found.kind == "audit" else "People who reported": f"{found.n:,}"
+        "Reports" if found.kind in _REPORTS else "People who reported": f"{found.n:,}"
         if isinstance(getattr(found, "n", None), int)
         else "",
         "SHA-256 of the input": getattr(found, "sha256", None) or "",
@@ -284,7 +294,7 @@ def _facts(
 
 def _randomness(found: Any) -> str:
     told = getattr(found, "provenance", None)
-    return "" if told is None or told == Provenance() else str(told)
+    return "" if told is None or told == Provenance() else str(told).removeprefix("randomness ")
 
 
 def _downloads(found: Result) -> str:
@@ -303,7 +313,7 @@ def _downloads(found: Result) -> str:
     name = found.kind.replace(" ", "-")
     links = [
         (f"{name}.csv", "text/csv", csv.getvalue(), "CSV, for a spreadsheet"),
-        (f"{name}.json", "application/json", whole.getvalue(), "JSON, with all that is known"),
+        (f"{name}.json", "application/json", whole.getvalue(), "JSON, with every detail"),
     ]
     items = "".join(
         f'<li><a download="{file}" href="data:{kind};base64,{base64.b64encode(text.encode()).decode()}">'

@@ -24,7 +24,7 @@ Line = tuple[list[float], list[float]]
 _LEAST_BARS = 4  # as if there were so many, so that one is no block
 _MOST_NAMED = 8  # lines that have room for their names at their ends
 _MEASURES = {
-    "success": "guesses from a report that are right",
+    "success": "right guesses from a report",
     "squared_error": "mean squared error of the guess",
     "precision": "precision",
     "recall": "recall",
@@ -74,7 +74,7 @@ def draw_risks(axes: Any, found: Risks, measure: str = "success") -> None:
         axes.minorticks_off()
     else:
         label_logs(axes.xaxis)
-    axes.set_xlabel("epsilon: less is more private")
+    axes.set_xlabel("epsilon (smaller is more private)")
     axes.set_ylabel(_MEASURES[measure] + suffix)
     axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
     if measure != "squared_error":

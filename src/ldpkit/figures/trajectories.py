@@ -57,7 +57,7 @@ def private_figure(found: PrivateTrajectories, *, across: int | None = None) -> 
     figure, panels = make_panels(min(_LINES, len(found.trajectories)), 4.0, height, across=across)
     for position, axes in enumerate(panels):
         draw_private(axes, found, position)
-    figure.suptitle(f"{found.title}; grey: the reports of all", fontsize=10)
+    figure.suptitle(f"{found.title}; grey: everybody's reports", fontsize=10)
     return figure
 
 
@@ -89,7 +89,7 @@ def draw_evaluation(axes: Any, found: TrajectoryEvaluation, *, unit: str = "") -
     )
     label_percents(axes.yaxis)
     axes.set_xlabel(with_unit("distance between report and location", measure))
-    axes.set_ylabel("reports no further off")
+    axes.set_ylabel("reports at most this far off")
     told = with_unit("mean ± 2 standard errors", measure)
     axes.legend(title=told, title_fontsize=8, fontsize=8, loc="lower right")
     axes.set_title(found.title, loc="left", wrap=True)

@@ -178,7 +178,7 @@ class ClusterPlan(Result):
     def title(self) -> str:
         """What stands above the table."""
         asked = f"{self.questions:,} question{'s' * (self.questions > 1)}"
-        return f"A day of {self.people:,} people and {asked} on {self.engine}"
+        return f"A day with {self.people:,} people and {asked} on {self.engine}"
 
     @property
     def caption(self) -> str:
@@ -188,10 +188,10 @@ class ClusterPlan(Result):
             f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes per report, "
             f"{self.groups} group{'s' * (self.groups > 1)} per question\n"
             f"CPU: {self.nanoseconds:.3g} ns of one core per report in one process, {self.source}; on "
-            f"{self.engine} {engine.times:g} times that, as with {engine.reports:,} reports, warm\n"
-            f"memory: {WORKER_BYTES / 1e6:.0f} MB for a worker with its libraries, {COPIES:g} times the "
-            f"reports of {ROWS_AT_ONCE:,} rows, 8 bytes for each group and value\n"
-            f"storage: {100 * (STORED - 1):.2g}% more than the reports\n"
+            f"{self.engine} {engine.times:g} times that, measured with {engine.reports:,} reports once warm\n"
+            f"memory: {WORKER_BYTES / 1e6:.0f} MB for a worker with its libraries, plus {COPIES:g} times the "
+            f"size of {ROWS_AT_ONCE:,} reports, plus 8 bytes for each group and value\n"
+            f"storage: {100 * (STORED - 1):.2g}% more than the reports themselves\n"
             f"measured on {MEASURED_ON} on two shared cores; benchmarks/bench_cluster.py measures engines, "
             "and with --units the rest"
         )
@@ -211,7 +211,7 @@ class ClusterPlan(Result):
     def notes(self) -> list[str]:
         """Say what is assumed, and what is not in the figures."""
         assumed = "one job a day over all questions, files of a million reports, tasks that take equally long"
-        return [f"note: assumes {assumed}; without HTTP, replicas of the storage and the start of a cluster"]
+        return [f"note: assumes {assumed}; leaves out HTTP, storage replicas and starting a cluster"]
 
 
 def readable(amount: float, unit: str) -> tuple[str, float]:

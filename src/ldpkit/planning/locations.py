@@ -136,12 +136,12 @@ class LocationRecommendation(Result):
         if not self.teaches:
             return self.notes()[0]
         named = f" {unit}" if unit and self.grid is None else ""
-        error = f"{self.best.error:.4g}{named}, {self.best.error / self._nothing:.0%} of a constant answer's"
+        error = f"{self.best.error:.4g}{named}"
+        share = f"{self.best.error / self._nothing:.0%} of the error of a constant answer"
         if len(self.ties) > 1:
-            return f"These {len(self.ties)} tie for the smallest error, {error}: {', '.join(self.ties)}."
-        return (
-            f"{self.best.mechanism} has the smallest expected error of {len(self.options)} answers: {error}."
-        )
+            names = ", ".join(self.ties)
+            return f"These {len(self.ties)} tie for the smallest error, {error} ({share}): {names}."
+        return f"{self.best.mechanism} has the smallest expected error, {error}: {share}."
 
     @property
     def title(self) -> str:
@@ -165,7 +165,7 @@ class LocationRecommendation(Result):
                 "error: the total variation between the estimated and the true map, the mean of "
                 f"{_DRAWS} collections drawn for {where}; constant: all cells alike"
             )
-        return f"{told}; of_constant: as a part of its error"
+        return f"{told}; of_constant: the error, divided by the one of the constant answer"
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each mechanism, and one for the constant answer."""

@@ -93,7 +93,7 @@ class SurveyTrials(Result):
         return (
             "rmse: root mean square error; half_width: of 95% intervals, on average; coverage: the share of "
             "them "
-            f"that hold the truth; a person pays epsilon {self.epsilon:.6g} at most"
+            f"that contain the truth; a person pays epsilon {self.epsilon:.6g} at most"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:

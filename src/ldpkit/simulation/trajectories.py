@@ -64,7 +64,7 @@ class TrajectoryEvaluation(Result):
             else first["mechanism"]
         )
         far = f"{first['per_point']:.4g}{named} off on average over {len(self.truth.points):,} points"
-        return f"{among} reports nearest to the truth in this simulation: {far}."
+        return f"{among} is nearest to the truth in this simulation: {far}."
 
     @property
     def title(self) -> str:

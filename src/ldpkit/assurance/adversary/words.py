@@ -42,10 +42,10 @@ def in_words(risk: Risk) -> list[str]:
     """
     sentences = []
     if risk.truthful is not None and risk.otherwise is not None:
-        shows = "is compatible with" if risk.hashed else "shows"
+        shows, by = ("is compatible with", "with ") if risk.hashed else ("shows", "")
         sentences.append(
             f"A report {shows} the person's own value in {percent_text(risk.truthful)} of all cases, "
-            f"and each other value in {percent_text(risk.otherwise)}."
+            f"and {by}each other value in {percent_text(risk.otherwise)}."
         )
     sentences += [guess_in_words(risk), suspicion_in_words(risk.epsilon, risk.reports)]
     if risk.f_score is not None:

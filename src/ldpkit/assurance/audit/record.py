@@ -16,8 +16,8 @@ __all__ = ["AT_MOST", "NOT_PROMISED", "PERMANENT", "Audit", "Check", "Outcome"]
 Outcome = Literal["pass", "fail", "warn", "info", "not checked"]
 
 NOT_PROMISED = (
-    "The epsilon of a report is for one report. All reports of a person cost the sum, if no answer is kept.",
-    "The fact of taking part, the time of a report and the network address are not hidden by it.",
+    "Epsilon is for one report. The reports of a person add up, unless the device keeps its answer.",
+    "A report does not hide that somebody took part, when, or from which network address.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
     "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
     "What other people's reports teach about everybody, they teach about you too: that is statistics.",
@@ -152,8 +152,9 @@ class Audit(Result):
         verdict = self.verdict.replace(word, f"{word} the audit", 1)
         exact = "infinite" if math.isinf(self.exact) else f"{self.exact:.6g}"
         return (
-            f"{self.mechanism!r} {verdict}. Its integers realise epsilon {exact}, {self.bounds}, and an "
-            f"attack on fresh reports shows at least {self.attack.epsilon:.4g}. {self.tested}"
+            f"{self.mechanism!r} {verdict}. The integers of its sampler realise epsilon {exact}, "
+            f"{self.bounds}, and an attack on fresh reports shows at least {self.attack.epsilon:.4g}. "
+            f"{self.tested}"
         )
 
     @property

@@ -97,7 +97,7 @@ class ClassifierPlans(Result):
         return (
             f"epsilon: the total for {and_text(self.sensitive)}; split: which part of it each column gets; "
             f"average, worst: the probability that a prediction stays the same, over {self.records:,} "
-            f"records{drawn}; of a column that gets nothing the model sees the middle of its range; the "
+            f"records{drawn}; for a column that gets nothing, the model sees the middle of its range; the "
             "corrected model is simulated; other splits are in JSON and CSV"
         )
 

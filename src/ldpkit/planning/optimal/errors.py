@@ -91,7 +91,7 @@ class ErrorComparison(Result):
         names = [row.mechanism for row in rows if row.mean <= least.mean * (1 + _SAME)]
         have = "has" if len(names) == 1 else "have"
         named = f" {unit}" if unit and self.power == 1 else ""
-        others = f" of {len(rows)} mechanisms" if len(rows) > 1 else ""
+        others = f" among {len(rows)} mechanisms" if len(rows) > 1 else ""
         return (
             f"At epsilon {epsilon:g}, {' and '.join(names)} {have} the smallest expected {self.distance} of "
             f"one report{others}: {number_text(least.mean)}{named} on average over {self.domain}, and "

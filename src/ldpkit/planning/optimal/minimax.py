@@ -84,7 +84,7 @@ class Minimax(Result):
         """What stands below the table."""
         over = "over the prior" if self.prior else f"over all of {self._where}"
         return (
-            f"{self._what} {over}; bound: no epsilon-LDP mechanism is below, whatever its outputs; gap: how "
+            f"{self._what} {over}; bound: no epsilon-LDP mechanism is better, whatever its outputs; gap: how "
             "far above the bound, relative to it"
         )
 
@@ -172,7 +172,7 @@ class Minimax(Result):
         )
         if len(likely) < len(outputs):
             caption += f"\n{len(likely)} of {len(outputs)} outputs, the likeliest"
-        return [*told, Table.of(shown, title=f"The table of {self.mechanism!r}", caption=caption)]
+        return [*told, Table.of(shown, title=f"Probabilities of {self.mechanism!r}", caption=caption)]
 
     def _outputs(self) -> list[float]:
         """Return where the outputs of the table are."""

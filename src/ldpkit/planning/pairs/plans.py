@@ -78,8 +78,9 @@ class PairPlan(Result):
         limit = "no limit" if self.question.epsilon is None else f"at most {self.question.epsilon:g}"
         return (
             f"epsilon stated: against {self.question.adversary.words}, at most "
-            f"{self.question.epsilon_alone:g}; towards anyone, including the partner: {limit}; "
-            f"ratio: the largest variance for {low:,} to {high:,} ones, over that of randomised response"
+            f"{self.question.epsilon_alone:g}; epsilon partner: against anyone, including the partner, "
+            f"{limit}; ratio: the largest variance for {low:,} to {high:,} ones, divided by the one of "
+            "randomised response"
         )
 
     def notes(self) -> list[str]:
@@ -217,7 +218,7 @@ def _pairs(question: PairQuestion, name: str, table: PairTable, base: float) -> 
         how = f"JRR(2, epsilon_alone={alone:.6g}, adversary={question.adversary})"
         said = "infinite" if math.isinf(stated) else f"exactly {stated:.6f}"
         statement = (
-            f"{name}: a partner who knows its own report to be untrue learns the value for certain; "
+            f"{name}: a partner who knows that their own report is untrue learns the value for certain; "
             f"epsilon {said} holds only against {question.adversary.words}"
         )
     else:

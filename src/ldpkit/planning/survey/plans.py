@@ -75,10 +75,9 @@ class SurveyPlan(Result):
     def caption(self) -> str:
         """What the columns mean."""
         return (
-            "worst: the question with the largest expected error; error: half of its 95% interval, with room "
-            "for "
-            "who is drawn to answer it; of_wanted: the error over the wanted one; of_best: over that of the "
-            "best way; *: the best"
+            "worst: the question with the largest expected error; error: half of its 95% interval, which "
+            "allows for who is drawn to answer it; of_wanted: the error divided by the one you allow; "
+            "of_best: divided by the error of the best way; *: the best"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
