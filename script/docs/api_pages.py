@@ -125,7 +125,7 @@ GROUPS = (
     ),
     Group(
         "engines",
-        "Past one machine",
+        "Beyond one machine",
         ("engines",),
         (
             "ldpkit.engines.local.tally",

@@ -10,6 +10,7 @@ _ENTRY = re.compile(r"^(?P<names>[^\s:#<|`*-][^\n]*)\n:   (?P<text>(?:.+\n?)+)",
 _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)")  # a hint is plain text
 _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
+    "delta": (r"(?!)", r"^ Lake\b"),
     "interval": (
         r"\b(?:(?:needs|on|over|of|fix) an|(?:ends?|point|part) of (?:an|the)|on the)\s+$|^an $",
         r"^,? (?:from \d|low to high|is cut|and on a circle\b)",
