@@ -11,7 +11,10 @@ _MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]|\\var(?=epsilon)")  # a hint 
 _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
     "interval": (
-        r"\b(?:(?:needs|on|over|of|fix) an|(?:ends?|point|part|middle|fifth) of (?:an|the)|on the|outside the)\s+$|^an $",
+        (
+            r"\b(?:(?:needs|on|over|of|fix) an|(?:ends?|point|part|middle|fifth) of (?:an|the)"
+            r"|(?:on|outside) the)\s+$|^an $"
+        ),
         r"^,? (?:from \d|low to high|is cut|and on a circle\b)",
     ),
     "promise": (r"\bseveral $", r"(?!)"),

@@ -15,7 +15,7 @@ def printed_table(page: str, *columns: str) -> list[dict[str, str]]:
     for place, written in enumerate(lines[1:], start=1):
         head = lines[place - 1].split()
         if written.startswith("──") and set(columns) <= set(head):
-            rows = []
+            rows: list[dict[str, str]] = []
             for row in map(str.split, lines[place + 1 :]):
                 if len(row) != len(head):
                     return rows
@@ -51,9 +51,9 @@ def _commute(page: str) -> Picture:
         share, low, high = (float(row[name]) for name in ("frequency", "low", "high"))
         y = top + _ROW * (place + 0.5)
         marks += text(_LEFT - 8, y + 4, row["value"], anchor="end")
+        wide = across(share) - _LEFT
         marks += (
-            f'<rect x="{_LEFT:g}" y="{y - 11:.1f}" width="{across(share) - _LEFT:.1f}" height="22" class="f1" '
-            'opacity="0.55"/>'
+            f'<rect x="{_LEFT:g}" y="{y - 11:.1f}" width="{wide:.1f}" height="22" class="f1" opacity="0.55"/>'
         )
         marks += line(across(low), y, across(high), y, "ink", 2)
         marks += "".join(line(across(end), y - 5, across(end), y + 5, "ink", 2) for end in (low, high))

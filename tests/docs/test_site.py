@@ -85,7 +85,10 @@ def test_a_papers_page_has_one_figure_with_its_own_numbers(name):
 
 @pytest.mark.parametrize(
     ("name", "guide", "shown"),
-    [("attack", "longitudinal", "0.9881 at 200"), ("commute", "report", "tram 0.07891, from 0.05125 to 0.1072")],
+    [
+        ("attack", "longitudinal", "0.9881 at 200"),
+        ("commute", "report", "tram 0.07891, from 0.05125 to 0.1072"),
+    ],
 )
 def test_a_guides_figure_shows_what_the_page_prints(name, guide, shown):
     page = (DOCS / "guide" / f"{guide}.md").read_text(encoding="utf-8")
@@ -94,6 +97,16 @@ def test_a_guides_figure_shows_what_the_page_prints(name, guide, shown):
     assert shown in picture.words
     with pytest.raises(LookupError, match="no output has the columns"):
         OUTPUTS[name]("a page without output")
+
+
+def test_the_line_on_randomness_stays_apart_from_the_sentence_above_it():
+    full = f"{'word ' * 31}end"  # so long that the next word would not have fitted
+    lines = [f'<span class="go">{words}</span>' for words in (full, "randomness secure, batch 1")]
+    html = "<pre><span></span><code>{}\n</code></pre>"
+    assert "end randomness" not in fitted(html.format("\n".join(lines)))
+    assert "end goes on" in fitted(
+        html.format("\n".join(lines).replace("randomness secure", "goes on and on"))
+    )
 
 
 def test_markdown_leaves_the_marks_of_a_figure_in_place():
