@@ -231,8 +231,12 @@ def curves(
     x_axis: str,
     y_axis: str,
     reference: tuple[float, str] | None = None,
+    below: bool = False,
 ) -> Picture:
-    """Return lines over a number, each named in the legend and marked in its own shape."""
+    """Return lines over a number, each named in the legend and marked in its own shape.
+
+    The name of the reference stands above its line, or `below` it where a curve is just above.
+    """
     width, height, left = WIDTH, 330.0, 44.0
     marks, top = legend([name for name, _ in series], width, 20.0)
     top += 26
@@ -248,7 +252,8 @@ def curves(
     marks += text(left - 40, top - 10, y_axis, colour="soft", size=12)
     if reference:
         marks += line(left, up(reference[0]), width - 16, up(reference[0]), "ink", 1.5, "5 4")
-        marks += text(width - 20, up(reference[0]) - 7, reference[1], size=12, anchor="end")
+        name_at = up(reference[0]) + (17 if below else -7)
+        marks += text(width - 20, name_at, reference[1], size=12, anchor="end")
     for number, (_, values) in enumerate(series):
         points = " ".join(f"{across(x):.1f},{up(value):.1f}" for x, value in zip(xs, values, strict=True))
         marks += f'<polyline points="{points}" class="s{number % 5 + 1}" stroke-width="2"/>'

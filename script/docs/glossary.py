@@ -12,7 +12,10 @@ _TAG = re.compile(r"(<[^>]+>)")
 _OTHERWISE = {
     "delta": (r"(?!)", r"^ Lake\b"),
     "interval": (
-        r"\b(?:(?:needs|on|over|of|fix) an|(?:ends?|point|part) of (?:an|the)|on the)\s+$|^an $",
+        (
+            r"\b(?:(?:needs|on|over|of|fix) an|(?:ends?|point|part|middle|fifth) of (?:an|the)"
+            r"|(?:on|outside) the)\s+$|^an $"
+        ),
         r"^,? (?:from \d|low to high|is cut|and on a circle\b)",
     ),
     "promise": (r"\bseveral $", r"(?!)"),

@@ -17,6 +17,7 @@ _ERROR = re.compile(r"(?:\w+\.)*\w+(?:Error|Warning): ")  # the last line of a t
 _CELL = re.compile(r"<td(?P<style> style=[^>]*)?>(?P<inside>.*?)</td>", re.S)
 _TAG = re.compile(r"<[^>]+>")
 _LONG_LINE, _LONG_CELL = 40, 50  # letters that fit on a phone, and in a third of one when broken
+_PROVENANCE = re.compile(r"randomness (?:secure|seeded)\b")  # a line of its own below every result
 _WIDTH = 160  # where the program breaks sentences if nobody tells it how wide the screen is
 
 
@@ -47,6 +48,7 @@ def _joined(lines: list[str]) -> list[str]:
         if (
             is_full
             and first
+            and not _PROVENANCE.match(words)
             and all(_OUTPUT.fullmatch(each) for each in (whole[-1], line))
             and _is_sentence(words)
         ):

@@ -20,6 +20,7 @@ from drawing import stylesheet
 from formulas import typeset
 from glossary import Term, link, terms, with_anchors
 from home_picture import panels
+from output_figures import OUTPUTS
 from paper_figures import FIGURES
 from readable import as_shown, fitted
 from size_figure import domain_sizes
@@ -57,7 +58,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return tradeoff()
         if name == "tradeoff-table":
             return tradeoff_table()
-        picture = domain_sizes(markdown) if name == "domain-size" else FIGURES[name](markdown)
+        picture = domain_sizes(markdown) if name == "domain-size" else (FIGURES | OUTPUTS)[name](markdown)
         title = f'<div class="figure-title">{escape(picture.title)}</div>'
         return f'<div class="chart">{title}{picture.inline(name)}</div>'  # one block, or marks are lost
 

@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "script" / "docs"))
 from drawing import dots  # noqa: E402
 from glossary import link, terms, with_anchors  # noqa: E402
 from home_picture import SHARES, run, whole  # noqa: E402
+from output_figures import OUTPUTS  # noqa: E402
 from paper_figures import FIGURES  # noqa: E402
 from readable import as_shown, fitted  # noqa: E402
 from size_figure import domain_sizes  # noqa: E402
@@ -82,6 +83,32 @@ def test_a_papers_page_has_one_figure_with_its_own_numbers(name):
     ] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "guide", "shown"),
+    [
+        ("attack", "longitudinal", "0.9881 at 200"),
+        ("commute", "report", "tram 0.07891, from 0.05125 to 0.1072"),
+    ],
+)
+def test_a_guides_figure_shows_what_the_page_prints(name, guide, shown):
+    page = (DOCS / "guide" / f"{guide}.md").read_text(encoding="utf-8")
+    picture = OUTPUTS[name](page)
+    ElementTree.fromstring(picture.inline(name))
+    assert shown in picture.words
+    with pytest.raises(LookupError, match="no output has the columns"):
+        OUTPUTS[name]("a page without output")
+
+
+def test_the_line_on_randomness_stays_apart_from_the_sentence_above_it():
+    full = f"{'word ' * 31}end"  # so long that the next word would not have fitted
+    lines = [f'<span class="go">{words}</span>' for words in (full, "randomness secure, batch 1")]
+    html = "<pre><span></span><code>{}\n</code></pre>"
+    assert "end randomness" not in fitted(html.format("\n".join(lines)))
+    assert "end goes on" in fitted(
+        html.format("\n".join(lines).replace("randomness secure", "goes on and on"))
+    )
+
+
 def test_markdown_leaves_the_marks_of_a_figure_in_place():
     markdown = pytest.importorskip("markdown")
     pytest.importorskip("mkdocs")
@@ -105,7 +132,7 @@ def test_every_page_that_asks_for_a_figure_gets_one():
         for page in DOCS.rglob("*.md")
         for name in re.findall(r"^<!-- figure: ([\w-]+) -->$", page.read_text(encoding="utf-8"), re.M)
     }
-    assert asked == {*FIGURES, "domain-size", "home", "tradeoff", "tradeoff-table"}
+    assert asked == {*FIGURES, *OUTPUTS, "domain-size", "home", "tradeoff", "tradeoff-table"}
 
 
 def test_the_figure_of_domain_sizes_has_every_command_that_is_measured(monkeypatch):
