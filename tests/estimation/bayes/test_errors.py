@@ -74,6 +74,23 @@ def test_the_information_is_minus_the_second_derivative(name, size):
     assert np.allclose(information(evidence, f), numeric, rtol=1e-5)
 
 
+@pytest.mark.parametrize("size", [100, 500])
+def test_the_information_has_the_same_bits_with_any_number_of_threads(size):
+    """Workers of a cluster have one thread for BLAS, which rounds these products otherwise than with two."""
+    threads = pytest.importorskip("threadpoolctl").threadpool_limits
+    oracle, f = ldpkit.OUE(size, epsilon=1), np.full(size, 1 / size)
+    evidence = Evidence.of(oracle, oracle.privatize(np.arange(777) % size, rng=ldpkit.random.seeded(1)))
+    [part] = evidence.parts
+    rows = (1 + part.excess * part.bits(slice(None))) * 1.0
+    rows /= (1 + part.excess * part.bits(slice(None)) @ f)[:, None]
+    found = []
+    for number in (1, 2):
+        with threads(number):
+            found.append(information(evidence, f))
+    assert (found[0] == found[1]).all()
+    assert np.allclose(found[0], rows.T @ rows, rtol=1e-12)
+
+
 def test_a_sample_of_the_reports_stands_for_all(monkeypatch):
     monkeypatch.setattr("ldpkit.estimation.bayes.errors._MOST_WORK", 30_000 * 16**2)
     oracle = ldpkit.OLH(16, epsilon=1)

@@ -20,7 +20,7 @@ import numpy as np
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, seeded
-from ldpkit.core.typing import Counts, Floats
+from ldpkit.core.typing import Bytes, Counts, Floats
 from ldpkit.estimation.bayes.elsewhere import AnyEvidence
 from ldpkit.estimation.evidence import Evidence, Part
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -40,7 +40,6 @@ _MOST_WORK = 1 << 32  # multiplications; beyond, the information of a sample sta
 _SAMPLE_PER_VALUE = 16  # reports that a sample has for each value, whatever the work
 _ROWS_PER_VALUE = 4  # with fewer reports for each value an information matrix is not to be trusted
 _LARGEST_MATRIX = 2048
-_BLOCK = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -128,25 +127,36 @@ def part_information(part: Part, frequencies: Floats, n: int) -> Floats:
 
 
 def _information_of(part: Part, frequencies: Floats, most: int) -> Floats:
-    excess = part.excess
+    """Return the sum over reports of (1 + excess u)(1 + excess v) / d^2 for every two values.
+
+    u and v say whether the report supports them, and d is its likelihood.
+    """
+    excess, scale = part.excess, 1.0
     if part.supports is None:
         weight = np.asarray(part.counts) / (1 + excess * frequencies) ** 2
-        single: Floats = weight.sum() + excess * np.add.outer(weight, weight) + excess**2 * np.diag(weight)
-        return single
-    rows, scale = np.arange(len(part.supports)), 1.0
-    if part.counts is None and len(rows) > most:
-        # Seeded, because the errors of one collection must not change from call to call.
-        rows = np.sort(seeded(0).generator().choice(len(rows), most, replace=False))
-        scale = part.n / most
-    matrix = np.zeros((len(frequencies), len(frequencies)))
-    for start in range(0, len(rows), _BLOCK):
-        some = rows[start : start + _BLOCK]
-        likelihoods = 1 + excess * part.bits(some)
-        likelihoods /= (likelihoods @ frequencies)[:, None]
-        if part.counts is not None:
-            likelihoods *= np.sqrt(part.counts[some])[:, None]
-        matrix += likelihoods.T @ likelihoods
+        total, pairs = float(weight.sum()), np.diag(weight)
+    else:
+        from ldpkit.estimation.bayes.kernels import byte_sums, pair_sums
+
+        supports = part.supports
+        if part.counts is None and len(supports) > most:
+            # Seeded, because the errors of one collection must not change from call to call.
+            supports = supports[np.sort(seeded(0).generator().choice(len(supports), most, replace=False))]
+            scale = part.n / most
+        sums = byte_sums(excess * frequencies)
+        shares = (1 if part.counts is None else part.counts) / (1 + _by_row(sums, supports)) ** 2
+        total, pairs = float(shares.sum()), pair_sums(supports, shares, len(frequencies))
+    alone = np.diag(pairs)
+    matrix: Floats = total + excess * np.add.outer(alone, alone) + excess**2 * pairs
     return scale * matrix
+
+
+def _by_row(sums: Floats, supports: Bytes) -> Floats:
+    """Return the sum of the terms of each row's bytes."""
+    total = np.zeros(len(supports))
+    for column, terms in zip(supports.T, sums, strict=True):
+        total += terms[column]
+    return total
 
 
 def _covariance(matrix: Floats) -> Floats | None:

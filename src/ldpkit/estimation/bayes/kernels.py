@@ -14,12 +14,13 @@ import math
 import numpy as np
 
 from ldpkit.core.compiled import compiled
-from ldpkit.core.typing import Counts, Floats
+from ldpkit.core.typing import Bytes, Counts, Floats
 
-__all__ = ["byte_sums", "expectation", "iterate"]
+__all__ = ["byte_sums", "expectation", "iterate", "pair_sums"]
 
 _FAST = {"reassoc", "nnan", "nsz", "contract"}  # sums in any order: the loops run on whole vectors
 _TINY = 1e-290  # frequencies on their way to zero stop here, before arithmetic gets slow
+_CACHED = 1 << 17  # sums that a processor keeps near at hand
 _LARGE = 1e150  # densities are multiplied up to here before a logarithm is taken of them
 
 
@@ -79,6 +80,36 @@ def expectation(supports, weights, sums, shares, squares):
             for j in range(width):
                 squares[j, row[j]] += square
     return total, total_squares, logs + math.log(product)
+
+
+@compiled()
+def _add_pairs(supports, shares, first, last, held, pairs):
+    for i in range(supports.shape[0]):
+        found = before = 0
+        for j in range((last + 7) // 8):
+            byte = supports[i, j]
+            for bit in range(8):
+                if byte >> bit & 1:
+                    held[found] = 8 * j + bit
+                    found += 1
+                    before += 8 * j + bit < first
+        for one in range(before, found):
+            row = pairs[held[one]]
+            for other in range(one + 1):
+                row[held[other]] += shares[i]
+
+
+def pair_sums(supports: Bytes, shares: Floats, size: int) -> Floats:
+    """Return for every two values the sum of the shares of the rows that support both.
+
+    This is a product of matrices, but one whose additions have an order of their own: BLAS rounds
+    otherwise with another number of threads, and workers must come to the same bits as one process.
+    """
+    pairs, held = np.zeros((size, size)), np.empty(8 * supports.shape[1], np.int64)
+    step = max(8, _CACHED // size // 8 * 8)
+    for first in range(0, size, step):
+        _add_pairs(supports, shares, first, min(first + step, size), held, pairs)
+    return pairs + np.tril(pairs, -1).T
 
 
 @compiled(error_model="numpy", fastmath=_FAST)

@@ -73,9 +73,14 @@ def expectation(
     squared = np.zeros_like(sums) if squares else np.empty((0, 256))
     given = _UNWEIGHTED if weights is None else weights
     total, total_squares, logs = kernel(supports, given, sums, shares, squared)
-    by_value = (shares @ _BITS).ravel()[:size]
-    squares_by_value = (squared @ _BITS).ravel()[:size] if squares else np.zeros(size)
-    return Expectation(total, by_value, total_squares, squares_by_value, logs)
+    squares_by_value = _by_value(squared, size) if squares else np.zeros(size)
+    return Expectation(total, _by_value(shares, size), total_squares, squares_by_value, logs)
+
+
+def _by_value(gathered: Floats, size: int) -> Floats:
+    """Return for each value what was gathered by bytes; not by BLAS, which rounds as its threads have it."""
+    by_value: Floats = np.einsum("ij,jk->ik", gathered, _BITS, optimize=False).ravel()
+    return by_value[:size]
 
 
 class View(NamedTuple):
