@@ -14,9 +14,9 @@ __all__ = ["draw_audit"]
 _NAMES = {
     "integers": "the sampler's integers",
     "channel": "every possible report",
-    "attack": "an attack, at least",
-    "attack on memory": "an attack on devices\nwith memory, at least",
-    "attack by the partner": "an attack by the\npartner, at least",
+    "attack": "an attack\n(lower bound)",
+    "attack on memory": "an attack on devices\nwith memory\n(lower bound)",
+    "attack by the partner": "an attack by the\npartner\n(lower bound)",
     PERMANENT: "all reports of a device,\ntogether",
 }
 _DASHES = {"stated": (0, (4, 2)), "limit": (0, (1, 1.5))}  # told apart without colours
