@@ -214,7 +214,7 @@ def overview() -> str:
         "`ldpkit.plan`, `ldpkit.bench`, `ldpkit.testing`, `ldpkit.random` and `ldpkit.errors`. Import the",
         "others from their modules: `from ldpkit.engines.dask import tally`. The tests run every example.",
         "",
-        "<style>.md-typeset td:first-child code { white-space: nowrap; }</style>",
+        "<style>@media (min-width: 45em) { .md-typeset td:first-child code { white-space: nowrap } }</style>",
         "",
     ]
     for group in GROUPS:
