@@ -61,7 +61,8 @@ def draw_audit(axes: Any, found: Audit) -> None:
     axes.set_yticks(places, [_NAMES.get(name, name) for name, _ in shown])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.25 * edge)
-    axes.set_xlabel(f"epsilon: no bar may pass {'a line' if len(bounds) > 1 else 'the line'}")
+    axes.set_xlabel("epsilon")
     axes.set_title(found.title, loc="left", wrap=True)
     if bounds:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=len(bounds), frameon=False)
+        rule = f"no bar may pass {'a line' if len(bounds) > 1 else 'the line'}"
+        axes.legend(title=rule, loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
