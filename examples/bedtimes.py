@@ -1,9 +1,9 @@
 """Average times of day.
 
-"When do people go to bed? 23:50 and 00:10 are close together, and an ordinary average does not know."
-A circle does.
+"When do people go to bed? 23:50 and 00:10 are close together, but an ordinary average puts noon between
+them." On a circle the average is midnight.
 
-Figure: The estimated share of people who go to bed in each hour of a day: one hill around midnight.
+Figure: The estimated share of people who go to bed in each hour of a day: one peak around midnight.
 Guide: guide/angles.md
 """
 

@@ -1,9 +1,9 @@
 """Find the smallest epsilon for an accuracy.
 
 "My numbers must be within one percentage point on average, in nine collections out of ten. How much
-privacy do I have to spend?" This is the question of Optimus.
+privacy do I have to spend?" Optimus answers this question.
 
-Figure: For three protocols the error falls with epsilon; GRR and SS reach 0.01 at about 1.6, OUE at 2.6.
+Figure: The error of three protocols falls with epsilon; GRR and SS reach 0.01 at about 1.6, OUE at 2.6.
 Guide: guide/budget.md
 """
 

@@ -1,7 +1,7 @@
 """Send one number as close to the truth as epsilon allows.
 
-"A thermostat sends one private temperature, and what counts is how far that single report is off."
-OGPM is made for this: no other of these is as close on average.
+"A thermostat sends one private temperature, and what counts is how far off that single report is."
+OGPM is made for this: on average, none of the other three comes as close.
 
 Figure: The error of one report falls with epsilon for four mechanisms; OGPM has the least on average.
 Guide: guide/optimal.md

@@ -1,7 +1,7 @@
 """Run a collector and let devices answer.
 
-"I want the whole way: a collection file, a service that receives, devices that answer, and a result."
-Devices always draw secure randomness, so the numbers differ a little each time.
+"I want to see it end to end: a collection file, a service that receives reports, devices that answer, and
+a result." Devices always draw secure randomness, so the numbers differ a little each time.
 
 Figure: Bars of four estimated shares with wide 95% intervals, from sixty devices.
 Guide: guide/collector.md

@@ -3,7 +3,7 @@
 "I expect a few popular pages and a long tail. Which LDP protocol, and which way of cleaning up the
 estimates, has the smallest error?" These are the combinations that the LDP3 toolkit compares.
 
-Figure: Errors of three protocols and four methods as a heat map and over epsilon; one estimate and the truth.
+Figure: Errors of three protocols and four methods as a heat map and by epsilon; one estimate and the truth.
 Guide: guide/choose.md
 """
 

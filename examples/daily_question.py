@@ -3,7 +3,7 @@
 "My app asks each day which section people opened. Fresh noise every day averages out; how do I stop
 that?" The device keeps one permanent report and sends noisy copies of it.
 
-Figure: How often an attacker names the value after 1 to 50 reports, with and without memoization.
+Figure: How often an attacker guesses right; after 50 reports, 99% with fresh noise, 72% with a permanent one.
 Guide: guide/longitudinal.md
 """
 
@@ -19,7 +19,7 @@ kept = longitudinal_attack(mechanism, None, reports=days, repeats=devices, rng=r
 fresh = longitudinal_attack(mechanism, None, reports=days, repeats=devices, memoize=False, rng=rng)
 bound = success_bound(mechanism.exact_permanent_epsilon(), 4)
 print(f"after {days} days the attacker is right in {fresh[-1]:.0%} of cases with fresh noise,")
-print(f"in {kept[-1]:.0%} ± 2% with a permanent report, where at most {bound:.0%} is possible")
+print(f"in {kept[-1]:.0%} ± 2% with a permanent report; in truth it cannot exceed {bound:.0%}")
 print(ldpkit.sequence_epsilon(mechanism, [0] * days, fixed=True))
 
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
@@ -31,7 +31,7 @@ for name, (right, colour, dash) in lines.items():
     axes.plot(at, right, dash, color=colour)
     axes.text(days, right[-1] - 0.06, name, ha="right", va="top")
 axes.axhline(bound, color="#5b6470", linestyle=":")
-axes.text(days, bound + 0.02, f"bound for a permanent report: {bound:.0%}", ha="right")
+axes.text(days, bound + 0.04, f"bound for a permanent report: {bound:.0%}", ha="right")
 axes.yaxis.set_major_formatter("{x:.0%}")
 axes.set(xlabel="reports of one device", ylabel="how often the attacker is right", ylim=(0, 1.05))
 figure.savefig("daily_question.png")

@@ -1,9 +1,9 @@
 """Ask how people travel to work.
 
-"I want to know how many of my 50,000 users walk, cycle, take the bus or drive, and I must not
-learn how any one of them does."
+"I want to know how many of my 50,000 users walk, cycle, take the bus or drive, without learning how
+any one of them travels."
 
-Figure: Bars of the four estimated shares with 95% intervals; the car has about 41 percent.
+Figure: Bars of the four estimated shares with 95% intervals; about 41 per cent go by car.
 Guide: guide/collect.md
 """
 

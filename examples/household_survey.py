@@ -1,9 +1,9 @@
 """Ask several questions under one promise.
 
 "I have three questions and one privacy budget. Should everybody answer all of them, or one each? And how
-do I write down what I promise?" A plan compares; a collection file states the promise.
+do I write down what I promise?" A plan compares the ways to ask; a collection file states the promise.
 
-Figure: Bars of how people travel with 95% intervals, from those who were asked that question.
+Figure: Bars of how people travel, with 95% intervals, from those who were asked that question.
 Guide: guide/collection.md
 """
 

@@ -1,9 +1,9 @@
 """See how numbers are distributed.
 
 "The average income says little. I want the distribution, and the median with an interval that I can
-defend." The square wave mechanism with EMS finds both.
+defend." The square wave mechanism with EMS gives both.
 
-Figure: The estimated share of people in each bin of 250 euros a month: two hills, around 2,200 and 5,500.
+Figure: The estimated share of people in each bin of 250 euros a month: two peaks, at 2,200 and 5,500.
 Guide: guide/numbers.md
 """
 
@@ -22,4 +22,4 @@ density = estimate.density(bins=40).with_quantiles([median])
 print(f"median {median.value:,.0f}, 95% interval {median.low:,.0f} to {median.high:,.0f}")
 print(f"true median {np.median(incomes):,.0f}")
 
-density.figure(unit="euros a month").savefig("income_distribution.png")
+density.figure(unit="€/month").savefig("income_distribution.png")

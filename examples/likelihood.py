@@ -1,9 +1,9 @@
 """Get more out of few reports.
 
 "Only 3,000 people answered, and some of my estimated frequencies are negative. Can I do better with the
-same reports?" Matrix inversion is unbiased; the iterative Bayesian update (IBU) and the full maximum of
-the likelihood never leave the possible frequencies. The intervals come from the counts, so they hardly
-depend on the method.
+same reports?" Matrix inversion is unbiased but can go below zero; the iterative Bayesian update (IBU) and
+maximum likelihood never do, and have about a third of its error. The intervals come from the counts, so they
+hardly depend on the method.
 
 Figure: Three panels of true and estimated shares of 20 values; inversion falls below zero, the others do not.
 Guide: guide/likelihood.md

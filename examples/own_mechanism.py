@@ -2,9 +2,9 @@
 
 "For star ratings a near miss is less bad than a far one. I want to test that idea against the known
 mechanisms." Write down how likely each report is; the package does the rest.
-It also tells that this idea spends only half of the epsilon that it states, and that GRR has less error.
+It also shows that this idea spends only half of the epsilon that it states, and that GRR has less error.
 
-Figure: How likely each reported rating is for each true one; near ratings are likelier.
+Figure: How likely each reported rating is for each true one; nearby ratings are more likely.
 Guide: guide/add-protocol.md
 """
 

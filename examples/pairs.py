@@ -3,7 +3,7 @@
 "Couples answer a yes-or-no question. If their noise is correlated, it partly cancels: what do I gain,
 and what does a partner learn?" This is joint randomised response (JRR).
 
-Figure: The variance of pairs falls as more is told to a partner; one joint report of both has 0.6.
+Figure: Variance falls as a partner may learn more; one joint count per pair has 0.6 of the variance.
 Guide: guide/pairs.md
 """
 

@@ -1,7 +1,7 @@
-"""Pass reports through files, and add up servers.
+"""Store reports in files and add up servers.
 
-"Two servers receive reports. I want to keep them in files that nobody can mistake, and count them
-together later."
+"Two servers receive reports. I want to keep them in files that say what they contain, and count
+them together later."
 
 Figure: Bars of the estimated shares of five browsers with 95% intervals, from both files.
 Guide: reference/files.md

@@ -1,6 +1,6 @@
 """Check that a mechanism keeps its epsilon.
 
-"A vendor says its reports cost epsilon 1. I review such promises, and I want to see it." The audit
+"A vendor says that its reports cost epsilon 1. I have to review that promise, not believe it." The audit
 recomputes epsilon from the sampler's integers, enumerates the channel, and attacks the sampler itself.
 
 Figure: The epsilon found by each check of the audit, none above the stated one.

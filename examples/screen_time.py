@@ -1,9 +1,9 @@
 """Estimate an average from private numbers.
 
-"How many hours a day do people look at their phone? Most answers lie close together, and I would like
-the noise to fit that." AAA lets a few people describe the data and fits the noise of the others to it.
+"How many hours a day do people look at their phone? Most answers lie close together, and the noise should
+make use of that." AAA lets a few people describe the data and fits the noise of the others to it.
 
-Figure: The estimated means of Laplace, PM and AAA with 95% intervals; that of AAA is the shortest.
+Figure: The estimated means of Laplace, PM and AAA with 95% intervals; AAA's is the shortest.
 Guide: guide/numbers.md
 """
 

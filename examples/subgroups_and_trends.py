@@ -1,10 +1,10 @@
 """Compare groups, and see whether a change is real.
 
 "Did more people in the north switch to the bike this spring than in the south, or is it noise?" Each
-group and round has a tally of its own; the standard error of a difference is the root
-of the sum of the two squared ones, because the estimates are independent.
+group and round has a tally of its own; the two estimates are independent, so the
+squared standard error of their difference is the sum of their squared standard errors.
 
-Figure: The share of cyclists in north and south over four seasons, with 95% intervals.
+Figure: The share of cyclists over four seasons, with 95% intervals: rising in the north, flat in the south.
 Guide: guide/trends.md
 """
 

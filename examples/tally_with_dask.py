@@ -1,7 +1,7 @@
-"""Count a lake of reports with Dask.
+"""Count a data lake of reports with Dask.
 
 "Reports arrive as Parquet files, a folder a day, and are too many for one machine." Each partition makes
-a tally, tallies add, and the result is that of one process, bit for bit.
+a tally, tallies add up, and the result equals that of a single process, bit for bit.
 
 Figure: Bars of the share of people who take the bus, rising over five days, with 95% intervals.
 Guide: guide/cluster.md
@@ -36,7 +36,7 @@ for place, day in enumerate(days):
     print(f"{day}: {estimate['bus']:.1%} take the bus, 95% interval {low[0]:.1%} to {high[0]:.1%}")
     error = [[estimate["bus"] - low[0]], [high[0] - estimate["bus"]]]
     axes.bar(place, estimate["bus"], yerr=error, capsize=4, color="#6baed6")
-axes.set_xticks(range(len(days)), [day[5:] for day in days])
+axes.set_xticks(range(len(days)), [f"{day[-2:]} Nov" for day in days])
 axes.yaxis.set_major_formatter("{x:.0%}")
-axes.set(xlabel="day of 2026", ylabel="people who take the bus, 95% intervals")
+axes.set(xlabel="2026", ylabel="people who take the bus, 95% intervals")
 figure.savefig("tally_with_dask.png")

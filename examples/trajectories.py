@@ -1,7 +1,8 @@
 """Share trips through a town.
 
 "I have people's trips through a town of ten by ten kilometres. How far off are they after each location
-has been made private, and which mechanism keeps them closest?" TraCS-C and TraCS-D against the others.
+has been made private, and which mechanism keeps them closest?" Here grid_response and
+planar_window come closer than TraCS-C and TraCS-D.
 
 Figure: Maps of the true and the private locations, and how far each mechanism's reports are off.
 Guide: guide/locations.md

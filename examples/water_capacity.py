@@ -1,9 +1,9 @@
 """Decide whether a capacity suffices.
 
-"A water company adds up private meter readings and warns when demand exceeds what it can deliver. With
-which epsilon does it miss an excess in at most one month out of twenty?" This is the question of CAPRI.
+"A water company adds up private meter readings and warns when demand exceeds what it can deliver. At
+which epsilon does it miss an excess in at most one month out of twenty?" CAPRI answers this question.
 
-Figure: The probability of missing an excess falls with epsilon; Duchi reaches 5 percent at 0.49.
+Figure: The probability of missing an excess falls with epsilon; Duchi reaches 5 per cent at 0.49.
 Guide: guide/capacity.md
 """
 

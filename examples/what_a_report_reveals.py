@@ -1,7 +1,7 @@
 """Say what a report gives away.
 
 "My users do not know what epsilon is. How often does somebody who sees a report guess the answer, and
-how much does a suspicion grow?"
+how often without it?"
 
 Figure: How often a guess from one report is right, over epsilon: GRR and SS alike, OUE less often.
 Guide: guide/risk.md

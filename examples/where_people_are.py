@@ -1,6 +1,6 @@
 """Draw a map of where people are.
 
-"Which parts of town are busy? I want a map, and I must not learn where anybody was."
+"Which parts of town are busy? I want a map, without learning where anybody was."
 
 Figure: Maps of a town: the true shares of people, the private estimate, and the ends of its intervals.
 Guide: guide/locations.md

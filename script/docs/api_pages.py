@@ -210,12 +210,11 @@ def overview() -> str:
     parts = [
         "# Python",
         "",
-        "Everything public, by task. `import ldpkit` is enough for names without a dot, and for those of",
-        "`ldpkit.plan`, `ldpkit.bench`, `ldpkit.testing`, `ldpkit.random` and `ldpkit.errors`. The others",
-        "are imported from where they stand: `from ldpkit.engines.dask import tally`. The tests run every",
-        "example.",
+        "Everything public, by task. `import ldpkit` is enough for names without a dot, and for those in",
+        "`ldpkit.plan`, `ldpkit.bench`, `ldpkit.testing`, `ldpkit.random` and `ldpkit.errors`. Import the",
+        "others from their modules: `from ldpkit.engines.dask import tally`. The tests run every example.",
         "",
-        "<style>.md-typeset td:first-child code { white-space: nowrap; }</style>",
+        "<style>@media (min-width: 45em) { .md-typeset td:first-child code { white-space: nowrap } }</style>",
         "",
     ]
     for group in GROUPS:
@@ -235,8 +234,10 @@ def group_page(group: Group) -> str:
             "    options:",
             "      heading_level: 2",
             f"      heading: {shown(dotted)}",
-            "",
         ]
+        if inspect.isfunction(find(dotted)):  # a class has its parameters in a table, a function may not
+            parts.append("      separate_signature: true")
+        parts.append("")
     return "\n".join(parts)
 
 

@@ -62,7 +62,7 @@ GROUPS = {
         "where_people_are",
         "trajectories",
     ],
-    "Review, and go further": [
+    "Review and go further": [
         "review_a_promise",
         "what_a_report_reveals",
         "pairs",
@@ -253,8 +253,8 @@ def page(example: Example, folder: str = "../") -> str:
     """Return the page of an example that has been run; `folder` is where the pictures are."""
     output = json.loads((example.folder / "told.json").read_text())["output"]
     guide, name = example.line("Guide"), example.name
-    more = f"More about it: [{_title_of(guide)}](../{guide}). The script is `examples/{name}.py`; run it with"
-    more += f" `python examples/{name}.py`, and it writes `{name}.png`."
+    more = f"Read more: [{_title_of(guide)}](../{guide}). Run it with `python examples/{name}.py`;"
+    more += f" it writes `{name}.png`."
     return "\n".join(
         [
             f"# {example.title}",

@@ -66,7 +66,7 @@ def _aaa(page: str) -> Picture:
     return curves(
         epsilons,
         [(row[0], [numbers(cell)[0] for cell in row[1:]]) for row in rows],
-        title="What AAA gains over the best of four rivals, the distribution being known",
+        title="AAA compared with the best of four rivals, when the distribution is known",
         x_axis="epsilon, logarithmic",
         y_axis="variance, best rival = 1",
         reference=(1.0, "the best of Laplace, Duchi, PM and HM"),
@@ -91,7 +91,7 @@ def _ogpm(page: str) -> Picture:
         [(row[0], [numbers(row[1])[0], numbers(row[3])[0]]) for row in circular],
         ["printed", "arcs for both"],
         title="On the circle OGPM's lead over PM-C is smaller when both are measured in arcs",
-        axis="error of OGPM over that of PM-C, per cent",
+        axis="error of OGPM, in per cent of PM-C's",
         reference=(100.0, "equal"),
     )
 
@@ -113,8 +113,8 @@ def _classifier(page: str) -> Picture:
     return dots(
         [(row[0].removesuffix(", every tenth record"), [number(row[2]), number(row[4])]) for row in rows],
         ["the published code", "the published text"],
-        title="How far the published lower bound exceeds the exact utility, at most",
-        axis="bound minus exact utility; a lower bound is never right of 0",
+        title="The published lower bound exceeds the exact utility by up to this much",
+        axis="bound minus exact utility; a true lower bound is never above 0",
     )
 
 

@@ -18,9 +18,9 @@ __all__ = ["audit_figure", "draw_audit"]
 _NAMES = {
     "integers": "the sampler's integers",
     "channel": "every possible report",
-    "attack": "an attack, at least",
-    "attack on memory": "an attack on devices\nwith memory, at least",
-    "attack by the partner": "an attack by the\npartner, at least",
+    "attack": "an attack\n(lower bound)",
+    "attack on memory": "an attack on devices\nwith memory\n(lower bound)",
+    "attack by the partner": "an attack by the\npartner\n(lower bound)",
     PERMANENT: "all reports of a device,\ntogether",
 }
 _DASHES = {"stated": (0, (4, 2)), "limit": (0, (1, 1.5))}  # told apart without colours
@@ -65,16 +65,19 @@ def draw_audit(axes: Any, found: Audit) -> None:
     axes.set_yticks(places, [_NAMES.get(name, name) for name, _ in shown])
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, 1.25 * edge)
-    axes.set_xlabel(f"epsilon: no bar may pass {'a line' if len(bounds) > 1 else 'the line'}")
+    axes.set_xlabel("epsilon")
     axes.set_title(found.title, loc="left", wrap=True)
     if bounds:
-        below = -0.68 / max(axes.figure.get_size_inches()[1] - 1.5, 1.0)  # inches, as a part of the axes
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), ncols=len(bounds), frameon=False)
+        rule = f"no bar may pass {'a line' if len(bounds) > 1 else 'the line'}"
+        width, height = axes.figure.get_size_inches()
+        below = -0.6 / max(height - 1.5, 1.0)  # inches, as a part of the axes
+        across = len(bounds) if width > 6 else 1
+        axes.legend(title=rule, loc="upper center", bbox_to_anchor=(0.5, below), ncols=across, frameon=False)
 
 
 def audit_figure(found: Audit, *, across: int | None = None) -> Figure:
     """Return a figure as high as there are bars."""
     count = 1 + sum(check.epsilon is not None for check in found.checks[1:])
-    figure = new_figure(4.4 if across == 1 else 8.0, 2.0 + 0.5 * count)
+    figure = new_figure(4.4 if across == 1 else 8.0, 2.2 + 0.5 * count)
     draw_audit(figure.subplots(), found)
     return figure

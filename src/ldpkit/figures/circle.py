@@ -65,7 +65,7 @@ def draw_circular_density(
     ticks = ticks[(ticks >= edges[0] - 1e-9 * domain.period) & (ticks <= edges[-1] + 1e-9 * domain.period)]
     names = domain.low + np.round((ticks - domain.low) / step) % parts * step
     axes.set_xticks(ticks, [f"{name:.5g}" for name in names])
-    axes.set_xlabel(with_unit("value; the two ends are the same point", unit))
+    axes.set_xlabel(with_unit("value", unit) + "; the two ends are the same point")
     if truth is not None:
         axes.legend()
     axes.set_title(f"n = {found.n:,}; {BAND}", loc="left", wrap=True)

@@ -100,9 +100,9 @@ def draw_pairs(ax: Axes, plan: PairPlan) -> None:
     axes.set_xlabel("epsilon towards a partner who knows all but your value (left: more private)")
     axes.set_ylabel(f"variance, RR at epsilon {alone:g} = 1 (lower: better)")
     low, high = question.range
-    spread = f"{low:,} ones" if low == high else f"{low:,} to {high:,} ones, the worst of them"
+    spread = f"{low:,} ones" if low == high else f"{low:,} to {high:,} ones (worst case)"
     axes.set_title(
-        f"What answering in pairs gains, and what it tells your partner\n{question.n:,} people, {spread}",
+        f"What answering in pairs gains, and what your partner learns\n{question.n:,} people, {spread}",
         loc="left",
     )
     axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.36))  # below the pairs, above the dashed line

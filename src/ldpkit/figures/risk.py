@@ -24,7 +24,7 @@ Line = tuple[list[float], list[float]]
 _LEAST_BARS = 4  # as if there were so many, so that one is no block
 _MOST_NAMED = 8  # lines that have room for their names at their ends
 _MEASURES = {
-    "success": "right guesses from a report",
+    "success": "share of guesses that are right",
     "squared_error": "mean squared error of the guess",
     "precision": "precision",
     "recall": "recall",

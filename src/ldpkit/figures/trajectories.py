@@ -89,7 +89,7 @@ def draw_evaluation(axes: Any, found: TrajectoryEvaluation, *, unit: str = "") -
     )
     label_percents(axes.yaxis)
     axes.set_xlabel(with_unit("distance between report and location", measure))
-    axes.set_ylabel("reports at most this far off")
+    axes.set_ylabel("reports within this distance")
     told = with_unit("mean ± 2 standard errors", measure)
     axes.legend(title=told, title_fontsize=8, fontsize=8, loc="lower right")
     axes.set_title(found.title, loc="left", wrap=True)
