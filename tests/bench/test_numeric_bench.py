@@ -193,7 +193,7 @@ class TestAnswer:
         )
         assert "hm is best on gaussian at epsilon 1 (" in said
         assert "pm is best on gaussian and uniform at epsilon 2 (" in said
-        assert "These 2 are tied on uniform at epsilon 1: pm and hm (" in said
+        assert "On uniform at epsilon 1, pm and hm tie (" in said
 
     def test_a_terminal_tells_it_for_every_metric(self):
         found = ldpkit.bench.mean(

@@ -127,7 +127,7 @@ def _inexact(file: Path, found: Collection) -> Iterator[str]:
             yield (
                 f"{draft.id} is expected within {number_text(error, 3)} of the truth for {people:,} people, "
                 f"but the file wants {number_text(planned.wanted, 3)}: ask more people, spend more or "
-                "want less"
+                "accept a larger error"
             )
 
 

@@ -289,7 +289,7 @@ class Collection:
             return "only the epsilon arithmetic was checked: the file is not signed"
         if self.is_expected:
             return "signed by the expected key; the epsilon arithmetic was checked"
-        return f"signed by {self.key}, of whom nothing is known; the epsilon arithmetic was checked"
+        return f"signed by {self.key}, an unknown key; the epsilon arithmetic was checked"
 
     def __repr__(self) -> str:
         asked = f"{len(self.questions)} questions"

@@ -145,7 +145,7 @@ class LocationRecommendation(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         if self.grid is None:
             return f"Locations in {self.domain}, epsilon {self.epsilon:g} each"
         return f"Heat map of {self.grid} from {self.people:,} reports, epsilon {self.epsilon:g} each"
@@ -165,7 +165,7 @@ class LocationRecommendation(Result):
                 "error: the total variation between the estimated and the true map, the mean of "
                 f"{_DRAWS} collections drawn for {where}; constant: all cells alike"
             )
-        return f"{told}; of_constant: the error, divided by the one of the constant answer"
+        return f"{told}; of_constant: error as a fraction of the constant's error"
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each mechanism, and one for the constant answer."""

@@ -109,7 +109,7 @@ class AdaptiveEstimate(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Mean of numbers in {self.second.domain} from n={self.n} reports"
 
     @property

@@ -76,7 +76,7 @@ class MeanRecommendation(Result):
 
     @property
     def teaches(self) -> bool:
-        """Whether the best is better than learning nothing."""
+        """Whether the best is better than an answer without any reports."""
         return self.by_epsilon or self.best.within < self.nothing.within
 
     def ranked(self) -> tuple[MeanOption, ...]:
@@ -89,7 +89,7 @@ class MeanRecommendation(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Mean of {self.people:,} numbers from {self.domain.low:g} to {self.domain.high:g}"
 
     @property

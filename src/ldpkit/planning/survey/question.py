@@ -217,8 +217,7 @@ def least_epsilon(question: PlannedQuestion, people: int, *, share: float = 1.0)
         best = choose(question, LARGEST_EPSILON, people, share=share)
         raise InvalidParameterError(
             f"{people:,} people do not answer {question.name!r} within {question.wanted:g} at any epsilon up "
-            "to "
-            f"{LARGEST_EPSILON:g}, where it is {best.error:.3g}: ask more people or want less"
+            f"to {LARGEST_EPSILON:g}, where it is {best.error:.3g}: ask more people or accept a larger error"
         )
     if excess(low) <= 0:
         return choose(question, SMALLEST_EPSILON, people, share=share)

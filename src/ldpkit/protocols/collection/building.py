@@ -23,7 +23,7 @@ from ldpkit.protocols.ledger import MICRO, Series
 __all__ = ["PLANNING_KEYS", "build", "check_collection", "compile_toml", "mechanism_of"]
 
 PLANNING_KEYS = ("people", "within")
-"""What a file may say for planning and rehearsal alone; devices are not told."""
+"""What a file may say for planning and rehearsal alone; it is never sent to devices."""
 
 _TOP = (
     "id",
