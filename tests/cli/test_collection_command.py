@@ -61,7 +61,7 @@ def test_from_an_idea_to_a_signed_file(run, tmp_path):
     changed = json.loads(signed.read_text())
     changed["collection"]["questions"][1]["parameters"]["epsilon"] = 0.4
     (tmp_path / "forged.json").write_text(json.dumps({"collection": changed["collection"]}))
-    assert "is not that of Duchi" in run("collection", "check", tmp_path / "forged.json", code=2).error_line
+    assert "does not match Duchi" in run("collection", "check", tmp_path / "forged.json", code=2).error_line
 
 
 def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):

@@ -101,8 +101,8 @@ def test_ties_are_named_and_nothing_is_worse_by_rounding(run):
 def test_a_mean_that_teaches_nothing_and_one_that_ties(run):
     result = run("recommend", "--n", 100, "--low", 0, "--high", 100, "-e", 0.05)
     assert "cannot teach anything" in result.err
-    assert "It begins with about" in result.err
-    assert "These 2 tie, duchi, hm: they have the smallest error" in result.err
+    assert "You would need about" in result.err
+    assert "duchi and hm tie for the smallest error" in result.err
     large = run("recommend", "--n", 100, "--low", 0, "--high", 100, "--within", 1, "--format", "json")
     assert "promises almost nothing" in json.loads(large.out)["warnings"][0]
 

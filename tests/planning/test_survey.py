@@ -118,7 +118,7 @@ def test_reasons_are_told():
     assert "You asked for 0.001: ask about" in chosen.reasons[1]
     with pytest.raises(InvalidParameterError, match="how exact must the answer"):
         choose_question(PlannedQuestion("q", ldpkit.CategoricalDomain(4)), 1000)
-    with pytest.raises(InvalidParameterError, match="do not answer 'q' within 1e-05 at any epsilon"):
+    with pytest.raises(InvalidParameterError, match="cannot answer 'q' within 1e-05 at any epsilon"):
         least_epsilon(PlannedQuestion("q", ldpkit.IntervalDomain(0, 1), within=0.00001), 1000, share=0.5)
 
 

@@ -88,7 +88,9 @@ def test_the_descriptor_follows_the_data():
     )
     assert protocol.descriptor(tally) == pytest.approx([0, 0.75, 0, 0.125, 0.125], abs=0.03)
     for other in (ldpkit.GRR(4, epsilon=8).tally([0, 1]), ldpkit.PM((0, 1), epsilon=8).tally([0])):
-        with pytest.raises(MismatchError, match=r"not one of the first phase: .* on the 5 grid points"):
+        with pytest.raises(
+            MismatchError, match=r"does not belong to the first phase, .* on the 5 grid points"
+        ):
             protocol.mechanism(other)
     assert protocol.mechanism(ldpkit.OUE(5, epsilon=1).tally(np.zeros((9, 1), np.uint8))).epsilon == 8
 

@@ -117,8 +117,8 @@ def coverage_answer(summary: NumericSummary) -> str:
     cell, mean = min(summary.means.items(), key=lambda item: item[1].value)
     least = f"{cell.mechanism} on {cell_text(cell.data)} at epsilon {cell.epsilon:g}"
     return (
-        f"The 95% interval held the mean in {percent_text(mean.value)} of the collections or more; least "
-        f"often that of {least}."
+        f"The 95% interval contained the mean in at least {percent_text(mean.value)} of the collections; "
+        f"least often with {least}."
     )
 
 

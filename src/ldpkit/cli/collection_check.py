@@ -152,7 +152,7 @@ def show_collection(
 
 def diff(
     old: Annotated[Path, typer.Argument(help="The version that devices have.")],
-    new: Annotated[Path, typer.Argument(help="The version that is to follow.")],
+    new: Annotated[Path, typer.Argument(help="The version that will replace it.")],
     shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Show what changes between two versions, and whether the promise weakens.

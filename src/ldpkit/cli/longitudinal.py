@@ -131,7 +131,7 @@ def _whole_numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise InvalidParameterError(
-            f"--changes takes whole numbers with commas between, such as 0,3, got {text!r}"
+            f"--changes takes whole numbers separated by commas, such as 0,3, got {text!r}"
         ) from None
 
 

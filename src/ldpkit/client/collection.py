@@ -319,5 +319,5 @@ def _check_signature(form: Any, signature: Any, wanted: PublicKey | None) -> Pub
     if not key.verifies(
         from_base64url(fields["value"], 64, "the value of the signature"), signed_message(form)
     ):
-        raise FileFormatError("the signature is not that of this collection: it was changed after signing")
+        raise FileFormatError("the signature does not match this collection: it was changed after signing")
     return key

@@ -81,7 +81,7 @@ class Provenance:
         Which reports of which batches these are; empty where it is unknown.
     outside : {"refused", "wrapped", "unknown", "moved"} or None
         For mechanisms of numbers: what was done with numbers outside the interval. How
-        many were moved to its ends is not recorded: it would tell of people beyond epsilon.
+        many were moved to its ends is not recorded: it would reveal more than epsilon.
         On a circle they are wrapped, which changes no direction.
 
     Examples
@@ -174,15 +174,15 @@ count a file and its copy or its tally only once
             said.append("the domain was taken from the values: it is not hidden that these values exist")
         if self.devices == "kept" and len(self.batches) > 1:
             said.append(
-                "several batches of devices that answer again: where they are rounds of the same people, "
-                "these are not so many people, and the intervals are too narrow"
+                "several batches of devices that answer again: if these are rounds of the same people, there "
+                "are fewer people than reports, and the intervals are too narrow"
             )
         if self.devices == "new":
             said.append("made by devices that had never answered before: asking them again costs more")
         if self.outside == "moved":
             said.append(
                 "numbers outside the interval were moved to its nearest end: estimates are about the moved "
-                "ones, and how many there were is not recorded, as that would tell of people"
+                "ones, and how many there were is not recorded, as that would reveal something about them"
             )
         return said
 

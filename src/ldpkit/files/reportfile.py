@@ -108,8 +108,8 @@ class ReportWriter:
         self.mechanism = mechanism
         if provenance is not None and provenance.spans:
             raise InvalidInputError(
-                "reports that are of a batch already would be counted twice from a second file: copy the "
-                "file, or leave out their provenance"
+                "reports that already belong to a batch would be counted twice from a second file: copy "
+                "the file, or leave out their provenance"
             )
         self.provenance = UNKNOWN if provenance is None else provenance
         self.batch = new_batch()

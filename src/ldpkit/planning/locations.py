@@ -22,6 +22,7 @@ from ldpkit.core.parameters import check_epsilon, check_people
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import and_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
@@ -139,8 +140,7 @@ class LocationRecommendation(Result):
         error = f"{self.best.error:.4g}{named}"
         share = f"{self.best.error / self._nothing:.0%} of the error of a constant answer"
         if len(self.ties) > 1:
-            names = ", ".join(self.ties)
-            return f"These {len(self.ties)} tie for the smallest error, {error} ({share}): {names}."
+            return f"{and_text(self.ties)} tie for the smallest error, {error}: {share}."
         return f"{self.best.mechanism} has the smallest expected error, {error}: {share}."
 
     @property

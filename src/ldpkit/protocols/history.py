@@ -143,7 +143,7 @@ never above 2; it would be 1000 without memoization
     used = {state: count for state, count in times.items() if count}
     if fixed and len(used) > 1:
         raise InvalidParameterError(
-            f"reports from {len(used)} states are not those of a fixed device, which has one: leave fixed out"
+            f"reports from {len(used)} states cannot come from a fixed device, which has one: leave fixed out"
         )
     if order is not None and Counter(order) != used:
         raise InvalidParameterError(

@@ -275,8 +275,8 @@ class Recommendation(Result):
         error = f"{self.metric.title} {number_text(self.nothing.error)}"
         if self.wanted is not None:
             yield (
-                f"Ask nobody: publishing {answer} has {error}, which is all that is wanted. "
-                "A bound that a collection can teach something by is tighter."
+                f"Ask nobody: publishing {answer} has {error}, which is as accurate as you asked for. "
+                "A collection is worth it only for a tighter bound."
             )
             return
         yield (

@@ -246,7 +246,7 @@ def check_collection(collection: Collection) -> None:
         ):
             if found != wanted:
                 raise FileFormatError(
-                    f"{where}.{name} is not that of {mechanism!r}: it was changed by hand, or made by "
+                    f"{where}.{name} does not match {mechanism!r}: it was changed by hand, or made by "
                     "another version"
                 )
         every.append(series)
