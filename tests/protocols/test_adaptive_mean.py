@@ -232,7 +232,7 @@ def test_attributes_are_estimated_from_complete_tallies():
     tallies = survey.tally(survey.privatize(np.full((90, 3), 0.5), rng=ldpkit.random.seeded(1)))
     assert [each.whose for each in survey.estimate(tallies)] == ["all 90 people"] * 3
     assert "population" in survey.estimate(tallies, population=True)[0].whose
-    with pytest.raises(InvalidInputError, match="not those of SampledAttributes"):
+    with pytest.raises(InvalidInputError, match="do not match SampledAttributes"):
         survey.estimate(tallies[:2])
     empty = survey.mechanisms[0].tally(np.empty(0, np.uint8))
     with pytest.raises(InvalidInputError, match=r"none of the \d+ people reported attribute 1"):
