@@ -305,3 +305,45 @@ def test_another_file_is_not_read_as_a_collection(run, tmp_path, data, kind):
     assert (
         f"{str(file)!r} is {kind}: give a .toml file" in run("collection", "check", file, code=2).error_line
     )
+
+
+def test_too_few_people_for_any_result_are_told(run, tmp_path):
+    file = tmp_path / "club.toml"
+    few = "60 people are expected, but results of fewer than 100 answers are not shown: lower least_reports"
+    assert few in run("collection", "new", file, "--purpose", "p", *NEW, "--n", 60, "-e", 1).err
+    assert few in run("collection", "check", file).err
+    assert json.loads(run("collection", "check", file, "--format", "json").out)["warnings"]
+    assert few in run("collection", "simulate", file, "-r", 1).err
+    assert few in run("plan", "survey", file, "-e", 1).err
+    file.write_text(file.read_text().replace("least_reports = 100", "least_reports = 60"))
+    for words in (("collection", "check", file), ("plan", "survey", file, "-e", 1)):
+        assert "not shown" not in run(*words).err
+
+
+def test_questions_that_may_fall_short_of_answers_are_told(run, tmp_path):
+    file, planned = tmp_path / "club.toml", tmp_path / "planned.toml"
+    run("collection", "new", file, "--purpose", "p", *NEW, "--n", 200, "-e", 1)
+    other = ("--question", "age", "--text", "Age?", "--low", 0, "--high", 120, "--n", 200, "-e", 1)
+    assert "not shown" not in run("collection", "new", file, "--add", *other).err
+    short = "about 100 answers to each from 200 people; results of fewer than 100 are not shown"
+    assert short in run("plan", "survey", file, "-e", 2, "-o", planned).err
+    assert "ask = 1" in planned.read_text()
+    assert "has no result with probability 0.47" in run("collection", "check", planned).err
+    assert short in run("collection", "simulate", planned, "-r", 1).err
+    assert "not shown" not in run("collection", "simulate", planned, "--n", 300, "-r", 1).err
+
+
+def test_the_probability_of_too_few_answers_is_that_of_the_binomial():
+    from fractions import Fraction
+    from math import comb
+
+    from ldpkit.protocols.collection.few_answers import few_answers_warnings
+
+    def short(people):
+        share = Fraction(1, 3)
+        return sum(comb(people, k) * share**k * (1 - share) ** (people - k) for k in range(20))
+
+    safe = next(people for people in range(60, 120) if short(people) <= Fraction(1, 100))
+    assert few_answers_warnings(safe, 20, 1, 3) == ()
+    (told,) = few_answers_warnings(safe - 1, 20, 1, 3)
+    assert f"with probability {float(short(safe - 1)):.2g}:" in told

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ldpkit.cli import options as opt
+from ldpkit.cli.collection_check import few_answers
 from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
@@ -119,6 +120,7 @@ def new(
             if within is None:
                 epsilon = asked.number("Which epsilon, then, such as 1?")
     from ldpkit.assurance.collection import collection_warnings
+    from ldpkit.protocols.collection.files import expected_people
 
     table, reasons, warnings = _question(
         question, text, space, people, within, epsilon, mechanism, parse_parameters(parameter)
@@ -130,7 +132,7 @@ def new(
     )
     for reason in reasons:
         note(reason)
-    for warning in collection_warnings(made):
+    for warning in (*collection_warnings(made), *few_answers(made, expected_people(file) or people)):
         note(f"warning: {warning}")
     note(f"{'added to' if add else 'wrote'} {file}: look at it, then 'ldpkit collection check {file}'")
 
