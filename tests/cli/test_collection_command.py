@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import resource
@@ -79,8 +80,67 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
     given = run("collection", "new", tmp_path / "e.toml")
     assert "epsilon = 0.5" in (tmp_path / "e.toml").read_text()
     assert "warning" not in given.err
-    answers = iter(["To see.", "bed", "When?", "a,b", "many"])
-    assert "'many' is not a number" in run("collection", "new", tmp_path / "b.toml", code=2).error_line
+
+
+def test_new_asks_again_for_what_it_cannot_read(run, tmp_path, monkeypatch):
+    said = [
+        *("To see.", "how often", "often", "How often?"),
+        *("0-180", "often", "never,sometimes", "many", "2.5", "300"),
+        *("10 percent", "1e-9", "2", "10%"),
+    ]
+    answers = iter(said)
+    monkeypatch.setattr("typer.prompt", lambda question, err, **_: next(answers))
+    file = tmp_path / "a.toml"
+    told = run("collection", "new", file).err
+    for message in (
+        "the answer is a name of at most 64 letters, digits, dots, dashes and underscores, got 'how often'",
+        "'0-180' cannot be read: for numbers write 0..180",
+        "'often' is one label: give several, separated by commas; for numbers write LOW..HIGH",
+        "'many' is not a number",
+        "'2.5' is not a whole number of people",
+        "'10 percent' is not a number",
+        "want less",
+        "two points are 0.02",
+    ):
+        assert message in told, message
+    assert "within = 0.1\n" in file.read_text()
+    answers = iter(["To see.", "age", "How old?", "0..120", "300", "10%", "12"])
+    assert "say how far off in it" in run("collection", "new", tmp_path / "b.toml").err
+    answers = iter(["To see.", "a", "b", "c,d", "300", "", "0", "inf", "0.5"])
+    assert "epsilon must be positive and finite, got 0" in run("collection", "new", tmp_path / "c.toml").err
+
+
+def test_new_ends_where_there_are_no_more_answers(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("To see.\nbad name\n"))
+    told = run("collection", "new", tmp_path / "a.toml", code=2).err
+    assert "There was no answer: nothing was written" in told
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_existing_file_is_offered_a_question_more(run, tmp_path):
+    file = tmp_path / "a.toml"
+    words = ("collection", "new", file, "--purpose", "p", *NEW, "--n", 300, "-e", 1)
+    run(*words)
+    said = "a.toml' exists: --add adds the question to it, and --force replaces the file"
+    assert said in run(*words, code=2).error_line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--question", "bad name", "--text", "t"), "error: --question is a name of at most 64 letters"),
+        (("--question", "q", "--text", " "), "error: --text is text of at most"),
+        (("--question", "q", "--text", "t", "--fixed"), "error: grr keeps no permanent report"),
+    ],
+)
+def test_new_names_no_line_of_a_file_that_is_not_there(run, tmp_path, words, said):
+    words = (*words, "--purpose", "p", "--domain", "a,b", "-p", "grr", "-e", 1)
+    line = run("collection", "new", tmp_path / "a.toml", *words, code=2).error_line
+    assert line.startswith(said)
+    assert ", line " not in line
+    line = run("collection", "new", tmp_path / "my club.toml", *words, code=2).error_line
+    assert "error: FILE without .toml is a name of at most 64 letters" in line
+    assert "got 'my club'" in line
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def compile_toml(data: bytes, name: str = "the file") -> Collection:
     data : bytes
         The file.
     name : str
-        What messages call it.
+        What messages call it; empty if it is not written yet.
 
     Examples
     --------

@@ -35,10 +35,11 @@ lower least_reports or ask more people',)
     ((), ())
     """
     if people < least_reports:
-        return (
+        told = (
             f"{people:,} people are expected, but results of fewer than {least_reports:,} answers are not "
-            "shown: lower least_reports or ask more people",
+            "shown: lower least_reports or ask more people"
         )
+        return (told,)
     if ask == questions:
         return ()
     from scipy.special import bdtr
@@ -47,9 +48,10 @@ lower least_reports or ask more people',)
     risk = float(bdtr(least_reports - 1, people, share))  # each person draws apart from the others
     if risk <= _RISK:
         return ()
-    return (
+    told = (
         f"each person answers {ask} of {questions} questions, about {people * share:,.0f} answers to each "
         f"from {people:,} people; results of fewer than {least_reports:,} are not shown, and a question has "
         f"no result with probability {risk:.2g}: ask each person more questions, lower least_reports or ask "
-        "more people",
+        "more people"
     )
+    return (told,)
