@@ -407,3 +407,17 @@ def test_the_probability_of_too_few_answers_is_that_of_the_binomial():
     assert few_answers_warnings(safe, 20, 1, 3) == ()
     (told,) = few_answers_warnings(safe - 1, 20, 1, 3)
     assert f"with probability {float(short(safe - 1)):.2g}:" in told
+
+
+def test_the_public_half_of_a_key_is_printed_again(run, tmp_path):
+    pem = tmp_path / "town.pem"
+    key = run("collection", "keygen", pem).out
+    kept = pem.read_bytes()
+    assert "the public half of this one with --public" in run("collection", "keygen", pem, code=2).error_line
+    assert run("collection", "keygen", pem, "--public").out == key
+    assert pem.read_bytes() == kept
+    missing = tmp_path / "none.pem"
+    assert "No such file" in run("collection", "keygen", missing, "--public", code=2).error_line
+    assert not missing.exists()
+    pem.write_text(key)
+    assert "not a private key" in run("collection", "keygen", pem, "--public", code=2).error_line
