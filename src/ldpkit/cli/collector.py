@@ -35,7 +35,7 @@ Examples:
   ldpkit collector verify --data ldpkit-data
 """
 
-_ONES_OWN = {
+_EXAMPLES_OF = {
     "estimates": """
 \b
 Examples:
@@ -117,7 +117,7 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     for command in (estimates, export, close, erase, tokens, backup, restore, verify):
-        group.command(command.__name__, epilog=_ONES_OWN[command.__name__])(spread(command))
+        group.command(command.__name__, epilog=_EXAMPLES_OF[command.__name__])(spread(command))
     app.add_typer(group, name="collector")
 
 
