@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import resource
@@ -79,8 +80,67 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
     given = run("collection", "new", tmp_path / "e.toml")
     assert "epsilon = 0.5" in (tmp_path / "e.toml").read_text()
     assert "warning" not in given.err
-    answers = iter(["To see.", "bed", "When?", "a,b", "many"])
-    assert "'many' is not a number" in run("collection", "new", tmp_path / "b.toml", code=2).error_line
+
+
+def test_new_asks_again_for_what_it_cannot_read(run, tmp_path, monkeypatch):
+    said = [
+        *("To see.", "how often", "often", "How often?"),
+        *("0-180", "often", "never,sometimes", "many", "2.5", "300"),
+        *("10 percent", "1e-9", "2", "10%"),
+    ]
+    answers = iter(said)
+    monkeypatch.setattr("typer.prompt", lambda question, err, **_: next(answers))
+    file = tmp_path / "a.toml"
+    told = run("collection", "new", file).err
+    for message in (
+        "the answer is a name of at most 64 letters, digits, dots, dashes and underscores, got 'how often'",
+        "'0-180' cannot be read: for numbers write 0..180",
+        "'often' is one label: give several, separated by commas; for numbers write LOW..HIGH",
+        "'many' is not a number",
+        "'2.5' is not a whole number of people",
+        "'10 percent' is not a number",
+        "want less",
+        "two points are 0.02",
+    ):
+        assert message in told, message
+    assert "within = 0.1\n" in file.read_text()
+    answers = iter(["To see.", "age", "How old?", "0..120", "300", "10%", "12"])
+    assert "say how far off in it" in run("collection", "new", tmp_path / "b.toml").err
+    answers = iter(["To see.", "a", "b", "c,d", "300", "", "0", "inf", "0.5"])
+    assert "epsilon must be positive and finite, got 0" in run("collection", "new", tmp_path / "c.toml").err
+
+
+def test_new_ends_where_there_are_no_more_answers(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("To see.\nbad name\n"))
+    told = run("collection", "new", tmp_path / "a.toml", code=2).err
+    assert "There was no answer: nothing was written" in told
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_existing_file_is_offered_a_question_more(run, tmp_path):
+    file = tmp_path / "a.toml"
+    words = ("collection", "new", file, "--purpose", "p", *NEW, "--n", 300, "-e", 1)
+    run(*words)
+    said = "a.toml' exists: --add adds the question to it, and --force replaces the file"
+    assert said in run(*words, code=2).error_line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--question", "bad name", "--text", "t"), "error: --question is a name of at most 64 letters"),
+        (("--question", "q", "--text", " "), "error: --text is text of at most"),
+        (("--question", "q", "--text", "t", "--fixed"), "error: grr keeps no permanent report"),
+    ],
+)
+def test_new_names_no_line_of_a_file_that_is_not_there(run, tmp_path, words, said):
+    words = (*words, "--purpose", "p", "--domain", "a,b", "-p", "grr", "-e", 1)
+    line = run("collection", "new", tmp_path / "a.toml", *words, code=2).error_line
+    assert line.startswith(said)
+    assert ", line " not in line
+    line = run("collection", "new", tmp_path / "my club.toml", *words, code=2).error_line
+    assert "error: FILE without .toml is a name of at most 64 letters" in line
+    assert "got 'my club'" in line
 
 
 @pytest.mark.parametrize(
@@ -305,3 +365,59 @@ def test_another_file_is_not_read_as_a_collection(run, tmp_path, data, kind):
     assert (
         f"{str(file)!r} is {kind}: give a .toml file" in run("collection", "check", file, code=2).error_line
     )
+
+
+def test_too_few_people_for_any_result_are_told(run, tmp_path):
+    file = tmp_path / "club.toml"
+    few = "60 people are expected, but results of fewer than 100 answers are not shown: lower least_reports"
+    assert few in run("collection", "new", file, "--purpose", "p", *NEW, "--n", 60, "-e", 1).err
+    assert few in run("collection", "check", file).err
+    assert json.loads(run("collection", "check", file, "--format", "json").out)["warnings"]
+    assert few in run("collection", "simulate", file, "-r", 1).err
+    assert few in run("plan", "survey", file, "-e", 1).err
+    file.write_text(file.read_text().replace("least_reports = 100", "least_reports = 60"))
+    for words in (("collection", "check", file), ("plan", "survey", file, "-e", 1)):
+        assert "not shown" not in run(*words).err
+
+
+def test_questions_that_may_fall_short_of_answers_are_told(run, tmp_path):
+    file, planned = tmp_path / "club.toml", tmp_path / "planned.toml"
+    run("collection", "new", file, "--purpose", "p", *NEW, "--n", 200, "-e", 1)
+    other = ("--question", "age", "--text", "Age?", "--low", 0, "--high", 120, "--n", 200, "-e", 1)
+    assert "not shown" not in run("collection", "new", file, "--add", *other).err
+    short = "about 100 answers to each from 200 people; results of fewer than 100 are not shown"
+    assert short in run("plan", "survey", file, "-e", 2, "-o", planned).err
+    assert "ask = 1" in planned.read_text()
+    assert "has no result with probability 0.47" in run("collection", "check", planned).err
+    assert short in run("collection", "simulate", planned, "-r", 1).err
+    assert "not shown" not in run("collection", "simulate", planned, "--n", 300, "-r", 1).err
+
+
+def test_the_probability_of_too_few_answers_is_that_of_the_binomial():
+    from fractions import Fraction
+    from math import comb
+
+    from ldpkit.protocols.collection.few_answers import few_answers_warnings
+
+    def short(people):
+        share = Fraction(1, 3)
+        return sum(comb(people, k) * share**k * (1 - share) ** (people - k) for k in range(20))
+
+    safe = next(people for people in range(60, 120) if short(people) <= Fraction(1, 100))
+    assert few_answers_warnings(safe, 20, 1, 3) == ()
+    (told,) = few_answers_warnings(safe - 1, 20, 1, 3)
+    assert f"with probability {float(short(safe - 1)):.2g}:" in told
+
+
+def test_the_public_half_of_a_key_is_printed_again(run, tmp_path):
+    pem = tmp_path / "town.pem"
+    key = run("collection", "keygen", pem).out
+    kept = pem.read_bytes()
+    assert "the public half of this one with --public" in run("collection", "keygen", pem, code=2).error_line
+    assert run("collection", "keygen", pem, "--public").out == key
+    assert pem.read_bytes() == kept
+    missing = tmp_path / "none.pem"
+    assert "No such file" in run("collection", "keygen", missing, "--public", code=2).error_line
+    assert not missing.exists()
+    pem.write_text(key)
+    assert "not a private key" in run("collection", "keygen", pem, "--public", code=2).error_line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import socket
 
 import pytest
@@ -53,3 +54,19 @@ def test_restore_says_where_the_old_database_is(run, tmp_path):
     assert "give --force" in run("collector", "restore", kept, "--data", data, code=2).error_line
     told = run("collector", "restore", kept, "--data", data, "--force").err
     assert f"what it replaced is in {data / 'collector.db.replaced'}" in told.replace("\n", " ")
+
+
+def test_each_command_has_examples_of_its_own_that_can_be_called():
+    from typer.main import get_command
+
+    from ldpkit.cli.app import make_app
+
+    group = get_command(make_app(["collector"])).commands["collector"]
+    assert {"estimates", "erase", "restore"} < set(group.commands)
+    for name, command in group.commands.items():
+        _, _, text = command.epilog.partition("Examples:\n")
+        examples = [shlex.split(line) for line in text.replace("\\\n", " ").strip().split("\n")]
+        assert examples, name
+        for words in examples:
+            assert words[:3] == ["ldpkit", "collector", name]
+            command.make_context(name, words[3:])  # refuses options that it does not have

@@ -125,6 +125,11 @@ def test_report_files_that_cannot_be_read(run, tmp_path, command):
         assert "a.ldp" in line
     assert "No such file" in run(command, tmp_path / "none.ldp", code=2).error_line
     assert "error" in run(command, tmp_path, code=2).error_line
+    for name in ("way.csv", "way.json"):
+        (tmp_path / name).write_text("value,frequency\nwalk,0.3\n")
+        line = run(command, tmp_path / name, code=2).error_line
+        assert f"{name}' is not a report file: give the .ldp that 'ldpkit privatize' or" in line
+        assert "LDPR" not in line
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from ldpkit.core.text import number_text
 if TYPE_CHECKING:
     from ldpkit.client.collection import Collection
 
-__all__ = ["CollectionArgument", "KeyOption", "add_to"]
+__all__ = ["CollectionArgument", "KeyOption", "add_to", "few_answers"]
 
 CollectionArgument = Annotated[
     Path, typer.Argument(help="A collection: the .toml that you write, or the .json that devices get.")
@@ -60,15 +60,17 @@ def check(file: CollectionArgument, key: KeyOption = None, shown: ResultOptions 
 
     It builds every mechanism again from its parameters, computes its epsilon from the sampler's
     integers, and adds up the charges over questions and rounds. An error names its line. An epsilon
-    above 2 is allowed, with a warning; so is a question that will be less exact than its 'within'.
+    above 2 is allowed, with a warning; so is a question that will be less exact than its 'within', or
+    have too few answers to be shown.
     """
     from ldpkit.assurance.collection import collection_warnings
     from ldpkit.client.spending import micro_text
-    from ldpkit.protocols.collection.files import load_collection
+    from ldpkit.protocols.collection.files import expected_people, load_collection
 
     check_result(shown, [file])
     found = load_collection(file, public_key=key)
-    warnings = (*collection_warnings(found), *_inexact(file, found))
+    few = few_answers(found, expected_people(file))
+    warnings = (*collection_warnings(found), *few, *_inexact(file, found))
     if shown.format is Format.table:
         with opened(shown.output) as text:
             say(f"{found.id}, version {found.version}: every promise holds", file=text)
@@ -101,6 +103,15 @@ def check(file: CollectionArgument, key: KeyOption = None, shown: ResultOptions 
         about=about,
         warnings=warnings,
     )
+
+
+def few_answers(collection: Collection, people: int | None) -> tuple[str, ...]:
+    """Return a warning if so many people may give too few answers, if it is known how many they are."""
+    from ldpkit.protocols.collection.few_answers import few_answers_warnings
+
+    if people is None:
+        return ()
+    return few_answers_warnings(people, collection.least_reports, collection.ask, len(collection.questions))
 
 
 def _inexact(file: Path, found: Collection) -> Iterator[str]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import datetime
 import enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ldpkit.cli import options as opt
+from ldpkit.cli.collection_answers import Answers, read_error, read_number, read_people, read_space
+from ldpkit.cli.collection_check import few_answers
 from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
@@ -92,33 +95,52 @@ def new(
     smallest epsilon that is enough; or give an epsilon. It writes the reason into the file as a
     comment. Without --question, it asks you for everything.
     """
+    from ldpkit.client.fields import name_of, text_of
+    from ldpkit.core.parameters import check_epsilon
+
     check_ending(file, "FILE", [".toml"])
     if add:
         refuse_options("the file says that already", purpose=purpose, start=start, force=force)
         if not file.exists():
             raise InvalidInputError(f"{str(file)!r} does not exist: leave out --add to begin it")
     else:
-        check_output(file, force=force, inputs=[])
+        name_of(file.stem, "FILE without .toml")  # it becomes the id
+        check_output(
+            file,
+            force=force,
+            inputs=[],
+            remedy="--add adds the question to it, and --force replaces the file",
+        )
     asks = question is None
-    asked = _Answers(asks)
+    asked = Answers(asks)
     if not add:
-        purpose = asked.take(purpose, "What is the collection for, in a sentence?", "--purpose")
-    question = asked.take(question, "A short name for the question, such as commute?", "--question")
-    text = asked.take(text, "The question, as people read it?", "--text")
-    if asks and domain is None and where.low is None and where.period is None:
-        domain, where = asked.values()
-    space = _space(domain, where)
+        purpose = asked.take(purpose, "What is the collection for, in a sentence?", "--purpose", text_of)
+    question = asked.take(question, "A short name for the question, such as commute?", "--question", name_of)
+    text = asked.take(text, "The question, as people read it?", "--text", text_of)
+    if asks and domain is None and where == opt.SpaceOptions():
+        space = asked.ask(
+            "What can be answered: comma-separated labels, LOW..HIGH for numbers, or circle PERIOD?",
+            read_space,
+        )
+    else:
+        space = _space(domain, where)
     if mechanism is None:
         if asks and people is None:
-            people = int(asked.number("How many people will answer?"))
+            people = asked.ask("How many people will answer?", read_people)
         if asks and within is None and epsilon is None:
-            within = asked.number_or_none(
-                "How far off may the answer be (a share such as 0.02, or in the unit asked for; "
-                "empty to give an epsilon)?"
+            within = asked.ask(
+                "How far off may the answer be (a share such as 0.02 or 2%, or in the unit asked for; "
+                "empty to give an epsilon)?",
+                partial(_reachable, question, space, people),
+                default="",
+                show_default=False,
             )
             if within is None:
-                epsilon = asked.number("Which epsilon, then, such as 1?")
+                epsilon = asked.ask(
+                    "Which epsilon, then, such as 1?", lambda answer: check_epsilon(read_number(answer))
+                )
     from ldpkit.assurance.collection import collection_warnings
+    from ldpkit.protocols.collection.files import expected_people
 
     table, reasons, warnings = _question(
         question, text, space, people, within, epsilon, mechanism, parse_parameters(parameter)
@@ -130,56 +152,21 @@ def new(
     )
     for reason in reasons:
         note(reason)
-    for warning in collection_warnings(made):
+    for warning in (*collection_warnings(made), *few_answers(made, expected_people(file) or people)):
         note(f"warning: {warning}")
     note(f"{'added to' if add else 'wrote'} {file}: look at it, then 'ldpkit collection check {file}'")
 
 
-class _Answers:
-    """Takes what options did not say from the user, or refuses where nothing may be asked."""
+def _reachable(name: str, space: Domain, people: int | None, answer: str) -> float | None:
+    """Return how far off the result may be, or None for no answer; refuse what no epsilon is enough for."""
+    from ldpkit.planning.survey.question import PlannedQuestion, least_epsilon
 
-    def __init__(self, may_ask: bool) -> None:
-        self._may_ask = may_ask
-
-    def take(self, given: str | None, question: str, option: str) -> str:
-        if given is not None:
-            return given
-        if not self._may_ask:
-            raise InvalidParameterError(f"{question} Give {option}, or leave out --question to be asked")
-        return self._prompt(question)
-
-    def number(self, question: str) -> float:
-        return _float(self._prompt(question))
-
-    def number_or_none(self, question: str) -> float | None:
-        answer = self._prompt(question, default="", show_default=False)
-        return _float(answer) if answer else None
-
-    def values(self) -> tuple[str | None, opt.SpaceOptions]:
-        """Ask for the values that can be answered: labels, a range or a circle."""
-        answer = self._prompt(
-            "What can be answered: comma-separated labels, LOW..HIGH for numbers, or circle PERIOD?"
-        )
-        if answer.startswith("circle "):
-            return None, opt.SpaceOptions(period=_float(answer.removeprefix("circle ")))
-        first, dots, last = answer.partition("..")
-        if dots:
-            return None, opt.SpaceOptions(_float(first), _float(last))
-        return answer, opt.SpaceOptions()
-
-    @staticmethod
-    def _prompt(question: str, **options: Any) -> str:
-        try:
-            return str(typer.prompt(question, err=True, prompt_suffix=" ", **options)).strip()
-        except typer.Abort:
-            raise InvalidInputError(f"{question} There was no answer: nothing was written") from None
-
-
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InvalidParameterError(f"{text.strip()!r} is not a number: start again") from None
+    if not answer:
+        return None
+    within = read_error(answer, space)
+    if people is not None:
+        least_epsilon(PlannedQuestion(name, space, within), people)
+    return within
 
 
 def _day(text: str | None) -> datetime.date:
@@ -280,6 +267,6 @@ def _write(
             raise InvalidParameterError(f"--count {count} needs --every daily or weekly: once is one round")
         head = collection_text(file.stem, purpose or "", people=people, every=every, start=start, count=count)
     whole = head + question_text(table, reasons)
-    made = compile_toml(whole.encode(), str(file))
+    made = compile_toml(whole.encode(), str(file) if add else "")  # no line of a file that is not there yet
     write_text(file, whole)
     return made

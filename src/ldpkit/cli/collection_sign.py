@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,12 +13,18 @@ from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
+if TYPE_CHECKING:
+    from ldpkit.client.signing import SigningKey
+
 __all__ = ["add_to"]
 
 _KEYGEN = """
 \b
 Examples:
-  ldpkit collection keygen town.pem
+  ldpkit collection keygen town.pem > town.pub
+  ldpkit collection keygen town.pem --public > town.pub
+
+The last one prints the public half of a key that you have.
 """
 _SIGN = """
 \b
@@ -37,6 +43,9 @@ def add_to(app: typer.Typer) -> None:
 
 def keygen(
     file: Annotated[Path, typer.Argument(help="The file for the private key; it stays with you.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="Make no key: print the public half of the one in the file.")
+    ] = False,
 ) -> None:
     """Make a key to sign collections with, and print its public half.
 
@@ -46,13 +55,24 @@ def keygen(
     from ldpkit.client.signing import SigningKey
     from ldpkit.core.wholefile import create_file
 
+    if public:
+        print(_read_key(file).public)
+        return
     key = SigningKey.new()
     if not create_file(file, key.to_pem()):
         raise InvalidInputError(
-            f"{str(file)!r} exists: a key that is overwritten is lost, so choose another name"
+            f"{str(file)!r} exists: a key that is overwritten is lost, so choose another name, or print the "
+            "public half of this one with --public"
         )
     print(key.public)
     note(f"wrote {file}: only you may read it; the public key, for the clients, is on standard output")
+
+
+def _read_key(file: Path) -> SigningKey:
+    from ldpkit.client.signing import SigningKey
+
+    with file.open("rb") as stream:
+        return SigningKey.from_pem(stream.read(_MOST_BYTES))
 
 
 def sign(
@@ -68,7 +88,6 @@ def sign(
     force: ForceOption = False,
 ) -> None:
     """Check a collection, and write the canonical file that devices get."""
-    from ldpkit.client.signing import SigningKey
     from ldpkit.protocols.collection.files import load_collection, seal
 
     if (private_key is None) == (not unsigned):
@@ -78,10 +97,7 @@ def sign(
     check_ending(output, "--output", [".json"])
     check_output(output, force=force, inputs=[file, private_key])
     found = load_collection(file)
-    key = None
-    if private_key is not None:
-        with private_key.open("rb") as stream:
-            key = SigningKey.from_pem(stream.read(_MOST_BYTES))
+    key = None if private_key is None else _read_key(private_key)
     write_text(output, seal(found, key).decode())
     by = "unsigned" if key is None else f"signed by {key.public}"
     note(f"wrote {output}: {found.id}, version {found.version}, digest {found.digest}, {by}")

@@ -35,6 +35,61 @@ Examples:
   ldpkit collector verify --data ldpkit-data
 """
 
+_EXAMPLES_OF = {
+    "estimates": """
+\b
+Examples:
+  ldpkit collector estimates commute-2026 --question commute
+  ldpkit collector estimates commute-2026 --question commute \\
+      --round 0,1 --change
+  ldpkit collector estimates commute-2026 --question commute \\
+      --consistency norm_sub -o commute.csv
+""",
+    "export": """
+\b
+Examples:
+  ldpkit collector export commute-2026 commute.ldp --question commute
+  ldpkit collector export commute-2026 commute.parquet \\
+      --question commute --round 1
+""",
+    "close": """
+\b
+Examples:
+  ldpkit collector close commute-2026 --round 3
+  ldpkit collector close commute-2026 --retire
+""",
+    "erase": """
+\b
+Examples:
+  ldpkit collector erase commute-2026 --force
+""",
+    "tokens": """
+\b
+Examples:
+  ldpkit collector tokens
+  ldpkit collector tokens --data ldpkit-data --new "weekly report"
+  ldpkit collector tokens --new boss --admin
+  ldpkit collector tokens --revoke "weekly report"
+""",
+    "backup": """
+\b
+Examples:
+  ldpkit collector backup monday.db --data ldpkit-data
+""",
+    "restore": """
+\b
+Examples:
+  ldpkit collector restore monday.db --data new-data
+  ldpkit collector restore monday.db --data ldpkit-data --force
+""",
+    "verify": """
+\b
+Examples:
+  ldpkit collector verify --data ldpkit-data
+  ldpkit collector verify --data ldpkit-data --repair
+""",
+}
+
 UrlOption = Annotated[str, typer.Option("--url", help="Where the collector is.")]
 TokenOption = Annotated[
     str | None,
@@ -62,7 +117,7 @@ def add_to(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     for command in (estimates, export, close, erase, tokens, backup, restore, verify):
-        group.command(command.__name__, epilog=_EXAMPLES)(spread(command))
+        group.command(command.__name__, epilog=_EXAMPLES_OF[command.__name__])(spread(command))
     app.add_typer(group, name="collector")
 
 

@@ -102,7 +102,13 @@ def _refuse_dash(path: Path, option: str) -> None:
         raise InvalidParameterError(f"{option} goes to a file, not to standard output: give it a name")
 
 
-def check_output(path: Path, *, force: bool, inputs: Sequence[str | Path | None]) -> None:
+def check_output(
+    path: Path,
+    *,
+    force: bool,
+    inputs: Sequence[str | Path | None],
+    remedy: str = "choose another name or add --force",
+) -> None:
     """Refuse a place that cannot be written to, a file that exists, unless told to, and an input ever."""
     from ldpkit.core.wholefile import check_target
 
@@ -115,7 +121,7 @@ def check_output(path: Path, *, force: bool, inputs: Sequence[str | Path | None]
     if any(each is not None and os.path.exists(each) and target.samefile(each) for each in inputs):  # noqa: PTH110
         raise InvalidInputError(f"{str(path)!r} is also the input: choose another name for the output")
     if not force:
-        raise InvalidInputError(f"{str(path)!r} exists: choose another name or add --force")
+        raise InvalidInputError(f"{str(path)!r} exists: {remedy}")
 
 
 def check_outputs(

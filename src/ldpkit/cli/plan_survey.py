@@ -51,6 +51,7 @@ def survey(
     from ldpkit.planning.survey.plans import survey as plan_survey
     from ldpkit.planning.survey.question import PlannedQuestion
     from ldpkit.protocols.collection.drafts import read_drafts
+    from ldpkit.protocols.collection.few_answers import LEAST_REPORTS
     from ldpkit.protocols.collection.written import read_toml
 
     if target is not None:
@@ -65,7 +66,10 @@ def survey(
         raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")
     drafts = read_drafts(written)
     plan = plan_survey(
-        [PlannedQuestion(each.id, each.domain, each.within) for each in drafts], epsilon, count
+        [PlannedQuestion(each.id, each.domain, each.within) for each in drafts],
+        epsilon,
+        count,
+        least_reports=_kept(written.data).get("least_reports", LEAST_REPORTS),
     )
     present(plan, output)
     pictures.save(plan)

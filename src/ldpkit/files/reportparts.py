@@ -35,6 +35,7 @@ _HEAD = struct.Struct("<4sHI")  # magic, version, length of the description
 _U32 = struct.Struct("<I")
 _BLOCK = struct.Struct("<II")  # number of reports, CRC of the reports
 _END = struct.Struct("<IQ")  # 0, number of reports in the file; a CRC follows
+_TABLES = (".csv", ".json")  # what people take for reports: estimates, and values
 _LONGEST_DESCRIPTION = 1 << 28
 _LONGEST_BLOCK = 1 << 24
 
@@ -134,6 +135,11 @@ class Reader:
             raise self.refuse("is empty: write or copy it again", 0)
         magic = self._stream.read(len(MAGIC))
         if not MAGIC.startswith(magic):
+            if self.path.suffix.lower() in _TABLES:
+                raise FileFormatError(
+                    f"{str(self.path)!r} is not a report file: give the .ldp that 'ldpkit privatize' or "
+                    "'ldpkit collector export' wrote"
+                )
             raise FileFormatError(
                 f"{str(self.path)!r} is not a report file: it does not begin with {MAGIC.decode()}", offset=0
             )

@@ -53,4 +53,5 @@ def rehearse(
     }
     trials = try_survey(survey, answers, repeats=repeats, rng=source, watch=watch)
     paid = collection.promise.round  # a fixed value pays for all its reports with the first
-    return replace(trials, epsilon=math.inf if paid is None else paid / MICRO)
+    epsilon = math.inf if paid is None else paid / MICRO
+    return replace(trials, epsilon=epsilon, least_reports=collection.least_reports)

@@ -15,6 +15,7 @@ from ldpkit.core.results import Result
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.mechanisms.kinds import is_circular, is_frequency, is_numeric
+from ldpkit.protocols.collection.few_answers import few_answers_warnings
 from ldpkit.protocols.survey import Survey
 from ldpkit.protocols.survey_estimate import SurveyEstimate
 
@@ -70,6 +71,8 @@ class SurveyTrials(Result):
         What a person paid at most in one of the surveys.
     example : SurveyEstimate
         The first of them.
+    least_reports : int, optional
+        How many answers a question needs for its result to be shown.
     """
 
     questions: tuple[QuestionTrials, ...]
@@ -78,6 +81,7 @@ class SurveyTrials(Result):
     ask: int
     epsilon: float
     example: SurveyEstimate
+    least_reports: int = 1
 
     kind: ClassVar[str] = "survey trials"
 
@@ -102,6 +106,11 @@ class SurveyTrials(Result):
     def about(self) -> dict[str, Any]:
         """Return who was asked, and how often."""
         return {"people": self.people, "repeats": self.repeats, "ask": self.ask, "epsilon": self.epsilon}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether a question is likely to have too few answers to be shown."""
+        return few_answers_warnings(self.people, self.least_reports, self.ask, len(self.questions))
 
 
 def try_survey(

@@ -14,6 +14,7 @@ from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 from ldpkit.planning.survey.question import PlannedQuestion
 from ldpkit.planning.survey.ways import Way, all_ways
+from ldpkit.protocols.collection.few_answers import few_answers_warnings
 from ldpkit.protocols.survey import Survey
 
 __all__ = ["SurveyPlan", "survey"]
@@ -31,11 +32,14 @@ class SurveyPlan(Result):
         How many take part.
     ways : tuple of Way
         The best first.
+    least_reports : int, optional
+        How many answers a question needs for its result to be shown.
     """
 
     epsilon: float
     people: int
     ways: tuple[Way, ...]
+    least_reports: int = 1
 
     kind: ClassVar[str] = "plan survey"
 
@@ -121,6 +125,11 @@ class SurveyPlan(Result):
             )
         return told
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether a question is likely to have too few answers to be shown."""
+        return few_answers_warnings(self.people, self.least_reports, self.best.ask, len(self.best.choices))
+
     def _against(self) -> str:
         if len(self.ways) == 1:
             return "there is one question and one way"
@@ -150,6 +159,7 @@ def survey(
     people: int,
     *,
     within: Mapping[str, float] | None = None,
+    least_reports: int = 1,
 ) -> SurveyPlan:
     """Compare the ways to spend a budget on several questions.
 
@@ -164,6 +174,8 @@ def survey(
     within : mapping of str to float, optional
         How far off the answer to a question may be: a share, a mean or a direction in its own unit; by
         default a hundredth of what is possible.
+    least_reports : int
+        How many answers a question needs for its result to be shown; the plan warns if they may be fewer.
 
     Examples
     --------
@@ -196,4 +208,4 @@ def survey(
         if times > 1:
             raise InvalidParameterError(f"{times} questions are called {name!r}: give each its own id")
     ways = sorted(all_ways(asked, epsilon, check_people(people, "people")), key=lambda way: way.worst.ratio)
-    return SurveyPlan(epsilon, people, tuple(ways))
+    return SurveyPlan(epsilon, people, tuple(ways), check_people(least_reports, "least_reports"))

@@ -17,6 +17,7 @@ from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitErr
 from ldpkit.mechanisms.base import MECHANISMS, Mechanism
 from ldpkit.protocols.collection.charges import as_written, charges_of, series_of, totals_of
 from ldpkit.protocols.collection.domains import DOMAIN_KEYS, read_domain, written_domain
+from ldpkit.protocols.collection.few_answers import LEAST_REPORTS
 from ldpkit.protocols.collection.written import Written, read_toml
 from ldpkit.protocols.ledger import MICRO, Series
 
@@ -38,7 +39,6 @@ _TOP = (
     "randomness",
 )
 _QUESTION = ("id", "text", "mechanism", "value", "parameters", "within", *DOMAIN_KEYS)
-_FEWEST = 100  # reports before anything is shown, unless the file says otherwise
 
 
 def compile_toml(data: bytes, name: str = "the file") -> Collection:
@@ -49,7 +49,7 @@ def compile_toml(data: bytes, name: str = "the file") -> Collection:
     data : bytes
         The file.
     name : str
-        What messages call it.
+        What messages call it; empty if it is not written yet.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def build(written: Written) -> Collection:
         "rounds": rounds.to_json(),
         "spend": {"ask": ask},
         "promise": _promise(written, totals).to_json(),
-        "least_reports": top.get("least_reports", _FEWEST),
+        "least_reports": top.get("least_reports", LEAST_REPORTS),
         "randomness": top.get("randomness", "secure"),
     }
     try:  # as a device will: numbers lose nothing on the way, and every check is passed

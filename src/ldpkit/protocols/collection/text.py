@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.protocols.collection.few_answers import LEAST_REPORTS
 
 __all__ = ["collection_text", "question_text"]
 
@@ -25,7 +26,7 @@ def collection_text(
     count: int,
     ask: int | None = None,
     version: int = 1,
-    least_reports: int = 100,
+    least_reports: int = LEAST_REPORTS,
 ) -> str:
     """Return the head of a collection file; questions follow.
 

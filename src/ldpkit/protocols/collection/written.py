@@ -26,7 +26,7 @@ class Written:
     Parameters
     ----------
     name : str
-        What messages call the file.
+        What messages call the file; empty if it was not written to one, and has no lines to look at.
     text : str
         The text.
     data : mapping
@@ -43,7 +43,8 @@ class Written:
 
     def refuse(self, path: Path, message: str) -> NoReturn:
         """Refuse what stands at a path, with its line."""
-        raise InvalidInputError(f"{self.name}, line {self._lines.of(path)}: {message}")
+        place = f"{self.name}, line {self._lines.of(path)}: " if self.name else ""
+        raise InvalidInputError(f"{place}{message}")
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
