@@ -110,6 +110,7 @@ describe(
       await forget();
       const page = await browser.context.newPage();
       await page.goto(`${pages.url}/snippet.html`);
+      await page.getByRole("button", { name: "Send" }).waitFor(); // all is loaded and asked
       const choose = async (name, wanted) => {
         await page.getByRole("button", { name, exact: true }).click();
         await page.getByText(wanted, { exact: true }).waitFor({ timeout: 10_000 });

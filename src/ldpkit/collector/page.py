@@ -275,7 +275,7 @@ def _limits() -> str:
 def _device(entry: Entry, base: str) -> str:
     snippet = _text(snippet_for(entry.newest, base))
     asked = _text(answered_by_snippet(entry.newest))
-    told = f"<p>Paste this into a page, with the visitor's own answer to {asked} in place of the one here:</p>"
+    told = f"<p>Paste this into a page, with the visitor's own answer to {asked} in place of this one:</p>"
     return f"<h2>Answer from a web page</h2>{told}<pre><code>{snippet}</code></pre>"
 
 
