@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -364,6 +365,13 @@ def test_addresses_that_others_could_read_are_refused(tmp_path):
     for url in ("http://example.org", "ftp://localhost", "localhost:8000", "https://", "http://local host"):
         with pytest.raises(LdpkitError, match="is not the address"):
             Client(survey(), tmp_path / "device.db", url=url)
+
+
+def test_the_address_of_a_collection_is_refused_with_what_to_give_instead(tmp_path):
+    full = "https://collect.example.org/v1/collections/survey"
+    wanted = "give that of the service, 'https://collect.example.org', and the id of the collection by itself"
+    with pytest.raises(LdpkitError, match=re.escape(wanted)):
+        Client.fetch(full, "survey", tmp_path / "device.db")
 
 
 _RACER = """

@@ -162,11 +162,7 @@ export class Collection {
   async answer(question: string, value: Value): Promise<Given> {
     const { file: form } = this;
     const asked = this.#asked.find(({ id }) => id === question);
-    insist(
-      asked,
-      "question",
-      `this device is not asked ${String(question)}, but ${this.#asked.map(({ id }) => id)}`,
-    );
+    take(asked, "question", question, `one of this device's: ${this.#asked.map(({ id }) => id)}`, "question");
     const round = roundAt(form, Date.now());
     const place = placeOf(asked.kind, asked.domain, asked.reads, value);
     const given = await this.#device.update(async (device) => {

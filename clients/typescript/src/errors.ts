@@ -45,7 +45,8 @@ export function take(
   wanted: string,
   code: ErrorCode = "argument",
 ): asserts holds {
-  insist(holds, code, `${name} must be ${wanted}, got ${String(given)}`);
+  const got = typeof given === "string" ? JSON.stringify(given) : String(given); // in quotes, "25" is no number
+  insist(holds, code, `${name} must be ${wanted}, got ${got}`);
 }
 
 /** Refuse what does not hold. */

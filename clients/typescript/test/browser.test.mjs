@@ -12,7 +12,7 @@ describe(
   "Chromium",
   { skip: isThere ? false : "no Chromium: apt-get install chromium, or set LDPKIT_CHROMIUM" },
   () => {
-    let browser, pages, collector, query;
+    let browser, pages, collector, survey, query;
 
     before(async () => {
       const key = await newKey();
@@ -20,6 +20,11 @@ describe(
       core.questions.pop();
       core.spend.ask = core.questions.length;
       collector = await townCollector(await sign(canonical, core, key));
+      const few = structuredClone(core);
+      few.questions = few.questions.filter(({ id }) => ["commute", "hours"].includes(id));
+      few.questions.forEach((question, i) => (question.number = i));
+      few.spend.ask = 2;
+      survey = await townCollector(await sign(canonical, few, key));
       const [snippet, guide] = await Promise.all(
         ["../README.md", "../../../docs/guide/web-page.md"].map(async (name) => {
           const text = await readFile(new URL(name, import.meta.url), "utf8");
@@ -29,12 +34,12 @@ describe(
       assert.equal(guide, snippet); // so what is tried here is what both tell
       const ours = snippet
         .replace("https://collect.example.org/client.js", "/ldpkit.js")
-        .replace("https://collect.example.org", collector.url);
+        .replace("https://collect.example.org", survey.url);
       const signed = ours.replace("BD0u8r...", await publicText(key));
       pages = await startPages({
         "/snippet.html": ["text/html", signed],
         "/wrong-key.html": ["text/html", ours.replace("BD0u8r...", await publicText(await newKey()))],
-        "/no-collector.html": ["text/html", signed.replace(collector.url, "http://127.0.0.1:1")],
+        "/no-collector.html": ["text/html", signed.replace(survey.url, "http://127.0.0.1:1")],
         "/no-client.html": ["text/html", signed.replace("/ldpkit.js", "http://127.0.0.1:1/client.js")],
         "/internals.js": ["text/javascript", new URL("../dist/internals.js", import.meta.url)],
         "/vectors.mjs": ["text/javascript", new URL("vectors.mjs", import.meta.url)],
@@ -47,7 +52,7 @@ describe(
     after(async () => {
       await browser?.close();
       await browser?.remove();
-      await Promise.all([pages?.close(), collector?.close()]);
+      await Promise.all([pages?.close(), collector?.close(), survey?.close()]);
     });
 
     const open = async (more = "", origin = pages.url) => {
@@ -66,9 +71,11 @@ describe(
           ),
       );
       await page.close();
-      collector.accepted.clear();
-      collector.requests.length = 0;
-      collector.next = undefined;
+      for (const each of [collector, survey]) {
+        each.accepted.clear();
+        each.requests.length = 0;
+        each.next = undefined;
+      }
     };
     const shot = (page, name) => (screens ? page.screenshot({ path: `${screens}/${name}.png` }) : undefined);
     const device = (page) =>
@@ -99,14 +106,50 @@ describe(
       await page.close();
     });
 
-    test("the snippet of the README works as it stands, but for the address and the key", async () => {
+    const openSnippet = async () => {
       await forget();
       const page = await browser.context.newPage();
       await page.goto(`${pages.url}/snippet.html`);
-      await page.getByRole("button", { name: "bike" }).click();
-      await page.getByText("Thank you.").waitFor();
+      await page.getByRole("button", { name: "Send" }).waitFor(); // all is loaded and asked
+      const choose = async (name, wanted) => {
+        await page.getByRole("button", { name, exact: true }).click();
+        await page.getByText(wanted, { exact: true }).waitFor({ timeout: 10_000 });
+      };
+      return [page, choose];
+    };
+
+    test("the snippet of the README works as it stands, but for the address and the key", async () => {
+      const [page, choose] = await openSnippet();
+      await choose("bike", "Thank you.");
+      const posts = survey.requests.length;
+      await page.evaluate(() => (document.querySelector("output").textContent = ""));
+      await choose("car", "Thank you."); // the first choice stands
+      assert.equal(survey.requests.length, posts);
+      assert.equal(survey.accepted.size, 1);
+      await choose("Send", "Sorry, this did not work: value must be a number from 0 to 24, got NaN"); // an empty field
+      await page.getByRole("spinbutton").fill("7.5");
+      await page.evaluate(() => document.querySelector("output").remove()); // that of the other question
+      await choose("Send", "Thank you.");
       await shot(page, "0-snippet");
-      assert.equal(collector.accepted.size, 1);
+      assert.equal(survey.accepted.size, 2);
+      await page.close();
+    });
+
+    test("the snippet says what became of an answer: refused for good, or waiting", async () => {
+      let [page, choose] = await openSnippet();
+      survey.next = ({ method, response, problem }) => method === "POST" && (problem(response, 410, "round-closed"), true);
+      await choose("bike", "Sorry, this survey is closed.");
+      await page.evaluate(() => (document.querySelector("output").textContent = ""));
+      await choose("bike", "Sorry, this survey is closed."); // also when it was refused before
+      await page.close();
+      [page, choose] = await openSnippet();
+      survey.next = ({ method, response, problem }) => method === "POST" && (problem(response, 400, "foreign-reports"), true);
+      await choose("bike", "Sorry, it was refused: foreign-reports.");
+      await page.close();
+      [page, choose] = await openSnippet();
+      await browser.context.setOffline(true);
+      await choose("bike", "Thank you. It will be sent when you are online.");
+      await browser.context.setOffline(false);
       await page.close();
     });
 

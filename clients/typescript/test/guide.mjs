@@ -8,7 +8,7 @@ for (const url of process.argv.slice(2)) {
     const tab = await browser.context.newPage();
     await tab.goto(url);
     const button = tab.locator("button").first();
-    const thanks = tab.locator("#thanks:not(:empty)");
+    const thanks = tab.locator("output:not(:empty)");
     await button.or(thanks).first().waitFor();
     if (await button.count()) await button.click();
     await thanks.waitFor();

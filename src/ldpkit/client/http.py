@@ -92,6 +92,12 @@ collector: it must begin with https://, or with http:// for this machine
             f"{url!r} is not the address of a collector: it must begin with https://, or with http:// for "
             "this machine"
         )
+    service, found, _ = url.partition("/v1/collections")
+    if found:  # which other clients take as it is
+        raise InvalidParameterError(
+            f"{url!r} is the address of a collection: give that of the service, {service!r}, and the id of "
+            "the collection by itself"
+        )
     return url.rstrip("/")
 
 

@@ -18,7 +18,7 @@ from ldpkit.collector.asked import Entry
 from ldpkit.collector.influence import influence
 from ldpkit.collector.pictures import STYLE, bars, line, map_of_cells
 from ldpkit.collector.problems import HttpProblem
-from ldpkit.collector.snippet import snippet_for
+from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.text import interval_texts, number_text
 
@@ -274,7 +274,8 @@ def _limits() -> str:
 
 def _device(entry: Entry, base: str) -> str:
     snippet = _text(snippet_for(entry.newest, base))
-    told = "<p>Paste this into a page, with the visitor's own answer in place of the one here:</p>"
+    asked = _text(answered_by_snippet(entry.newest))
+    told = f"<p>Paste this into a page, with the visitor's own answer to {asked} in place of this one:</p>"
     return f"<h2>Answer from a web page</h2>{told}<pre><code>{snippet}</code></pre>"
 
 

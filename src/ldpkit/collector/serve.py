@@ -17,7 +17,7 @@ from ldpkit.collector.database import Database
 from ldpkit.collector.first_tokens import give_first_tokens
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
-from ldpkit.collector.snippet import snippet_for
+from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
 
@@ -172,7 +172,8 @@ def _tell_all(service: Service, given: list[str], url: str, tell: Callable[[str]
         tell(f"  devices send to  {url}/v1/collections/{name}/reports")
         tell(f"  results page     {url}/c/{name}")
         if name in given:
-            tell("  on a web page, with the visitor's own answer in place of this one:")
+            asked = answered_by_snippet(collection)
+            tell(f"  on a web page, with the visitor's own answer to {asked} in place of this one:")
             tell(textwrap.indent(snippet_for(collection, url), "    "))
     if not service.shelf.names():
         tell(f"nothing is asked at {url} yet: name a collection file, such as 'ldpkit serve example.toml'")

@@ -9,7 +9,7 @@ from typing import Any
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import Question
 
-__all__ = ["snippet_for"]
+__all__ = ["answered_by_snippet", "snippet_for"]
 
 _LARGER_FORMS = {"noise", "turned", "table", "rows", "sites", "planar", "pair"}
 
@@ -38,6 +38,16 @@ def snippet_for(collection: Collection, base: str) -> str:
         "  }\n"
         "</script>"
     )
+
+
+def answered_by_snippet(collection: Collection) -> str:
+    """Return which question the snippet answers, and of how many: "'age' (the first of 2 questions)"."""
+    count = len(collection.questions)
+    name = repr(collection.questions[0].id)
+    if count == 1:
+        return f"{name} (the only question)"
+    drawn = f", of which each visitor is asked {collection.ask}" if collection.ask < count else ""
+    return f"{name} (the first of {count} questions{drawn})"
 
 
 def _client(questions: Iterable[Question]) -> str:
