@@ -15,7 +15,7 @@ import numpy as np
 
 from ldpkit.collector.asked import Asked, Entry
 from ldpkit.collector.database import Connection
-from ldpkit.collector.kept import chunks_of, read_tally
+from ldpkit.collector.kept import mixed_reports, read_tally
 from ldpkit.collector.labelled import labelled
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.provenance import Provenance
@@ -171,11 +171,12 @@ class Analyst:
         return np.concatenate(parts) if parts else mechanism.decode(b"")
 
     def report_parts(self, question: str, number: int, version: int | None = None) -> Iterator[Reports]:
-        """Yield the reports of a question and round, some at a time."""
-        self.tally(question, number, version)  # which refuses where there are too few
-        for asked in self.asked(question, version):
-            for chunk in chunks_of(self._connection, asked.place(number)):
-                yield asked.mechanism.decode(chunk.reports)
+        """Yield the reports of a question and round, some at a time, each time in a new random order."""
+        with self._connection.snapshot():  # closing the round would merge its chunks
+            self.tally(question, number, version)  # which refuses where there are too few
+            found = self.asked(question, version)
+            for data in mixed_reports(self._connection, [each.place(number) for each in found]):
+                yield found[-1].mechanism.decode(data)
 
     def provenance(self, question: str, version: int | None = None) -> Provenance:
         """Return how the reports of a question were made, as far as devices say."""
