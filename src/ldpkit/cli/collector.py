@@ -142,11 +142,11 @@ def close(
     if (number is None) == (not retire):
         raise InvalidParameterError("say which round with --round, or --retire for the whole collection")
     remote = _remote(url, token)
-    if retire:
-        remote.retire(collection)
-    else:
-        remote.close(collection, number or 0)
-    typer.echo(f"closed {'all rounds' if retire else f'round {number}'} of {collection}", err=True)
+    told = remote.retire(collection) if retire else remote.close(collection, number or 0)
+    what = f"{'all rounds' if retire else f'round {number}'} of {collection}"
+    was = "were" if retire else "was"
+    line = f"{what} {was} already closed" if told.get("already_closed") else f"closed {what}"
+    typer.echo(line, err=True)
 
 
 @contextlib.contextmanager

@@ -129,7 +129,7 @@ class Collector:
         return self._call("POST", "", data=envelope).json()
 
     def close(self, collection: str, number: int) -> dict[str, Any]:
-        """Close a round for ever; needs an administrator's token."""
+        """Close a round for ever, unless it was `already_closed`; needs an administrator's token."""
         return self._call("PATCH", f"/{quote(collection, safe='')}", close_round=number).json()
 
     def retire(self, collection: str) -> dict[str, Any]:
