@@ -90,3 +90,11 @@ def test_what_is_closed_already_is_told_and_not_closed_again(run, service):
     with service.service.connection() as connection:
         notes = [what for (what,) in connection.execute("SELECT what FROM audit WHERE what LIKE '%ed'")]
     assert sorted(notes) == ["collection survey retired", "round 0 of survey closed"]
+
+
+def test_erase_names_the_copy_that_it_leaves(run, service, tmp_path):
+    erase = ("collector", "erase", "survey", "--force")
+    assert run(*erase).err == "erased survey; backups and other copies are not touched\n"
+    service.service.add(collection_file())
+    (tmp_path / "collector.db.replaced").write_bytes(b"")
+    assert "collector.db.replaced in the data folder, which a restore kept" in run(*erase).err

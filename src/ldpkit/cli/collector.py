@@ -251,8 +251,10 @@ def erase(
         raise InvalidParameterError(
             f"this deletes every report of {collection!r} for ever: give --force if that is what you want"
         )
-    _remote(url, token).erase(collection)
-    typer.echo(f"erased {collection}", err=True)
+    copies = _remote(url, token).erase(collection).get("copies", [])
+    typer.echo(f"erased {collection}; backups and other copies are not touched", err=True)
+    for name in copies:
+        typer.echo(f"{name} in the data folder, which a restore kept, may still have its reports", err=True)
 
 
 def _rounds(text: str) -> list[int]:

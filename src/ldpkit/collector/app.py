@@ -306,11 +306,10 @@ def _add_admin(app: FastAPI, service: Service) -> None:
         "/v1/collections/{name}",
         summary="Delete a collection and all its reports",
         dependencies=[allowed],
-        status_code=204,
     )
-    def erase(name: str) -> Response:
+    def erase(name: str) -> dict[str, Any]:
         service.erase(name)
-        return Response(status_code=204)
+        return {"id": name, "copies": service.database.copies()}
 
 
 def _add_operations(app: FastAPI, service: Service, uploads: Uploads) -> None:

@@ -136,9 +136,12 @@ class Collector:
         """Take no further answer; needs an administrator's token."""
         return self._call("PATCH", f"/{quote(collection, safe='')}", retire="true").json()
 
-    def erase(self, collection: str) -> None:
-        """Delete a collection with all its reports; needs an administrator's token."""
-        self._call("DELETE", f"/{quote(collection, safe='')}")
+    def erase(self, collection: str) -> dict[str, Any]:
+        """Delete a collection with all its reports; needs an administrator's token.
+
+        Return, under `copies`, the older databases beside the present one, which are not touched.
+        """
+        return self._call("DELETE", f"/{quote(collection, safe='')}").json()
 
     def _call(self, method: str, path: str, data: bytes | None = None, **query: Any) -> Response:
         told = urlencode({name: value for name, value in query.items() if value is not None})
