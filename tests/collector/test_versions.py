@@ -96,9 +96,9 @@ def test_a_later_version_does_not_lower_what_was_promised_to_earlier_answers(tmp
 def test_a_version_is_added_when_it_has_enough_reports_of_its_own(tmp_path):
     """Else the first answer to a new version would be the difference between two results."""
     with inside(SqliteDatabase(tmp_path / "collector.db"), _file(least=5), _file(2, least=5)) as service:
+        _send(service, range(4), 1, 0)
         with service.service.connection() as connection:
             analyst = Analyst(connection, service.service.shelf.get("survey"))
-            _send(service, range(4), 1, 0)
             _send(service, range(100, 104), 2, 1)
             with pytest.raises(HttpProblem, match="fewer than 5 reports in round 0 in each version"):
                 analyst.estimate("way", 0)

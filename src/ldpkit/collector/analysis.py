@@ -103,7 +103,7 @@ class Analyst:
         return Tally.merge(tally for _, tally in self._counted(question, number, version))
 
     def _counted(self, question: str, number: int, version: int | None) -> list[tuple[Asked, Tally]]:
-        """Return the versions of a question that have enough reports in a round, or say that there are too few."""
+        """Return the versions of a question that have enough reports in a round, or say that none has."""
         waiting, counted = list[int](), list[tuple[Asked, Tally]]()
         for asked in self.asked(question, version):
             least = self._entry.versions[asked.version][0].least_reports
