@@ -110,7 +110,7 @@ def _measure(people: int, epsilon: float, repeats: int, wrong: list[str]) -> lis
     count = len(DOMAINS)
     ways = [
         "split equally",
-        "split for the errors",
+        "split by error",
         plan.best.name if plan.best.ask < count else f"1 of {count} questions",
     ]
     for way in ways:

@@ -1,4 +1,4 @@
-"""What each test costs in CPU seconds, its child processes included; the dearest are printed at the end.
+"""What each test costs in CPU seconds, with its child processes; the most expensive are printed at the end.
 
 Wall times say nothing on a shared machine. A shared fixture counts for the test that needs it first.
 """
@@ -49,7 +49,9 @@ class Costs:
         functions: Counter[str] = Counter()
         for case, seconds in self._cases.items():
             functions[case.partition("[")[0]] += seconds
-        terminalreporter.section(f"CPU seconds of the tests: {functions.total():.1f}, the {_SHOWN} dearest")
+        terminalreporter.section(
+            f"CPU seconds of the tests: {functions.total():.1f}, the {_SHOWN} most expensive"
+        )
         for name, seconds in functions.most_common(_SHOWN):
             terminalreporter.write_line(f"{seconds:6.2f}  {name}")
         if file := os.environ.get("LDPKIT_TEST_COSTS"):

@@ -193,7 +193,7 @@ class TestAnswer:
         )
         assert "hm is best on gaussian at epsilon 1 (" in said
         assert "pm is best on gaussian and uniform at epsilon 2 (" in said
-        assert "These 2 are tied on uniform at epsilon 1: pm and hm (" in said
+        assert "On uniform at epsilon 1, pm and hm tie (" in said
 
     def test_a_terminal_tells_it_for_every_metric(self):
         found = ldpkit.bench.mean(
@@ -201,7 +201,7 @@ class TestAnswer:
         )
         first, second = found.notes()
         assert first == found.answer()
-        assert "The 95% interval held the mean in" in second
+        assert "The 95% interval contained the mean in" in second
         assert found.with_rows(()).notes() == []
 
     def test_no_mechanism_is_best_at_covering(self):
@@ -209,7 +209,7 @@ class TestAnswer:
         assert "hm is best" in self.answer(everywhere, ("coverage", "mse"))
         said = self.answer(everywhere, ("coverage",))
         assert "is best" not in said
-        assert "held the mean in 1% of the collections or more; least often that of hm on gaussian" in said
+        assert "contained the mean in at least 1% of the collections; least often with hm on gaussian" in said
 
 
 class TestCommand:

@@ -94,7 +94,10 @@ def test_figures_and_csv(run, headings, tmp_path):
         (("--period", 0, "-e", 1), "period must be positive, got 0.0"),
         (("--period", -360, "-e", 1), "period must be positive, got -360.0"),
         (("--period", "nan", "-e", 1), "period"),
-        (("--period", 90, "-e", 1), "is not in the turn from 0 to 90: remove it, correct --period and --low"),
+        (
+            ("--period", 90, "-e", 1),
+            "is not in the circle from 0 to 90: remove it, correct --period and --low",
+        ),
         ((*TURN, "--high", 360, "-e", 1), "a circle ends where it begins: leave out --high"),
         ((*TURN, "--clip", "-e", 1), "give --wrap instead of --clip"),
         (("--low", 0, "--high", 360, "--wrap", "-e", 1), "--wrap goes round a circle: give its --period"),
@@ -151,8 +154,10 @@ def test_reports_that_identify_nothing_are_warned_of_in_a_sentence(run, headings
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             told = run(command, headings, *line).err
-        (warning,) = [each for each in told.splitlines() if "the same law" in each]
-        assert warning.startswith("warning: reports of OGPM((0, 360), epsilon=1, power=1) have the same law")
+        (warning,) = [each for each in told.splitlines() if "the same distribution" in each]
+        assert warning.startswith(
+            "warning: reports of OGPM((0, 360), epsilon=1, power=1) have the same distribution"
+        )
         assert "from 0 to 67.957" in warning
         assert warning.endswith(better)
 

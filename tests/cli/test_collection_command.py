@@ -27,7 +27,7 @@ def test_from_an_idea_to_a_signed_file(run, tmp_path):
         *("collection", "new", file, "--purpose", "How people travel.", *NEW, "--n", 20000, "--within", 0.02),
         *("--start", "2026-12-01"),
     ).err
-    assert "It is the smallest epsilon that does it" in told
+    assert "This is the smallest epsilon that achieves it" in told
     assert "# grr at epsilon" in file.read_text()
     age = (
         "--question",
@@ -61,7 +61,7 @@ def test_from_an_idea_to_a_signed_file(run, tmp_path):
     changed = json.loads(signed.read_text())
     changed["collection"]["questions"][1]["parameters"]["epsilon"] = 0.4
     (tmp_path / "forged.json").write_text(json.dumps({"collection": changed["collection"]}))
-    assert "is not that of Duchi" in run("collection", "check", tmp_path / "forged.json", code=2).error_line
+    assert "does not match Duchi" in run("collection", "check", tmp_path / "forged.json", code=2).error_line
 
 
 def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
@@ -89,7 +89,7 @@ def test_new_asks_for_what_it_was_not_told(run, tmp_path, monkeypatch):
         ((*NEW, "--n", 100), "Give --purpose"),
         (("--purpose", "p", *NEW, "--n", 100), "give either --within"),
         (("--purpose", "p", *NEW, "--within", 0.1), "how many people will answer"),
-        (("--purpose", "p", *NEW, "--n", 100, "--within", 1e-6), "ask more people or want less"),
+        (("--purpose", "p", *NEW, "--n", 100, "--within", 1e-6), "ask more people or accept a larger error"),
         (
             ("--purpose", "p", "--question", "q", "--text", "t", "--n", 9, "-e", 1),
             "what are the possible answers",
@@ -216,7 +216,7 @@ def test_plan_survey_completes_a_file(run, tmp_path):
     out = run("plan", "survey", draft, "--n", 20000, "-e", 1, "-o", planned).out
     assert "Survey of 2 questions, 20,000 people, epsilon 1 each" in out
     assert "every promise holds" in run("collection", "check", planned).out
-    assert "Chosen by 'ldpkit plan survey' for epsilon 1: split for the errors" in planned.read_text()
+    assert "Chosen by 'ldpkit plan survey' for epsilon 1: split by error" in planned.read_text()
     assert "give --epsilon" in run("plan", "survey", draft, "--n", 20000, code=2).error_line
     assert "give --n" in run("plan", "survey", draft, "-e", 1, code=2).error_line
     draft.write_text('[[questions]]\nid = "a"\nlow = 3\n')

@@ -150,7 +150,7 @@ def test_reports_of_a_plugin_name_the_plugin_that_is_missing(tmp_path):
     assert run_forked([*plugin, "privatize", "values.txt", *arguments], tmp_path).returncode == 0
     refused = run_forked(["estimate", "a.ldp"], tmp_path)
     assert refused.returncode == 2
-    assert "'plugged', which is not known here: load the plugin that has it with --plugin" in refused.stderr
+    assert "'plugged', which is not known here: load its plugin with --plugin" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     assert run_forked([*plugin, "estimate", "a.ldp"], tmp_path).returncode == 0
 

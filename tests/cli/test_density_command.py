@@ -76,8 +76,8 @@ def test_table_csv_and_figure(run, hills, tmp_path):
 def test_it_says_what_intervals_cover_and_warns_of_a_wide_interval(run, hills, tmp_path):
     arguments = ("density", hills, "-e", 1, "--bins", 4, "--seed", 1)
     result = run(*arguments, *INTERVAL)
-    assert "scatter of the reports alone" in result.out
-    assert "95% interval, bias and resolution included" in result.out
+    assert "stderr: the noise alone" in result.out
+    assert "95% interval, including bias and resolution" in result.out
     assert "blur" not in result.err
     wide = run(*arguments, "--low", 0, "--high", 50)
     assert "An interval such as 0 to 7 would show more. It costs a new collection" in wide.err

@@ -42,7 +42,7 @@ def test_a_circle_has_one_distance_for_all(run):
     )
     out = run(*words).out
     assert "arc(y, x)^2" in out
-    assert "the shorter arc for all mechanisms" in " ".join(out.split())
+    assert "the same distance, the shorter arc, for all mechanisms" in " ".join(out.split())
 
 
 def test_refusals(run):

@@ -331,4 +331,4 @@ def test_pooled_people_of_two_populations_are_warned_about(run, tmp_path):
         write(path, oracle, [value] * 1000, 1)
     apart = run("estimate", *paths, "--estimator", "mle")
     assert "assuming that one population answered all mechanisms" in " ".join(apart.out.split())
-    assert "warning: these are not people of one population" in apart.err
+    assert "warning: these people do not come from one population" in apart.err

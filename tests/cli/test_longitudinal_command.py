@@ -93,7 +93,7 @@ def test_table_and_figure(run, tmp_path):
         (("-p", "lgr"), "unknown mechanism 'lgr': did you mean lgrr"),
         (("-p", "dbitflip", "--epsilon-1", 1), "dbitflip sends its permanent report itself"),
         (("--domain", 1), "at least 2 values"),
-        (("--changes", "0,x"), "--changes takes whole numbers with commas between, such as 0,3, got '0,x'"),
+        (("--changes", "0,x"), "--changes takes whole numbers separated by commas, such as 0,3, got '0,x'"),
         (("--changes", "-1"), "changes must be at least 0, got -1"),
         (("--reports", 3, "--changes", 3), "a value cannot change 3 times between 3 reports"),
         (("--reports", 0), "reports must be at least 1, got 0"),

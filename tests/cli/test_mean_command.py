@@ -202,7 +202,7 @@ def test_clipping_is_asked_for_and_counted(run, ages, tmp_path):
     [
         (("--low", 5, "--high", 5, "-p", "pm", "-e", 1), "low must be below high, got low=5.0 and high=5.0"),
         (("--low", 5, "--high", 1, "-p", "pm", "-e", 1), "low must be below high, got low=5.0 and high=1.0"),
-        (("--low", 5, "-p", "pm", "-e", 1), "--high is missing: --low alone makes no interval"),
+        (("--low", 5, "-p", "pm", "-e", 1), "--high is missing: an interval needs it as well as --low"),
         (("--low", "nan", "--high", 1, "-p", "pm", "-e", 1), "low must be finite, got nan"),
         ((*INTERVAL, "-p", "pm", "-e", -1), "epsilon must be positive and finite, got -1.0"),
         ((*INTERVAL, "-p", "pmm", "-e", 1), "unknown mechanism 'pmm': did you mean pm"),

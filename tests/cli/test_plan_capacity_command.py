@@ -24,7 +24,7 @@ LIMIT = ("--capacity", 140_000, "--constraint", "fn", "--at-most", 0.05)
 
 def test_the_table(run, city):
     out = run("plan", "capacity", "-d", city, *LIMIT).out
-    for word in ("grr", "exact", "false negative at most 0.05", "total 159849", "9,851 people", "cantelli"):
+    for word in ("grr", "exact", "false negative at most 0.05", "total 159,849", "9,851 people", "cantelli"):
         assert word in out
 
 
@@ -122,7 +122,7 @@ def test_infeasible_is_said_and_told_by_the_exit_code(run, city):
     [
         (
             ("--constraint", "fp", "--at-most", 0.05),
-            "a false positive cannot happen: the total 159849 exceeds",
+            "a false positive cannot happen: the total 159,849 exceeds",
         ),
         (("--constraint", "fn", "--at-least", 0.05), "is a mistake: bound it from above"),
         (("--constraint", "fn"), "needs a bound: give at_most"),

@@ -30,7 +30,7 @@ def test_a_table_a_figure_and_json(run, files):
     figure = files / "kept.png"
     result = run(*asked, "--keep", 0.8, "-p", "ogpm", "--figure", figure)
     assert "label response" in result.out
-    assert "best: ogpm, all age" in result.err
+    assert "best with the model as it is: ogpm, all to age" in result.err
     assert figure.stat().st_size > 10_000
     told = json.loads(run(*asked, "--keep", 0.8, "-p", "ogpm", "--format", "json").out)
     assert told["kind"] == "plan classifier"

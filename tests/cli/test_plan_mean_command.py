@@ -150,4 +150,4 @@ def test_a_large_epsilon_and_a_bound_without_meaning_are_said(run: Run) -> None:
 
 def test_ties_are_named(run: Run) -> None:
     result = run("plan", "budget", "--low", 0, "--high", 100, "--n", 1000, "--within", 20, "-p", "all")
-    assert "these 2 tie, duchi, hm: they need the smallest epsilon" in result.err
+    assert "duchi and hm tie for the smallest epsilon" in result.err

@@ -14,7 +14,7 @@ def test_a_table_says_who_learns_what(run):
     assert "infinite" in result.out
     assert "GroupCount(2, epsilon=1)" in result.out
     assert "including the partner" in " ".join(result.out.split())
-    assert "a partner who knows that their own report is untrue learns the value for certain" in result.err
+    assert "a partner who knows that their own report is false learns the value for certain" in result.err
 
 
 def test_json_and_a_figure(run, tmp_path):

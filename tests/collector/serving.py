@@ -34,7 +34,7 @@ class Running:
     @property
     def tokens(self) -> dict[str, str]:
         """The tokens that it put into files, by role."""
-        found = re.findall(r"(analyst|admin) token +in (.*), for its owner alone", "\n".join(self.printed))
+        found = re.findall(r"(analyst|admin) token +in (.*), readable only by you", "\n".join(self.printed))
         return {role: Path(path).read_text().strip() for role, path in found}
 
     def kill(self) -> None:

@@ -106,7 +106,7 @@ def test_an_answer_kept_twice_is_found(damaged):
                 "UPDATE chunks SET checksum=? WHERE number=?", (row_checksum(*row[:-1]), row[0])
             )
     connection.close()
-    assert "kept twice" in _problems(damaged)[0].problem
+    assert "stored twice" in _problems(damaged)[0].problem
 
 
 def test_a_service_with_a_damaged_collection_does_not_start(damaged):

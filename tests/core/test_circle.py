@@ -38,7 +38,7 @@ def test_values_outside_need_wrap(values):
 
 
 def test_wrapped_values_are_counted():
-    with pytest.warns(WrappedWarning, match="3 of 4 values were outside the turn from -180 to 180"):
+    with pytest.warns(WrappedWarning, match="3 of 4 values were outside the circle from -180 to 180"):
         places = SIGNED.encode([190.0, -190.0, 0.0, 540.0], steps=36, wrap=True)
     assert places.tolist() == SIGNED.encode([-170.0, 170.0, 0.0, 180.0], steps=36).tolist()
     assert SIGNED.wrap([180.0, -180.0])[1] == 0

@@ -45,8 +45,8 @@ def test_an_estimate_states_the_assumption_and_warns():
     apart = (parts[0] + parts[1]).estimate("mle")
     assert apart.diagnostics["assumption"] == "one population answered all mechanisms"
     assert not apart.diagnostics["homogeneous"]
-    assert apart.warnings[0].startswith("these are not people of one population: value ")
-    assert "warning: these are not people" in repr(apart)
+    assert apart.warnings[0].startswith("these people do not come from one population: value ")
+    assert "warning: these people do not come" in repr(apart)
     assert "assumption" not in parts[0].estimate("mle").diagnostics
 
 

@@ -129,7 +129,7 @@ def test_of_a_coin_only_the_mean_bounds_the_variance():
     low, high = found.variance_interval()
     assert low == 0
     assert high == pytest.approx(5 * 95, rel=0.2)  # the mean is 5: nobody is below 0
-    assert "say no more about the variance than the mean" in found.notes()[0]
+    assert "reveal the variance only through the mean" in found.notes()[0]
 
 
 @pytest.mark.parametrize("name", ["laplace", "truncated_laplace", "staircase"])

@@ -78,7 +78,8 @@ def test_the_headline_speaks_of_every_epsilon(found):
     assert html.escape(changing.answer()) in changing.page()
     tied = winning({0.5: [one, other], 1.0: [one]}).answer()
     assert (
-        "hese 2 are tied for the smallest mean absolute error at epsilon 0.5: grr with norm_sub; oue" in tied
+        "2 combinations tie for the smallest mean absolute error at epsilon 0.5: grr with norm_sub; oue"
+        in tied
     )
     assert "oue with none has the smallest mean absolute error at epsilon 1: 1.011" in tied
 

@@ -65,7 +65,7 @@ def test_bad_rows_are_refused_with_their_place_or_counted():
         assert found.rows is not None
         assert found.rows.tolist() == [0, 6]
         assert found.bad.tolist() == [1, 2, 3, 4, 5]
-        for row, why in ((1, "no report is there"), (2, "bytes"), (4, "of another mechanism or damaged")):
+        for row, why in ((1, "no report is there"), (2, "bytes"), (4, "from another mechanism or damaged")):
             with pytest.raises(FileFormatError, match=f"row {11 + row}: .*{why}"):
                 decode_column(column.slice(row, 1), ORACLE, first=10 + row)
     fixed = pa.array([good, None, damaged], pa.binary(WIDTH))

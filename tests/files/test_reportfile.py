@@ -132,7 +132,7 @@ def test_a_lost_or_doubled_block_is_refused(small):
         (b"a,b\n1,2\n", "does not begin with LDPR"),
         (b"LDPT" + bytes(40), "does not begin with LDPR"),
         (sealed(described(), version=2), "version 2, this ldpkit reads version 1"),
-        (sealed(described(mechanism="no_such")), "'no_such', which is not known here: load the plugin"),
+        (sealed(described(mechanism="no_such")), "'no_such', which is not known here: load its plugin"),
         (sealed(described(mechanism=7)), "cannot be used"),
         (sealed(described(domain=1)), "at least 2 values"),
         (sealed(described(domain={"a": 1})), "cannot be used"),

@@ -39,19 +39,19 @@ def test_every_way_keeps_the_budget(plan):
         assert way.survey().cost().micro > 1_999_000
     ratios = [way.worst.ratio for way in plan.ways]
     assert ratios == sorted(ratios)
-    split = plan["split for the errors"]
+    split = plan["split by error"]
     assert split.worst.ratio < plan["split equally"].worst.ratio
     spread = [choice.ratio for choice in split.choices]
     assert max(spread) / min(spread) < 1.05, "no question is better than it must be"
     assert plan.best.name == "1 of 6 questions"
-    assert "best: 1 of 6 questions; split for the errors has" in plan.notes()[0]
+    assert "best: 1 of 6 questions; split by error has" in plan.notes()[0]
     assert plan.to_dict()["about"]["best"] == plan.best.name
 
 
 def test_the_planned_way_is_the_better_one(plan):
     """Real reports of 20,000 people; the ways differ by a factor of two, the errors by a tenth at most."""
     measured = {}
-    for name in ("split for the errors", "1 of 6 questions"):
+    for name in ("split by error", "1 of 6 questions"):
         survey = plan.survey(name)
         source = ldpkit.random.seeded(3)
         answers = {
@@ -60,7 +60,7 @@ def test_the_planned_way_is_the_better_one(plan):
         trials = try_survey(survey, answers, repeats=8)
         wanted = {choice.question.name: choice.question.wanted for choice in plan.best.choices}
         measured[name] = max(1.96 * each.rmse / wanted[each.question] for each in trials.questions)
-    assert measured["1 of 6 questions"] < 0.75 * measured["split for the errors"]
+    assert measured["1 of 6 questions"] < 0.75 * measured["split by error"]
 
 
 def test_a_large_budget_is_spent_on_more_questions_each():
@@ -115,10 +115,10 @@ def test_the_least_epsilon_is_exact_enough_and_no_more():
 def test_reasons_are_told():
     question = PlannedQuestion("q", ldpkit.CategoricalDomain(4), within=0.001)
     chosen = choose_question(question, 1000, epsilon=1.0)
-    assert "Wanted was 0.001: ask about" in chosen.reasons[1]
+    assert "You asked for 0.001: ask about" in chosen.reasons[1]
     with pytest.raises(InvalidParameterError, match="how exact must the answer"):
         choose_question(PlannedQuestion("q", ldpkit.CategoricalDomain(4)), 1000)
-    with pytest.raises(InvalidParameterError, match="do not answer 'q' within 1e-05 at any epsilon"):
+    with pytest.raises(InvalidParameterError, match="cannot answer 'q' within 1e-05 at any epsilon"):
         least_epsilon(PlannedQuestion("q", ldpkit.IntervalDomain(0, 1), within=0.00001), 1000, share=0.5)
 
 

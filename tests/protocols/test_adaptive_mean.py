@@ -88,7 +88,9 @@ def test_the_descriptor_follows_the_data():
     )
     assert protocol.descriptor(tally) == pytest.approx([0, 0.75, 0, 0.125, 0.125], abs=0.03)
     for other in (ldpkit.GRR(4, epsilon=8).tally([0, 1]), ldpkit.PM((0, 1), epsilon=8).tally([0])):
-        with pytest.raises(MismatchError, match=r"not one of the first phase: .* on the 5 grid points"):
+        with pytest.raises(
+            MismatchError, match=r"does not belong to the first phase, .* on the 5 grid points"
+        ):
             protocol.mechanism(other)
     assert protocol.mechanism(ldpkit.OUE(5, epsilon=1).tally(np.zeros((9, 1), np.uint8))).epsilon == 8
 
@@ -230,7 +232,7 @@ def test_attributes_are_estimated_from_complete_tallies():
     tallies = survey.tally(survey.privatize(np.full((90, 3), 0.5), rng=ldpkit.random.seeded(1)))
     assert [each.whose for each in survey.estimate(tallies)] == ["all 90 people"] * 3
     assert "population" in survey.estimate(tallies, population=True)[0].whose
-    with pytest.raises(InvalidInputError, match="not those of SampledAttributes"):
+    with pytest.raises(InvalidInputError, match="do not match SampledAttributes"):
         survey.estimate(tallies[:2])
     empty = survey.mechanisms[0].tally(np.empty(0, np.uint8))
     with pytest.raises(InvalidInputError, match=r"none of the \d+ people reported attribute 1"):

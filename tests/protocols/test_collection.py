@@ -178,9 +178,9 @@ def test_what_has_no_bound_must_be_said():
 def test_a_check_finds_what_a_device_cannot_know():
     """Charges above what the integers give away, and a name that is not that of the integers."""
     changes = [
-        (("questions", 0, "mechanism"), "oue", "sampler is not that of OUE"),
-        (("questions", 0, "charge"), {"first": 600_000, "next": 600_000}, "charge is not that of GRR"),
-        (("questions", 1, "parameters", "epsilon"), 0.9, "sampler is not that of HM"),
+        (("questions", 0, "mechanism"), "oue", "sampler does not match OUE"),
+        (("questions", 0, "charge"), {"first": 600_000, "next": 600_000}, "charge does not match GRR"),
+        (("questions", 1, "parameters", "epsilon"), 0.9, "sampler does not match HM"),
         (("questions", 0, "mechanism"), "nothing", "unknown mechanism"),
         (("questions", 0, "parameters"), {}, "needs epsilon"),
         (("promise", "lifetime"), 7_000_000, "computed from its mechanisms it is epsilon 2"),

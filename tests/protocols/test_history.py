@@ -324,7 +324,7 @@ def test_only_counts_matter_and_the_order_must_agree_with_them():
     assert loss.permanent_reports == 2
     with pytest.raises(InvalidParameterError, match="order has 2 reports that do not match the 3"):
         device_loss(mechanism, {0: 2, 1: 1}, order=[0, 1])
-    with pytest.raises(InvalidParameterError, match="reports from 2 states are not those of a fixed device"):
+    with pytest.raises(InvalidParameterError, match="reports from 2 states cannot come from a fixed device"):
         device_loss(mechanism, {0: 2, 1: 1}, fixed=True)
     with pytest.raises(InvalidParameterError, match="keeps no permanent report"):
         sequence_epsilon(ldpkit.GRR(4, epsilon=1), [0])

@@ -91,7 +91,7 @@ def test_reports_say_how_things_are(ask):
     rows = found.rows()
     assert len(rows) == 4 + 12 + 40 + 2 + 2 + 2
     assert {row["question"] for row in rows} == set(ASKED)
-    assert ("with room for who was drawn" in found.caption) == (ask == 2)
+    assert ("allowing for who was drawn" in found.caption) == (ask == 2)
     assert found.to_dict()["kind"] == "survey"
 
 

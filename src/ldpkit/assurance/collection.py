@@ -44,7 +44,7 @@ class CollectionSummary(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"{self.collection.purpose} ({self.collection.id}, version {self.collection.version})"
 
     @property
@@ -113,7 +113,7 @@ class CollectionSummary(Result):
             for sentence in _words(question, found)
         ]
         told.append(
-            f"There are no results for a question with fewer than {collection.least_reports} answers."
+            f"Results are not shown for a question with fewer than {collection.least_reports} answers."
         )
         return told
 

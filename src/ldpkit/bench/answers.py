@@ -34,7 +34,7 @@ def frequencies_answer(data: str, summaries: Sequence[Summary]) -> str:
     ...         for epsilon, protocol, error in ((1, "grr", 3), (1, "oue", 2), (2, "grr", 1), (2, "oue", 1))]
     >>> print(frequencies_answer("trips", [Summary(rows, 1, "mae"), Summary(rows, 2, "mae")]))
     On trips, oue with none has the smallest mean absolute error at epsilon 1: 2.035 ± 0.0087. \
-These 2 are tied for the smallest mean absolute error at epsilon 2: grr with none; oue with none \
+2 combinations tie for the smallest mean absolute error at epsilon 2: grr with none; oue with none \
 (smallest: 1.035 ± 0.0087). Tied: not significantly different at the 5% level.
     """
     groups: dict[frozenset[tuple[str, str]], list[Summary]] = defaultdict(list)
@@ -44,8 +44,7 @@ These 2 are tied for the smallest mean absolute error at epsilon 2: grr with non
         _frequencies_sentence(group, _among(len(group), len(summaries))) for group in groups.values()
     ]
     tied = any(len(pairs) > 1 for pairs in groups) and not summaries[0].has_few_repeats
-    rest = [each.replace("these", "These", 1) if each.startswith("these") else each for each in sentences[1:]]
-    return " ".join([f"On {data}, {sentences[0]}", *rest, *([_LEVEL] if tied else [])])
+    return " ".join([f"On {data}, {sentences[0]}", *sentences[1:], *([_LEVEL] if tied else [])])
 
 
 def _frequencies_sentence(group: Sequence[Summary], every: bool) -> str:
@@ -66,7 +65,8 @@ def _frequencies_sentence(group: Sequence[Summary], every: bool) -> str:
         return (
             f"{first.few_in_words()} these {count} apart by {title} {where}: {first.best_names()} ({values})."
         )
-    return f"these {count} are tied for the {side} {title} {where}: {first.best_names()} ({side}: {values})."
+    tie = f"{count} combinations tie for the {side} {title} {where}"
+    return f"{tie}: {first.best_names()} ({side}: {values})."
 
 
 def numbers_answer(summary: NumericSummary, people: Mapping[str, int]) -> str:
@@ -87,7 +87,7 @@ def numbers_answer(summary: NumericSummary, people: Mapping[str, int]) -> str:
     ...         for name, value in (("pm", 0.02), ("hm", 0.04 if data == "ages" else 0.02))]
     >>> print(numbers_answer(NumericSummary(rows, "wasserstein"), {"ages": 500, "hours": 500}))
     pm is best on ages at every epsilon (1000 times the Wasserstein distance: 10.35 to 20.35). \
-These 2 are tied on hours at every epsilon: pm and hm (at best, 1000 times the Wasserstein distance \
+On hours at every epsilon, pm and hm tie (at best, 1000 times the Wasserstein distance \
 is 10.35 to 20.35). \
 Tied: not significantly different at the 5% level.
     """
@@ -108,7 +108,7 @@ Tied: not significantly different at the 5% level.
             sentences.append(f"{names[0]} is best {where} ({title}: {told}).")
         else:
             best = f"at best, {title} is {told}"
-            sentences.append(f"These {len(names)} are tied {where}: {and_text(names)} ({best}).")
+            sentences.append(f"{where[0].upper()}{where[1:]}, {and_text(names)} tie ({best}).")
     return " ".join([*sentences, *([_LEVEL] if any(len(names) > 1 for names in groups) else [])])
 
 
@@ -117,8 +117,8 @@ def coverage_answer(summary: NumericSummary) -> str:
     cell, mean = min(summary.means.items(), key=lambda item: item[1].value)
     least = f"{cell.mechanism} on {cell_text(cell.data)} at epsilon {cell.epsilon:g}"
     return (
-        f"The 95% interval held the mean in {percent_text(mean.value)} of the collections or more; least "
-        f"often that of {least}."
+        f"The 95% interval contained the mean in at least {percent_text(mean.value)} of the collections; "
+        f"least often with {least}."
     )
 
 

@@ -89,7 +89,7 @@ class Benchmark(Measured):
 
     @property
     def title(self) -> str:
-        """What stands above the tables."""
+        """The title above the tables."""
         return f"{self.data}: {self.caption}"
 
     @property
@@ -185,7 +185,7 @@ def frequencies(
     run : bool
         False returns the benchmark without numbers, for `Benchmark.run`.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class NumericBenchmark(Measured):
 
     @property
     def title(self) -> str:
-        """What stands above the tables."""
+        """The title above the tables."""
         what = "means" if self.experiment.task == "mean" else "densities"
         return f"Mechanisms for {what}: {self.caption}"
 
@@ -169,7 +169,7 @@ def mean(
     run : bool
         False returns the benchmark without numbers, for `NumericBenchmark.run`.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

@@ -134,7 +134,7 @@ def bench(
         typer.Option(
             "--estimator",
             metavar="NAME...",
-            help="Of a density: ems, em, inversion, or 'all'.",
+            help="For a density: ems, em, inversion, or 'all'.",
             show_default="ems",
         ),
     ] = None,

@@ -26,7 +26,7 @@ __all__ = ["CircularInput", "as_angles", "read_angles", "wrapped_in_words"]
 
 
 def wrapped_in_words(wrapped: int, total: int) -> str:
-    """Return how many values were taken round the circle."""
+    """Return how many values were wrapped around the circle."""
     return f"{wrapped:,} of {total:,} values were outside the turn and were wrapped around the circle"
 
 
@@ -88,7 +88,7 @@ def read_angles(
 def as_angles(
     data: np.ndarray[Any, Any], circle: CircleDomain, *, wrap: bool, place: Piece | None = None
 ) -> tuple[Floats, int]:
-    """Return a column as values of a turn, and how many were taken round the circle.
+    """Return a column as values of a turn, and how many were wrapped around the circle.
 
     `place` knows where in a file the data stand; without it they begin in row 1.
 
@@ -101,8 +101,8 @@ def as_angles(
     >>> as_angles(np.array([10, 370]), CircleDomain(360), wrap=False)
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.OutOfDomainError: row 2: value 370.0 is not in the turn from 0 to 360: remove it, \
-correct --period and --low, or take it round the circle with --wrap
+    ldpkit.core.errors.OutOfDomainError: row 2: value 370.0 is not in the circle from 0 to 360: remove it, \
+correct --period and --low, or wrap it around the circle with --wrap
     """
     refuse_text(data, place)
     try:
@@ -112,6 +112,6 @@ correct --period and --low, or take it round the circle with --wrap
             raise
         refuse_row(place, error.position, error.without_position)
     if outside and not wrap:
-        remedy = "correct --period and --low, or take it round the circle with --wrap"
+        remedy = "correct --period and --low, or wrap it around the circle with --wrap"
         refuse_outside(data, circle, str(circle), remedy, place)
     return values, outside

@@ -127,7 +127,7 @@ def _inexact(file: Path, found: Collection) -> Iterator[str]:
             yield (
                 f"{draft.id} is expected within {number_text(error, 3)} of the truth for {people:,} people, "
                 f"but the file wants {number_text(planned.wanted, 3)}: ask more people, spend more or "
-                "want less"
+                "accept a larger error"
             )
 
 
@@ -152,7 +152,7 @@ def show_collection(
 
 def diff(
     old: Annotated[Path, typer.Argument(help="The version that devices have.")],
-    new: Annotated[Path, typer.Argument(help="The version that is to follow.")],
+    new: Annotated[Path, typer.Argument(help="The version that will replace it.")],
     shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Show what changes between two versions, and whether the promise weakens.

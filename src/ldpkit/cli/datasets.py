@@ -131,7 +131,7 @@ def show_one(
     top: Annotated[
         int,
         typer.Option(
-            "--top", min=1, help="How many of the most common values to show; of numbers, the bins."
+            "--top", min=1, help="How many of the most common values to show; for numbers, how many bins."
         ),
     ] = 10,
     verify: Annotated[bool, typer.Option(help="Check the checksum of a known set.")] = True,
@@ -279,7 +279,9 @@ def prepare_grid(
     columns: Annotated[int, typer.Option("--columns", help="The columns of the grid.")] = 15,
     bounds: Annotated[
         str | None,
-        typer.Option("--bounds", metavar="X0,Y0,X1,Y1", help="The corners of the grid; else of the points."),
+        typer.Option(
+            "--bounds", metavar="X0,Y0,X1,Y1", help="The corners of the grid; by default those of the points."
+        ),
     ] = None,
     drop_outside: Annotated[
         bool, typer.Option("--drop-outside", help="Leave out points beyond the bounds, instead of refusing.")
@@ -326,7 +328,7 @@ def _corners(text: str) -> tuple[float, float, float, float]:
         left, bottom, right, upper = map(float, text.split(","))
     except ValueError:
         raise InvalidParameterError(
-            f"--bounds is four numbers with commas between, x_min,y_min,x_max,y_max, got {text!r}"
+            f"--bounds is four numbers separated by commas, x_min,y_min,x_max,y_max, got {text!r}"
         ) from None
     return left, bottom, right, upper
 

@@ -89,7 +89,9 @@ def estimate(
     ] = None,
     sort: Annotated[
         Sort | None,
-        typer.Option(help="The order; frequency in tables, else value.", show_default=False),
+        typer.Option(
+            help="What to sort by; by default frequency in tables, otherwise value.", show_default=False
+        ),
     ] = None,
     shown: ResultOptions = ResultOptions(),
     pictured: UnitPictureOptions = UnitPictureOptions(),

@@ -44,7 +44,7 @@ MasterOption = Annotated[
     typer.Option(
         "--master",
         metavar="ADDRESS",
-        help="Of the cluster: local[2], spark://..., yarn or sc://... for Spark, tcp://host:8786 for Dask.",
+        help="The cluster: local[2], spark://..., yarn or sc://... for Spark, tcp://host:8786 for Dask.",
         show_default=False,
     ),
 ]
@@ -75,7 +75,9 @@ def is_lake(files: list[str], engine: Engine | None, by: list[str]) -> bool:
         )
     if not any(parquet) and (engine is not None or by):
         option = "--by" if by else "--engine"
-        raise InvalidParameterError(f"{option} is for Parquet files, and {files[0]!r} is none: leave it out")
+        raise InvalidParameterError(
+            f"{option} is for Parquet files, and {files[0]!r} is not one: leave it out"
+        )
     return any(parquet)
 
 
@@ -111,7 +113,7 @@ class Lake:
     def likelihood(self, consistency: str | None, *, population: bool) -> Estimate:
         """Return the most likely frequencies."""
         if self.by:
-            raise InvalidParameterError("mle is of all reports together: leave out --by, or give one group")
+            raise InvalidParameterError("mle needs all reports together: leave out --by, or give one group")
         if self.engine is Engine.spark:
             raise InvalidParameterError(
                 "a climb reads the reports at every step, for which Spark is slow: use --engine dask"

@@ -42,7 +42,7 @@ def _evidence(path: Path, part: ReportFile | Tally) -> Evidence:
     oracle = part.mechanism
     if not is_frequency(oracle):
         raise InvalidInputError(
-            f"{str(path)!r} is of {oracle!r}, which has no frequencies: leave --estimator out"
+            f"{str(path)!r} holds reports of {oracle!r}, which has no frequencies: leave --estimator out"
         )
     with progress_bar() as watch:
         return Evidence.from_file(part, watch)

@@ -86,11 +86,11 @@ def longitudinal(
         title=f"{oracle!r}: epsilon of a device's reports, and the attack on {attack.repeats} devices",
         caption="every_history: epsilon of all reports together against every history of the same length, "
         "whenever its values change; at most, unless exact. same_pattern: at most, against only those that "
-        "change and come back when this one does, so it does not cover whether and when the value changed. "
-        "fixed: exact, for a device that reports its first value for ever. without_memo: against every "
-        "history, with a new permanent report each time. found: share of devices whose unchanging value the "
-        "attack names, memoized and not; bound: the largest chance that any attack has, memoized, which a "
-        "share of few devices may miss by its stderr.",
+        "change and change back at the same reports as this one, so it says nothing about whether and when "
+        "the value changed. fixed: exact, for a device that reports its first value for ever. without_memo: "
+        "against every history, with a new permanent report each time. found: share of devices whose "
+        "unchanging value the attack names, memoized and not; bound: the largest chance that any attack has, "
+        "memoized; a share measured on few devices may exceed it by chance.",
         about={
             "mechanism": repr(oracle),
             "first_report_epsilon": oracle.exact_epsilon(),
@@ -131,7 +131,7 @@ def _whole_numbers(text: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise InvalidParameterError(
-            f"--changes takes whole numbers with commas between, such as 0,3, got {text!r}"
+            f"--changes takes whole numbers separated by commas, such as 0,3, got {text!r}"
         ) from None
 
 

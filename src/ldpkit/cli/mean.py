@@ -53,7 +53,7 @@ def mean(
     share: Annotated[
         float | None,
         typer.Option(
-            help="With auto and aaa: the share of people who describe the data; by default as few as pays.",
+            help="With auto and aaa: which share of people describes the data; by default the best one.",
             show_default=False,
         ),
     ] = None,

@@ -71,6 +71,7 @@ def mechanisms(
         for name, mechanism, its_kind in sorted(found, key=lambda each: (each[2], each[0]))
         if kind in (None, its_kind)
     ]
+    listed = {row["kind"] for row in rows}
     if shown.format is opt.Format.table:
         for row in rows:
             del row["aliases"], row["citation"], row["variance_times_n"]
@@ -79,9 +80,16 @@ def mechanisms(
         rows,
         shown,
         kind="mechanisms",
-        title=f"Mechanisms at epsilon={budget:g} for {len(values)} values",
-        caption=_caption({row["kind"] for row in rows}, budget, n),
+        title=f"Mechanisms at epsilon={budget:g}{_for_values(listed, len(values))}",
+        caption=_caption(listed, budget, n),
     )
+
+
+def _for_values(kinds: set[str], count: int) -> str:
+    """Return how many values there are, if any of the mechanisms has a list of them."""
+    from ldpkit.mechanisms.kinds import FREQUENCY
+
+    return f" for {count} values" if kinds & {FREQUENCY, _LONGITUDINAL} else ""
 
 
 def _caption(kinds: set[str], epsilon: float, n: int) -> str:

@@ -86,7 +86,7 @@ class Memory:
             raise InvalidParameterError(
                 f"{name} makes a permanent report that a device must keep, or each further run gives more "
                 "away: give --ids, --secret-file and --question, or --new-devices if none of these devices "
-                "ever answered before"
+                "has answered before"
             )
         if missing:
             raise InvalidParameterError(

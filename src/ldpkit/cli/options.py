@@ -248,7 +248,7 @@ class ResultOptions(NamedTuple):
         Format | None,
         typer.Option(
             "--format",
-            help="How to print; by default a table, or as -o ends.",
+            help="How to print; by default a table, or what the ending of -o says.",
             case_sensitive=False,
             show_default=False,
         ),

@@ -195,7 +195,7 @@ def parse_interval(low: float | None, high: float | None) -> IntervalDomain | No
         return None
     if low is None or high is None:
         missing, there = ("--low", "--high") if low is None else ("--high", "--low")
-        raise InvalidParameterError(f"{missing} is missing: {there} alone makes no interval")
+        raise InvalidParameterError(f"{missing} is missing: an interval needs it as well as {there}")
     from ldpkit.core.domains.interval import IntervalDomain
 
     return IntervalDomain(low, high)
@@ -241,13 +241,13 @@ def parse_budgets(texts: Sequence[str]) -> list[float]:
     >>> parse_budgets(["0,5"])
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: an epsilon of 0 stands in '0,5', where a comma separates \
+    ldpkit.core.errors.InvalidParameterError: '0,5' contains an epsilon of 0, since a comma separates \
 budgets: a decimal has a point: write 0.5
     """
     for text in texts:
         if re.fullmatch(r"0,\d+", text.strip()):
             raise InvalidParameterError(
-                f"an epsilon of 0 stands in {text!r}, where a comma separates budgets{decimal_comma(text)}"
+                f"{text!r} contains an epsilon of 0, since a comma separates budgets{decimal_comma(text)}"
             )
     return [_number(text, "epsilon") for text in split(texts)]
 

@@ -66,7 +66,7 @@ def capacity(
     at_most: AtMostOption = None,
     at_least: AtLeastOption = None,
     mechanism: opt.MechanismsOption = None,
-    search: Annotated[SearchName, typer.Option("--search", help="How to look.")] = SearchName.exact,
+    search: Annotated[SearchName, typer.Option("--search", help="The search method.")] = SearchName.exact,
     runs: Annotated[
         int, typer.Option(help="Collections to simulate at every epsilon; not for exact.")
     ] = 50_000,

@@ -60,8 +60,8 @@ def classifier(
     sensitive: Annotated[
         str,
         typer.Option(
-            help="The columns that are privatized, with commas between; each with its range, as age=0:100, "
-            "or that of --low and --high, or with its categories, as smoker=0/1."
+            help="The columns to privatize, separated by commas, each with its range, such as age=0:100 (by "
+            "default --low and --high), or its categories, such as smoker=0/1."
         ),
     ],
     keep: Annotated[float, typer.Option(help="How likely a prediction must be to stay the same.")] = 0.9,

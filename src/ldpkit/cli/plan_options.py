@@ -57,7 +57,8 @@ WithinOption = Annotated[
     typer.Option("--within", help="For a mean of numbers: how far off it may be.", show_default=False),
 ]
 VerifyOption = Annotated[
-    bool, typer.Option("--verify", help="Simulate 20,000 new collections at epsilon and at 0.9 times it.")
+    bool,
+    typer.Option("--verify", help="Simulate 20,000 new collections at epsilon and at 0.9 times epsilon."),
 ]
 
 

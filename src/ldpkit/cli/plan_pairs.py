@@ -38,7 +38,10 @@ def pairs(
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", "-e", help="What it may tell anyone, including the partner.", show_default=False
+            "--epsilon",
+            "-e",
+            help="What a report may reveal to anyone, including the partner.",
+            show_default=False,
         ),
     ] = None,
     known: Annotated[int, typer.Option(help="How many people's values the collector knows.")] = 0,

@@ -61,7 +61,7 @@ def show(
     output : Format
         Table, CSV or JSON.
     title, caption : str
-        What stands above and below the table.
+        The title above and the caption below the table.
     kind : str
         What sort of rows they are, for the JSON envelope, which is that of every result.
     about : mapping, optional

@@ -157,7 +157,7 @@ def randomise_categories(
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
         notes.append(
-            f"note: the domain {oracle.domain} was taken from the values and stands in the file: "
+            f"note: the domain {oracle.domain} was taken from the values and is written to the file: "
             "epsilon does not protect that these values exist, so a rare one is not hidden"
         )
     labels = _as_labels(data, oracle.domain)
@@ -269,7 +269,7 @@ def _numeric(asked: Request, interval: IntervalDomain, descriptor: Path | None) 
     first = open_collected(descriptor).mechanism
     if not (is_frequency(first) and first.domain == CategoricalDomain(len(first.domain))):
         raise InvalidInputError(
-            f"{str(descriptor)!r} is of {first!r}: a descriptor needs reports made with --bins"
+            f"{str(descriptor)!r} holds reports of {first!r}: a descriptor needs reports made with --bins"
         )
     protocol = AdaptiveMean(interval, asked.epsilon, bins=len(first.domain) - 1, choice=choice)
     return protocol.mechanism(count_files([descriptor]))

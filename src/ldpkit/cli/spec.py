@@ -47,7 +47,7 @@ Examples:
 OnlyOption = Annotated[
     str | None,
     typer.Option(
-        "--only", metavar="NAMES", help="Only these mechanisms, separated by commas; 'forged' is one, too."
+        "--only", metavar="NAMES", help="Only these mechanisms, separated by commas; 'forged' counts as one."
     ),
 ]
 FolderOption = Annotated[
@@ -151,8 +151,8 @@ def vectors(
     changes = changed_files(old, new)
     if changes and not force:
         raise InvalidInputError(
-            f"{len(changes)} groups of {output} would change, the first is {changes[0]}: a vector is for "
-            "ever; mend the sampler, or give --force if it was wrong"
+            f"{len(changes)} groups of {output} would change, the first is {changes[0]}: published "
+            "vectors must not change; fix the sampler, or give --force if a vector was wrong"
         )
     output.mkdir(parents=True, exist_ok=True)
     with progress_bar() as watch:

@@ -97,8 +97,8 @@ def count_files(files: list[Path], *, pooled_by: str = "", for_a_value: int = 0)
             pools = is_frequency(first) and part.mechanism.domain == first.domain
             remedy = f", but {pooled_by} pools them" if pools and pooled_by else ": estimate them apart"
             raise MismatchError(
-                f"{str(path)!r} is of {part.mechanism!r} on {part.mechanism.domain}, but {str(files[0])!r} "
-                f"is of {first!r} on {first.domain}: they do not mix{remedy}"
+                f"{str(path)!r} holds reports of {part.mechanism!r} on {part.mechanism.domain}, but "
+                f"{str(files[0])!r} holds reports of {first!r} on {first.domain}: they do not mix{remedy}"
             )
     return Tally.merge(part if isinstance(part, Tally) else _count_reports(part) for part in parts)
 
@@ -122,6 +122,7 @@ def count_numbers(files: list[Path], **options: object) -> NumericTally | Circul
     tally = count_files(files)
     if not isinstance(tally, (NumericTally, CircularTally)):
         raise InvalidInputError(
-            f"{str(files[0])!r} is of {tally.mechanism!r}, which is about categories: use 'ldpkit estimate'"
+            f"{str(files[0])!r} holds reports of {tally.mechanism!r}, which is about categories: "
+            "use 'ldpkit estimate'"
         )
     return tally

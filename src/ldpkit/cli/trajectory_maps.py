@@ -147,7 +147,7 @@ def recommend(
     purpose: Annotated[
         Purpose,
         typer.Option(
-            "--for", help="What you need: each single report, or a map of how many people are where."
+            "--for", help="What you need: individual reports, or a map of how many people are where."
         ),
     ] = Purpose.points,
     people: opt.PeopleOption = None,

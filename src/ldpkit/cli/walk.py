@@ -40,7 +40,9 @@ YOption = Annotated[str | None, typer.Option("--y", help="The column of y or lat
 IdOption = Annotated[
     str | None, typer.Option("--id", help="The column that says whose location it is.", show_default=False)
 ]
-PerOption = Annotated[Per, typer.Option("--per", help="What epsilon is for.")]
+PerOption = Annotated[
+    Per, typer.Option("--per", help="What epsilon covers: each location, or a whole trajectory.")
+]
 PlacesOption = Annotated[
     Path | None,
     typer.Option(
@@ -51,7 +53,7 @@ PlacesOption = Annotated[
     ),
 ]
 ClipOption = Annotated[
-    bool, typer.Option("--clip", help="Move locations outside to the nearest point; it is told how many.")
+    bool, typer.Option("--clip", help="Move locations outside to the nearest point, and say how many.")
 ]
 
 

@@ -289,7 +289,7 @@ class Collection:
             return "only the epsilon arithmetic was checked: the file is not signed"
         if self.is_expected:
             return "signed by the expected key; the epsilon arithmetic was checked"
-        return f"signed by {self.key}, of whom nothing is known; the epsilon arithmetic was checked"
+        return f"signed by {self.key}, an unknown key; the epsilon arithmetic was checked"
 
     def __repr__(self) -> str:
         asked = f"{len(self.questions)} questions"
@@ -319,5 +319,5 @@ def _check_signature(form: Any, signature: Any, wanted: PublicKey | None) -> Pub
     if not key.verifies(
         from_base64url(fields["value"], 64, "the value of the signature"), signed_message(form)
     ):
-        raise FileFormatError("the signature is not that of this collection: it was changed after signing")
+        raise FileFormatError("the signature does not match this collection: it was changed after signing")
     return key

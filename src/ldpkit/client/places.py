@@ -110,7 +110,7 @@ def _on_circle(domain: Any, grid: int, value: Any) -> int:
     number, low, period = _number(value), domain["low"], domain["period"]
     if not low <= number <= low + period:
         raise OutOfDomainError(
-            f"{_shown(value)} is not in the turn from {low:g} to {low + period:g}: give a number of it"
+            f"{_shown(value)} is not in the circle from {low:g} to {low + period:g}: give a number of it"
         )
     return int(round((number - low) * (grid / period)) % grid)
 

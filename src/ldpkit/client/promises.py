@@ -61,7 +61,7 @@ class Charges:
         return None if self.first is None or self.next is None else self.first + (rounds - 1) * self.next
 
     def dearest(self, rounds: int) -> Micro:
-        """Return what the dearest single answer in so many rounds costs."""
+        """Return what the most expensive single answer in so many rounds costs."""
         return self.first if rounds == 1 or exceeds(self.first, self.next) else self.next
 
 
@@ -103,7 +103,7 @@ class Totals:
 
 
 def promised(charges: Iterable[Charges], ask: int, rounds: int) -> Totals:
-    """Return what a person pays at most who answers the dearest questions in every round.
+    """Return what a person pays at most who answers the most expensive questions in every round.
 
     Examples
     --------

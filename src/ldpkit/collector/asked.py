@@ -117,7 +117,7 @@ class Entry:
         if header.fingerprint != asked.question.fingerprint:
             raise HttpProblem(
                 "foreign-reports",
-                f"the fingerprint is not that of question {asked.question.id!r}: it is another",
+                f"the fingerprint does not match question {asked.question.id!r}",
             )
         if header.seeded and collection.randomness != "seeded":
             raise HttpProblem(

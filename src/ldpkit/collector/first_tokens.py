@@ -47,7 +47,7 @@ def give_first_tokens(
         for role, (path, number) in opened.items():
             with os.fdopen(number, "w") as stream:
                 stream.write(new_token(connection, f"first {role}", role) + "\n")
-            tell(f"  {f'{role} token':<15}  in {path}, for its owner alone")
+            tell(f"  {f'{role} token':<15}  in {path}, readable only by you")
     else:
         tell("  no token is made where it would be logged: ldpkit collector tokens --data ... --new NAME")
 

@@ -215,16 +215,21 @@ def merge_chunks(connection: Connection, place: Place, next_number: Callable[[],
         )
     ]
     held: list[Chunk] = []
+    size = 0
     for number in numbers:  # one at a time: a round may be larger than the memory
         held.append(_checked(connection.execute(f"{_CHUNK} WHERE number=?", (number,))[0]))
-        if sum(len(chunk.reports) for chunk in held) >= _MERGED_BYTES or number == numbers[-1]:
+        size += len(held[-1].reports)
+        if size >= _MERGED_BYTES or number == numbers[-1]:
             _merge(connection, place, held, next_number())
-            held = []
+            held, size = [], 0
 
 
 def _merge(connection: Connection, place: Place, held: list[Chunk], number: int) -> None:
-    for chunk in held:
-        connection.execute("DELETE FROM chunks WHERE number=?", (chunk.number,))
+    connection.execute(
+        "DELETE FROM chunks WHERE collection=? AND version=? AND question=? AND round=?"
+        " AND number BETWEEN ? AND ?",
+        (*place, held[0].number, held[-1].number),
+    )
     add_chunk(connection, number, place, _records(held), np.empty(0, np.uint64))
 
 

@@ -128,13 +128,12 @@ def _verify(
         ids.append(found)
     every = np.concatenate(ids)
     twice = len(every) - len(np.unique(every))
-    problem = f"{twice} answers are kept twice" if twice else ""
+    problem = f"{twice} answers are stored twice" if twice else ""
     try:
         kept = read_tally(connection, place)
         if kept is None or kept[0] != n or not np.array_equal(kept[1], counts):
-            raise LdpkitError(
-                f"the tally has {0 if kept is None else kept[0]} reports, {n} are kept, or other counts"
-            )
+            tallied = 0 if kept is None else kept[0]
+            raise LdpkitError(f"the tally has {tallied} reports, {n} are stored, or its counts differ")
     except LdpkitError as error:
         problem = problem or str(error)
         if repair:

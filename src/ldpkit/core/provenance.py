@@ -31,7 +31,7 @@ _RANDOMNESS = ("secure", "unknown", "seeded")
 _DOMAIN = ("stated", "unknown", "data")
 _DEVICES = ("kept", "new", "unknown")
 _OUTSIDE = ("refused", "wrapped", "unknown", "moved")
-_WORDS = {"wrapped": "taken round the circle"}
+_WORDS = {"wrapped": "wrapped around the circle"}
 
 
 def new_batch() -> str:
@@ -69,7 +69,7 @@ class Provenance:
     Parameters
     ----------
     randomness : {"secure", "unknown", "seeded"}
-        Where the coins came from. Whoever knows a seed can undo the reports.
+        Where the coins came from. Whoever knows a seed can undo the noise.
     domain : {"stated", "unknown", "data"}
         Whether the domain was public, or taken from the values, which reveals that these
         values are there.
@@ -81,7 +81,7 @@ class Provenance:
         Which reports of which batches these are; empty where it is unknown.
     outside : {"refused", "wrapped", "unknown", "moved"} or None
         For mechanisms of numbers: what was done with numbers outside the interval. How
-        many were moved to its ends is not recorded: it would tell of people beyond epsilon.
+        many were moved to its ends is not recorded: it would reveal more than epsilon.
         On a circle they are wrapped, which changes no direction.
 
     Examples
@@ -167,20 +167,22 @@ count a file and its copy or its tally only once
         """Return a sentence for each thing recorded that weakens the promise."""
         said = []
         if self.randomness == "seeded":
-            said.append("made with a seed: anybody who knows it can undo the reports, so they protect nobody")
+            said.append(
+                "made with a seed: anybody who knows the seed can undo the noise, so they protect nobody"
+            )
         if self.domain == "data":
             said.append("the domain was taken from the values: it is not hidden that these values exist")
         if self.devices == "kept" and len(self.batches) > 1:
             said.append(
-                "several batches of devices that answer again: where they are rounds of the same people, "
-                "these are not so many people, and the intervals are too narrow"
+                "several batches of devices that answer again: if these are rounds of the same people, there "
+                "are fewer people than reports, and the intervals are too narrow"
             )
         if self.devices == "new":
-            said.append("made by devices that never answered before: asking them again costs more")
+            said.append("made by devices that had never answered before: asking them again costs more")
         if self.outside == "moved":
             said.append(
                 "numbers outside the interval were moved to its nearest end: estimates are about the moved "
-                "ones, and how many there were is not recorded, as that would tell of people"
+                "ones, and how many there were is not recorded, as that would reveal something about them"
             )
         return said
 

@@ -59,12 +59,12 @@ class Result(abc.ABC):
     @property
     @abc.abstractmethod
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
 
     @property
     @abc.abstractmethod
     def caption(self) -> str:
-        """What stands below the table: what the columns mean, and for whom they hold."""
+        """The caption below the table: what the columns mean, and for whom they hold."""
 
     @abc.abstractmethod
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:

@@ -93,7 +93,7 @@ def likelihood(
     client: Any = None,
     watch: Watch = unwatched,
 ) -> Evidence | PartedEvidence:
-    """Return what maximum likelihood climbs, over reports that no one memory holds.
+    """Return the likelihood to maximise, over reports that no one memory holds.
 
     Each file is a part. A step asks every part for its sums, and adds them in the order of the
     files: `estimate("mle")` has the same bits as in one process with the same parts, whichever

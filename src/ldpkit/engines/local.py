@@ -73,7 +73,7 @@ def likelihood(
     bad: Bad = "refuse",
     watch: Watch = unwatched,
 ) -> Evidence | PartedEvidence:
-    """Return what maximum likelihood climbs, one file at a time in memory.
+    """Return the likelihood to maximise, one file at a time in memory.
 
     Parameters
     ----------

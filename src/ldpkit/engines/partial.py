@@ -165,8 +165,8 @@ def check_job(
 def mixture(title: str, mechanism: Mechanism | None, other: str, first: Mechanism | None) -> str:
     """Say that reports of two mechanisms stand in one group."""
     return (
-        f"{title} holds reports of {mechanism!r}, and {other} in the same group those of {first!r}: they do "
-        "not mix, group by what tells them apart"
+        f"{title} holds reports of {mechanism!r}, and {other} in the same group holds reports of {first!r}: "
+        "they do not mix; group by a column that separates them"
     )
 
 

@@ -144,13 +144,13 @@ class GroupEstimates(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         n = sum(each.n for each in self.groups.values())
         return f"Estimates by {', '.join(self.by)} from n={n} reports in {len(self.groups)} groups"
 
     @property
     def caption(self) -> str:
-        """What stands below the table: what made the reports, and what the intervals are of."""
+        """The caption below the table: what made the reports, and what the intervals are of."""
         made = dict.fromkeys(maker for each in self.groups.values() for maker in each.mechanisms)
         told = [f"{maker!r}, {maker.promise()}" for maker in made]
         return "\n".join([*told, "standard errors and intervals are for each group on its own"])

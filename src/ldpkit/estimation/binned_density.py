@@ -93,13 +93,13 @@ class BinnedDensity(FromReports):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Density on {self.domain} in {len(self)} bins from n={self.n} reports"
 
     @property
     def caption(self) -> str:
         """What made the reports, and what the errors do not cover."""
-        scatter = "stderr: the scatter of the reports alone; how far smoothing moves a bin is not in it"
+        scatter = "stderr: the noise alone; it does not include how far smoothing moves a bin"
         return self.captioned(*self.method_told, lines=[scatter])
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:

@@ -107,7 +107,7 @@ def share_bounds(
     level : float
         With which probability, at least, the interval of a cell contains its share.
     onlooker : Onlooker
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def set_extremes(
     held : array of bool
         The cells that the region has a part of; nobody is in the others.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Returns
     -------

@@ -45,7 +45,8 @@ _NARROW = 0.2  # the part of a domain that holds nearly all people, below which 
 
 
 _COVERED = (
-    "bias and resolution included, for the people who reported and for a population they were drawn from"
+    "including bias and resolution; valid for the people who reported and for the population they were drawn "
+    "from"
 )
 
 
@@ -86,7 +87,7 @@ class Quantile(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Quantile {self.q:g} of n={self.n} reports"
 
     @property

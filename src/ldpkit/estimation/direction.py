@@ -114,13 +114,15 @@ class DirectionEstimate(FromReports):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Mean direction on {self.domain} from n={self.n} reports"
 
     @property
     def caption(self) -> str:
         """What made the reports, and what the interval covers."""
-        covers = f"{100 * self.level:g}% interval, from low upwards to high, for the mean direction of"
+        covers = (
+            f"{100 * self.level:g}% interval, running upwards from low to high, for the mean direction of"
+        )
         return self.captioned(lines=[f"{covers} {self.whose}"])
 
     def notes(self) -> list[str]:

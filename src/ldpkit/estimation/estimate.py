@@ -246,7 +246,7 @@ class Estimate(FromReports):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Estimate of {len(self)} frequencies from n={self.n} reports"
 
     @property

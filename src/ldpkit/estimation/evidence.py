@@ -143,7 +143,7 @@ class Evidence:
             if part.oracle.domain is not self.domain and part.oracle.domain != self.domain:
                 raise MismatchError(
                     f"evidence about the domain {part.oracle.domain} cannot be pooled with evidence about "
-                    f"{self.domain}: frequencies are of one domain"
+                    f"{self.domain}: frequencies belong to one domain"
                 )
 
     @classmethod

@@ -190,7 +190,7 @@ class HeatMap(FromReports):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Heat map of {self.grid} from n={self.n} reports"
 
     @property
@@ -257,7 +257,7 @@ def heatmap(
     level : float
         The coverage of the interval of each cell.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
     """
     mechanism = tally.mechanism
     grid = CellGrid.of(mechanism.domain, columns, rows)

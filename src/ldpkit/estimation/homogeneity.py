@@ -64,8 +64,8 @@ class Homogeneity:
             for frequency, mechanism in zip(self.frequencies, self.mechanisms, strict=True)
         )
         return (
-            f"these are not people of one population: value {self.value!r} has frequency {first}, {second} "
-            f"(p = {self.p_value:.2g}, false-alarm rate {FALSE_ALARMS:.0%}), "
+            f"these people do not come from one population: value {self.value!r} has frequency {first}, "
+            f"{second} (p = {self.p_value:.2g}, false-alarm rate {FALSE_ALARMS:.0%}), "
             "and pooled frequencies and intervals hold for neither: estimate each mechanism on its own"
         )
 
@@ -87,7 +87,7 @@ def one_population(tallies: Sequence[Tally]) -> Homogeneity:
     True
     >>> apart = [ldpkit.Tally(careful, 1000, [600, 400]), ldpkit.Tally(relaxed, 1000, [300, 700])]
     >>> print(one_population(apart).warning())
-    these are not people of one population: ...
+    these people do not come from one population: ...
     """
     law, counts = count_law(tallies, population=True)
     pooled = law.estimates(counts)

@@ -58,7 +58,7 @@ class Hotspots(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"The {len(self.cells)} fullest of {self.density.grid}"
 
     @property

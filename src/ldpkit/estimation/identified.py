@@ -13,7 +13,7 @@ _BETTER = {"pm": "for a mean use pm or hm", "sw": "for a distribution use sw"}
 
 
 class UnidentifiedWarning(UserWarning):
-    """Reports have the same law for values that differ, so no number of them tells these apart.
+    """Reports have the same distribution for values that differ, so no number of them tells these apart.
 
     Examples
     --------
@@ -28,7 +28,7 @@ class UnidentifiedWarning(UserWarning):
 
 
 def warn_unidentified(mechanism: NumericMechanism, better: Literal["pm", "sw"]) -> None:
-    """Warn, with the numbers, if a mechanism has the same law of reports for values that differ.
+    """Warn, with the numbers, if a mechanism has the same distribution of reports for values that differ.
 
     Examples
     --------
@@ -37,17 +37,17 @@ def warn_unidentified(mechanism: NumericMechanism, better: Literal["pm", "sw"]) 
     ...     warnings.simplefilter("always")
     ...     warn_unidentified(ldpkit.OGPM((0, 100), epsilon=1), "pm")
     >>> print(told[0].message)
-    reports of OGPM((0, 100), epsilon=1, power=1) have the same law for all values from 0 to 18.877 and for \
-all from 81.123 to 100: neither their mean nor their distribution within can be estimated, however many \
-people report; for a mean use pm or hm
+    reports of OGPM((0, 100), epsilon=1, power=1) have the same distribution for all values from 0 to 18.877 \
+and for all from 81.123 to 100: neither their mean nor their distribution within can be estimated, however \
+many people report; for a mean use pm or hm
     """
     stretches = mechanism.indistinct
     if not stretches:
         return
     named = " and for all ".join(f"from {low:.5g} to {high:.5g}" for low, high in stretches)
     warnings.warn(
-        f"reports of {mechanism!r} have the same law for all values {named}: neither their mean nor their "
-        f"distribution within can be estimated, however many people report; {_BETTER[better]}",
+        f"reports of {mechanism!r} have the same distribution for all values {named}: neither their mean nor "
+        f"their distribution within can be estimated, however many people report; {_BETTER[better]}",
         UnidentifiedWarning,
         stacklevel=5,
     )

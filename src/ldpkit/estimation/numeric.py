@@ -145,7 +145,7 @@ class NumericEstimate(FromReports):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Mean of numbers in {self.domain} from n={self.n} reports"
 
     @property
@@ -173,7 +173,7 @@ class NumericEstimate(FromReports):
         high = self.variance_interval()[1]
         most = f"at most {number_text(high, 3)} (standard deviation {number_text(high**0.5, 3)})"
         if np.isnan(self.variance):
-            return [f"these reports say no more about the variance than the mean does: it is {most}"]
+            return [f"these reports reveal the variance only through the mean: it is {most}"]
         return [f"the noise hides the variance: with {100 * self.level:g}% confidence it is {most}"]
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ class OriginDestination(FromReports):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Origins and destinations among {self.grid} from n={self.n} people"
 
     @property

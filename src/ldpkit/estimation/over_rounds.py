@@ -45,7 +45,7 @@ class OverRounds(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         if self.is_change:
             return f"Change from round {self.rounds[0]} to round {self.rounds[1]}"
         return f"Rounds {', '.join(map(str, self.rounds))} together, {self.n} answers"

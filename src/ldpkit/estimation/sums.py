@@ -181,7 +181,7 @@ def _only_tally(found: Estimate) -> Tally:
     region = found.region
     if not isinstance(region, CountRegion) or len(region.tallies) != 1:
         raise InvalidInputError(
-            "a sum has an interval only if all reports are of one mechanism, and these are not"
+            "a sum has an interval only if all reports come from one mechanism, and these do not"
         )
     tally = region.tallies[0]
     if not tally.mechanism.can("pure") or tally.mechanism.can("joint"):

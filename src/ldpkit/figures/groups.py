@@ -64,7 +64,7 @@ def groups_figure(found: GroupEstimates, *, across: int | None = None) -> Figure
         axes.set_xlabel("")
     level = next(iter(found.groups.values())).level
     more = f"; {_MOST} of {len(found.groups):,} groups" if len(found.groups) > _MOST else ""
-    figure.suptitle(f"{100 * level:g}% intervals of each group by itself{more}", fontsize=10)
+    figure.suptitle(f"{100 * level:g}% intervals for each group on its own{more}", fontsize=10)
     return figure
 
 

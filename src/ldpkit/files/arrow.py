@@ -127,7 +127,7 @@ repair the row, or count such rows and set them aside with bad="count" (--bad co
     if fixed and not blocks and array.type.byte_width != width:
         raise FileFormatError(
             f"{title} has values of {array.type.byte_width} bytes, reports of {mechanism!r} have {width}: "
-            "it is of another mechanism"
+            "it is from another mechanism"
         )
     if fixed and not blocks and not array.null_count:  # the usual lake: no row needs a look of its own
         return _checked(_bytes_of(array, fixed)[0], mechanism, None, np.empty(0, np.int64), bad, title, first)
@@ -164,8 +164,8 @@ def _checked(
         if bad == "refuse":
             row = at if rows is None else int(rows[at])
             raise FileFormatError(
-                f"{title}, row {first + row + 1}: no report of {mechanism!r}: it is of another mechanism or "
-                f"damaged: {_REMEDY}"
+                f"{title}, row {first + row + 1}: no report of {mechanism!r}: it is from another mechanism "
+                f"or damaged: {_REMEDY}"
             ) from None
     valid = mechanism.valid_mask(data)
     records = np.frombuffer(data, np.uint8).reshape(-1, mechanism.report_bytes)
@@ -183,7 +183,7 @@ def _refuse_row(
         times = "a multiple of " if blocks else ""
         what = (
             f"{int(lengths[row])} bytes, reports of {mechanism!r} have {times}{mechanism.report_bytes}: "
-            "it is of another mechanism or damaged"
+            "it is from another mechanism or damaged"
         )
     raise FileFormatError(f"{title}, row {first + row + 1}: {what}: {_REMEDY}")
 

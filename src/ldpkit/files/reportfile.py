@@ -1,4 +1,4 @@
-"""Report files: reports at rest, with all that is needed to count them.
+"""Report files: stored reports with everything needed to count them.
 
 A report file (`.ldp`) names the mechanism that made its reports, so nobody has to
 remember it, and carries checksums, so damage never passes for data. All integers are
@@ -22,9 +22,9 @@ end      u32       0
 ```
 
 The description has the keys `mechanism` (registered name), `parameters` (what the
-mechanism's `spec` tells, and nothing else: an object of numbers, for `aaa` and
+mechanism's `spec` returns, and nothing else: an object of numbers, for `aaa` and
 `optimal` also their table), `domain` (the size, or the array of labels), `record_length` (r) and `ldpkit`
-(the version that wrote the file). How the reports were made stands in `randomness`
+(the version that wrote the file). How the reports were made is recorded in `randomness`
 ("secure", "seeded" or "unknown"), `domain_source` ("stated", "data" or "unknown") and,
 for mechanisms with a memory, `devices` ("kept", "new" or "unknown"), for numbers `outside`
 ("refused", "moved", "wrapped" or "unknown": what was done with numbers outside); `batch`
@@ -108,8 +108,8 @@ class ReportWriter:
         self.mechanism = mechanism
         if provenance is not None and provenance.spans:
             raise InvalidInputError(
-                "reports that are of a batch already would be counted twice from a second file: copy the "
-                "file, or leave out their provenance"
+                "reports that already belong to a batch would be counted twice from a second file: copy "
+                "the file, or leave out their provenance"
             )
         self.provenance = UNKNOWN if provenance is None else provenance
         self.batch = new_batch()

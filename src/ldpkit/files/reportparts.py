@@ -163,8 +163,8 @@ class Reader:
                 Span(batch, 0, 0)  # refuses what is no id
         except UnknownNameError:
             raise self.refuse(
-                f"is of the mechanism {description['mechanism']!r}, which is not known here: "
-                "load the plugin that has it with --plugin or ldpkit.load_plugin",
+                f"was made by the mechanism {description['mechanism']!r}, which is not known here: "
+                "load its plugin with --plugin or ldpkit.load_plugin",
                 _HEAD.size,
             ) from None
         except KeyError as error:

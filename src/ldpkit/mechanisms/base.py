@@ -295,7 +295,7 @@ class Mechanism(Frozen, abc.ABC):
         position = self._first_invalid(reports)
         if position is not None:
             raise FileFormatError(
-                f"report {position} cannot come from {self!r}: the reports are of another mechanism or "
+                f"report {position} cannot come from {self!r}: the reports are from another mechanism or "
                 "damaged",
                 offset=position * size,
             )
@@ -354,7 +354,8 @@ class Mechanism(Frozen, abc.ABC):
         position = self._first_invalid(own)
         if position is not None:
             raise InvalidInputError(
-                f"report {start + position} cannot come from {self!r}: it is of another mechanism or damaged"
+                f"report {start + position} cannot come from {self!r}: it is from another mechanism "
+                "or damaged"
             )
         return own
 

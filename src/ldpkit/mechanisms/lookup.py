@@ -114,7 +114,7 @@ def get(
 def get(name: str, domain: Any, **parameters: Any) -> Mechanism:
     """Return the mechanism of that name.
 
-    A type checker knows the kind of the house's own; `ldpkit.mechanisms.kinds` asks for the
+    Type checkers know the kind of the built-in mechanisms; `ldpkit.mechanisms.kinds` asks for the
     kind of others.
 
     Examples
@@ -168,7 +168,7 @@ def register(mechanism: type[AnyMechanism]) -> type[AnyMechanism]:
 
 
 def from_spec(spec: Mapping[str, Any]) -> Mechanism:
-    """Return the mechanism that a `spec` describes, taking no more from it than `spec` tells."""
+    """Return the mechanism that a `spec` describes, taking no more from it than `spec` returns."""
     try:
         name, parameters, domain = spec["mechanism"], spec["parameters"], spec["domain"]
     except (KeyError, TypeError) as error:

@@ -176,13 +176,13 @@ class ClusterPlan(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         asked = f"{self.questions:,} question{'s' * (self.questions > 1)}"
         return f"A day with {self.people:,} people and {asked} on {self.engine}"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         engine = ENGINES[self.engine]
         return (
             f"{self.mechanism!r}, {self.mechanism.report_bytes} bytes per report, "

@@ -22,6 +22,7 @@ from ldpkit.core.parameters import check_epsilon, check_people
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import and_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
@@ -139,13 +140,12 @@ class LocationRecommendation(Result):
         error = f"{self.best.error:.4g}{named}"
         share = f"{self.best.error / self._nothing:.0%} of the error of a constant answer"
         if len(self.ties) > 1:
-            names = ", ".join(self.ties)
-            return f"These {len(self.ties)} tie for the smallest error, {error} ({share}): {names}."
+            return f"{and_text(self.ties)} tie for the smallest error, {error}: {share}."
         return f"{self.best.mechanism} has the smallest expected error, {error}: {share}."
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         if self.grid is None:
             return f"Locations in {self.domain}, epsilon {self.epsilon:g} each"
         return f"Heat map of {self.grid} from {self.people:,} reports, epsilon {self.epsilon:g} each"
@@ -165,7 +165,7 @@ class LocationRecommendation(Result):
                 "error: the total variation between the estimated and the true map, the mean of "
                 f"{_DRAWS} collections drawn for {where}; constant: all cells alike"
             )
-        return f"{told}; of_constant: the error, divided by the one of the constant answer"
+        return f"{told}; of_constant: error as a fraction of the constant's error"
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each mechanism, and one for the constant answer."""

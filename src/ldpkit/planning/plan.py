@@ -157,7 +157,7 @@ class Plan(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         after = "" if self.consistency is None else f" after {self.consistency}"
         return f"The smallest epsilon for {self.goal}{after}"
 
@@ -248,15 +248,14 @@ class Plans(Result):
     def answer(self, unit: str = "") -> str:
         """Return the smallest epsilon, as a sentence."""
         best, others = self.best, sum(plan.feasible for plan in self.plans) - 1
-        told = best.answer(unit)
         if best.epsilon is None or not others:
-            return told
-        end = f"{best.doubt()}."
-        return f"{told.removesuffix(end)}, the smallest of {others + 1} plans{end}"
+            return best.answer(unit)
+        needs = f"{best.protocol} needs the smallest epsilon for {best.goal}: {best.epsilon:.4g}"
+        return f"Of {others + 1} plans, {needs}{best.doubt()}."
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return self.plans[0].title
 
     @property
@@ -300,10 +299,11 @@ class Plans(Result):
         tables = [Table.of(rows, title=self.title, caption=self.caption)]
         if self.checks:
             edge = (
-                "epsilon is about the smallest that holds, so its probability is near the wanted one, and "
-                "holds is often 'open': the interval allows both; at 0.9 times epsilon it must not hold"
+                "epsilon is close to the smallest that holds, so the probability is close to the one you "
+                "asked for and 'holds' is often 'open' (the interval allows either); at 0.9 times epsilon it "
+                "should say 'no'"
             )
-            title = "Independent simulation at epsilon and at 0.9 times it"
+            title = "Independent simulation at epsilon and at 0.9 times epsilon"
             tables.append(Table.of(self.check_rows(), title=title, caption=edge))
         return tables
 

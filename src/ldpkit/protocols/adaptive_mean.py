@@ -109,7 +109,7 @@ class AdaptiveEstimate(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Mean of numbers in {self.second.domain} from n={self.n} reports"
 
     @property
@@ -151,7 +151,7 @@ class AdaptiveMean:
         The budget of every person; each reports once, in one of the phases.
     share : float, optional
         The share of people who describe. It is paid for: their reports do not enter the
-        mean. A tenth is the paper's; by default they are no more than pay, `describing_share`.
+        mean. A tenth is the paper's; by default see `describing_share`.
     bins : int
         The number of cells of the grid.
     oracle : str
@@ -265,7 +265,7 @@ class AdaptiveMean:
         first = tally.mechanism
         if not is_frequency(first) or first.domain != self.oracle.domain:
             raise MismatchError(
-                f"a tally of {first!r} is not one of the first phase: that is of a frequency oracle "
+                f"a tally of {first!r} does not belong to the first phase, which uses a frequency oracle "
                 f"on the {self.bins + 1} grid points, such as {self.oracle!r}"
             )
         return tally.estimate("mi", consistency=self.consistency, population=True)

@@ -168,7 +168,7 @@ class SampledAttributes:
         ['all 3000 people', 'all 3000 people']
         """
         if [tally.mechanism for tally in tallies] != list(self.mechanisms):
-            raise InvalidInputError(f"the tallies are not those of {self!r}: give one for each attribute")
+            raise InvalidInputError(f"the tallies do not match {self!r}: give one for each attribute")
         people, rest = divmod(sum(tally.n for tally in tallies), self.sample)
         if rest or max(tally.n for tally in tallies) > people:
             raise InvalidInputError(

@@ -28,7 +28,7 @@ __all__ = ["Device"]
 
 
 class Device:
-    """One device with a longitudinal mechanism: it reports its value, whatever it is by now.
+    """One device with a longitudinal mechanism: it reports its current value.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class PrivacyLoss:
             lines.append(f"{same} against histories with the same pattern of states")
         ceiling = f"{self.fixed_ceiling:.6g}"
         lines.append(f"never above {ceiling}" if self.fixed else f"never above {ceiling} for a fixed value")
-        return "; ".join([*lines, f"{self.without_memo:.6g} without memoization"])
+        return "; ".join([*lines, f"it would be {self.without_memo:.6g} without memoization"])
 
 
 def _count(number: int, noun: str) -> str:
@@ -137,13 +137,13 @@ def device_loss(
     >>> oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
     >>> print(device_loss(oracle, {3: 1000}, fixed=True))
     1000 reports from 1 permanent report: epsilon exactly 2 against any other fixed value; \
-never above 2; 1000 without memoization
+never above 2; it would be 1000 without memoization
     """
     _check_memoized(mechanism)
     used = {state: count for state, count in times.items() if count}
     if fixed and len(used) > 1:
         raise InvalidParameterError(
-            f"reports from {len(used)} states are not those of a fixed device, which has one: leave fixed out"
+            f"reports from {len(used)} states cannot come from a fixed device, which has one: leave fixed out"
         )
     if order is not None and Counter(order) != used:
         raise InvalidParameterError(
@@ -185,10 +185,10 @@ def sequence_epsilon(mechanism: MemoizedOracle, values: Values, *, fixed: bool =
     >>> print(sequence_epsilon(oracle, [3, 3, 5]))
     3 reports from 2 permanent reports: epsilon exactly 3.80982 against every history of the same length; \
 exactly 2.7998 against histories with the same pattern of states; \
-never above 2 for a fixed value; 3 without memoization
+never above 2 for a fixed value; it would be 3 without memoization
     >>> print(sequence_epsilon(oracle, [3, 3, 5], fixed=True))
     3 reports from 1 permanent report: epsilon exactly 1.97579 against any other fixed value; \
-never above 2; 3 without memoization
+never above 2; it would be 3 without memoization
     """
     _check_memoized(mechanism)
     held = mechanism.domain.encode(values).tolist()

@@ -139,9 +139,9 @@ class PrivateTrajectories(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         first = next(iter(self.mechanisms.values()))
-        return f"{len(self.trajectories)} trajectories by {first.name}, {self.per} budget"
+        return f"{len(self.trajectories)} trajectories, {first.name}, epsilon for each {self.per}"
 
     @property
     def caption(self) -> str:
@@ -149,8 +149,9 @@ class PrivateTrajectories(Result):
         least, most = (f"{each:.4g}" for each in (self.epsilons.min(), self.epsilons.max()))
         between = f"{most} for each" if least == most else f"from {least} to {most}"
         return (
-            f"epsilon: what all reports of a person cost together, {between}; paid: for how many locations"
-            + ("" if self.history is None else ", in_all: with those that the memo has from before")
+            f"epsilon: what all reports of a person cost together, {between}; "
+            "paid: how many locations cost budget"
+            + ("" if self.history is None else ", in_all: including those already in the memo")
         )
 
     def answer(self, unit: str = "") -> str:
@@ -209,7 +210,7 @@ class PrivateTrajectories(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know first."""
-        return () if self.is_secure else ("made with a seed: anybody who knows it can undo the reports",)
+        return () if self.is_secure else ("made with a seed: anybody who knows the seed can undo the noise",)
 
     def __repr__(self) -> str:
         return f"<{self.title}; a person pays up to epsilon {self.epsilons.max():.4g}>"

@@ -134,7 +134,7 @@ class Survey:
         return Questions(tuple(map(Report, self.questions.values())), self.ask)
 
     def cost(self) -> Cost:
-        """Return what the person pays who answers the dearest questions."""
+        """Return what the person pays who answers the most expensive questions."""
         cost = Ledger((self.record(),)).cost()
         assert cost is not None
         return cost

@@ -57,7 +57,7 @@ class SurveyEstimate(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Survey of {self.people:,} people, {self.ask} of {len(self)} questions each"
 
     @property
@@ -67,8 +67,8 @@ class SurveyEstimate(Result):
         if self.population:
             about = "the population that they were drawn from"
         elif self.ask < len(self):
-            about += ", with room for who was drawn to answer which question"
-        return f"95% intervals for {about}; a person paid epsilon {self.epsilon:.6g} at most"
+            about += ", allowing for who was drawn to answer which question"
+        return f"95% intervals for {about}; a person spent at most epsilon {self.epsilon:.6g}"
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each value, statistic or cell of each question."""

@@ -43,7 +43,7 @@ def rehearse(
     rng : RandomSource, optional
         By default `seeded(0)`.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
     """
     source = seeded(0) if rng is None else rng
     survey = survey_of(collection)

@@ -39,7 +39,7 @@ class QuestionTrials:
     half_width : float
         The mean half width of the 95% intervals.
     coverage : float
-        The share of intervals that hold the truth.
+        The share of intervals that contain the truth.
     intervals : int
         How many intervals that is.
     """
@@ -83,7 +83,7 @@ class SurveyTrials(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         asked = f"{self.ask} of {len(self.questions)} questions each"
         return f"{self.repeats} rehearsals with {self.people:,} people, {asked}"
 
@@ -92,8 +92,7 @@ class SurveyTrials(Result):
         """What the columns mean."""
         return (
             "rmse: root mean square error; half_width: of 95% intervals, on average; coverage: the share of "
-            "them "
-            f"that contain the truth; a person pays epsilon {self.epsilon:.6g} at most"
+            f"them that contain the truth; a person spends at most epsilon {self.epsilon:.6g}"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -126,7 +125,7 @@ def try_survey(
     rng : RandomSource, optional
         By default `seeded(0)`: nobody's value is protected by a rehearsal.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class TrajectoryEvaluation(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"{len(self.truth)} trajectories with {len(self.truth.points)} points in {self.domain}"
 
     @property

@@ -27,7 +27,7 @@ def test_the_answer_is_the_least_epsilon_that_is_enough() -> None:
     best = found.best
     assert best is not None
     assert best.epsilon is not None
-    assert best.split == "all 0"
+    assert best.split == "all to 0"
     even = next(each for each in found.plans if each.split == "even")
     assert even.epsilon is not None
     for factor, enough in ((1.0, True), (0.99, False)):

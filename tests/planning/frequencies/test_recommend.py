@@ -184,7 +184,7 @@ def test_methods_that_change_nothing_tie():
     tied = {option.method for option in found.ties}
     assert {"none", "norm", "norm_sub", "norm_cut"} <= tied
     first = next(found.reasons())
-    assert first.startswith(f"These {len(found.ties)} are tied (grr + ")
+    assert first.startswith(f"{len(found.ties)} combinations tie for the ")
     assert not any("worse" in reason and "e-" in reason for reason in found.reasons())
 
 

@@ -32,7 +32,7 @@ def test_the_ratios_of_the_circle_with_one_distance_for_all():
             mean = of(found, "circular_ogpm", epsilon).mean / of(found, name, epsilon).mean
             assert mean == pytest.approx(ratio, abs=1.5e-3)
     assert found.to_dict()["about"]["circular"] is True
-    assert "the shorter arc for all mechanisms" in found.caption
+    assert "the same distance, the shorter arc, for all mechanisms" in found.caption
 
 
 def test_arcs_of_a_mechanism_with_atoms():

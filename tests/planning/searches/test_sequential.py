@@ -106,4 +106,4 @@ def test_what_is_not_decided_is_not_promised() -> None:
     at_edge = FrequencyQuestion(COUNTS, "oue", WANTED, epsilon_max=edge)
     plan = plan_budget(at_edge, rng=ldpkit.random.seeded(1), most=200)
     assert plan.epsilon is None
-    assert "not decided" in plan.note
+    assert "undecided" in plan.note

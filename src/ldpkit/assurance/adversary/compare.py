@@ -107,7 +107,7 @@ class Risks(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         if self.interval is None and self.circle is None:
             return f"An adversary who guesses one of {self.values} values"
         cells = f"{self.values} cells of {self.interval or self.circle}"
@@ -221,7 +221,7 @@ def risk(
     rng : RandomSource, optional
         Of simulations, by default `seeded(0)`.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

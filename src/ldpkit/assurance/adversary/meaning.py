@@ -1,4 +1,4 @@
-"""What an epsilon means to a person who reports: the sentences of `risk`, for a mechanism or a number."""
+"""What an epsilon means for a person who reports: the sentences of `risk`, for a mechanism or a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an epsilon means to a person: how often, and how closely, an adversary guesses the value."""
+"""What an epsilon means for a person: how often, and how closely, an adversary guesses the value."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Risk(Result):
     Parameters
     ----------
     mechanism, name : str
-        The mechanism, as it prints and as it is called.
+        The mechanism: its printed form and its name.
     epsilon : float
         What all reports together cost, exactly.
     reports : int
@@ -94,7 +94,7 @@ class Risk(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         what = "a report" if self.reports == 1 else f"{self.reports} reports"
         return f"An adversary who guesses the value behind {what} of {self.mechanism}"
 

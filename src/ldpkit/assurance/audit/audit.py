@@ -54,7 +54,7 @@ def audit(
     rng : RandomSource, optional
         The randomness of the attacked reports; secure by default, as on a device.
     watch : callable, optional
-        Is told what is done next.
+        Called with a description of each step.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def audit(
         *counted,
         *check_provenance(provenance),
     )
-    tell("asking what it means to a person")
+    tell("asking what it means for a person")
     return Audit(
         mechanism=mechanism,
         stated=mechanism.epsilon,

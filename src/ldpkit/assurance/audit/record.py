@@ -16,7 +16,10 @@ __all__ = ["AT_MOST", "NOT_PROMISED", "PERMANENT", "Audit", "Check", "Outcome"]
 Outcome = Literal["pass", "fail", "warn", "info", "not checked"]
 
 NOT_PROMISED = (
-    "Epsilon is for one report. The reports of a person add up, unless the device keeps its answer.",
+    (
+        "Epsilon covers one report. Several reports of a person cost the sum of their epsilons, unless the "
+        "device remembers its answer."
+    ),
     "A report does not hide that somebody took part, when, or from which network address.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
     "An invented device can send whatever it likes: reports are valid, not necessarily honest.",
@@ -71,7 +74,7 @@ class Audit(Result):
     attack : Attack
         The attack on the sampler.
     words : tuple of str
-        What epsilon means to a person.
+        What epsilon means for a person.
     lifetime : tuple of str
         What more than one report costs.
     provenance : Provenance or None
@@ -135,7 +138,7 @@ class Audit(Result):
             )
         counted = any(check.name == "reports" and check.outcome != "not checked" for check in self.checks)
         counts = ", and the counts in the file" if counted else ""
-        rest = "the single reports" if counted else "the reports in the file"
+        rest = "the individual reports" if counted else "the reports in the file"
         says = {
             "secure": "the file itself says that they were made with secure randomness",
             "seeded": "the file itself says that they were made with a seed",
@@ -165,7 +168,7 @@ class Audit(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table: the verdict."""
+        """The title above the table: the verdict."""
         return f"{self.mechanism!r}: {self.verdict}"
 
     @property
@@ -207,13 +210,13 @@ class Audit(Result):
     def sections(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Return what is to be read beside the checks: for each name a heading and sentences."""
         return {
-            "words": ("What it means to a person", self._what_holds()),
+            "words": ("What it means for a person", self._what_holds()),
             "lifetime": ("What more than one report costs", self.lifetime),
             "not_promised": ("What is not promised", NOT_PROMISED),
         }
 
     def _what_holds(self) -> tuple[str, ...]:
-        """Return what epsilon means to a person; of a broken promise, that it means nothing."""
+        """Return what epsilon means for a person; of a broken promise, that it means nothing."""
         failed = {check.name: check.headline for check in self.checks if check.outcome == "fail"}
         failed.pop(AT_MOST, None)  # a promise that is kept, and larger than the reviewer allows
         if not failed:
@@ -226,7 +229,7 @@ class Audit(Result):
         return (f"The promise of epsilon {self.stated:.6g} does not hold for this {what}: {why}.",)
 
     def notes(self) -> list[str]:
-        """Return what epsilon means to a person, and what it does not cover."""
+        """Return what epsilon means for a person, and what it does not cover."""
         return [sentence for _, sentences in self.sections().values() for sentence in sentences]
 
     def __repr__(self) -> str:

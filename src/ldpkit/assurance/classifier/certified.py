@@ -127,7 +127,7 @@ def certified_box(
         raise InvalidParameterError(f"{why}: robust_box takes any model") from None
     if not isinstance(network, Network):
         raise InvalidParameterError(
-            f"a certified box is for networks, and {type(model).__name__} is none: utility computes "
+            f"a certified box is for networks, and {type(model).__name__} is not one: utility computes "
             "it exactly"
         )
     positions = [each.position for each in sensitive]

@@ -163,12 +163,12 @@ class Relaxations(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Gaussian noise for epsilon {self.epsilon:g} and delta {self.delta:g} in each column"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         return (
             "sigma: share of the width of a column; pac: the probability that the loss of a column is above "
             "epsilon; dp: the delta of (epsilon, delta); together: the same for all columns at once and "

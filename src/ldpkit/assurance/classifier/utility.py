@@ -111,13 +111,13 @@ class Utilities(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         under = f"{self.epsilon:.4g}-LDP inputs" if np.isfinite(self.epsilon) else "noise without an epsilon"
         return f"Predictions kept under {under}, {len(self)} records"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         how = "computed from the model and the law of the reports"
         if self.draws:
             how = f"from {self.draws:,} draws a record, with {self.confidence:.0%} intervals"

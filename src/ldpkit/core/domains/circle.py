@@ -69,12 +69,12 @@ class CircleDomain(RealDomain):
     >>> compass.encode([10, 370])
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.OutOfDomainError: value 370.0 at position 1 is not in the turn from 0 to 360: \
-remove it, or give wrap=True to take it round the circle
+    ldpkit.core.errors.OutOfDomainError: value 370.0 at position 1 is not in the circle from 0 to 360: \
+remove it, or give wrap=True to wrap it around the circle
     """
 
     __slots__ = ()
-    remedy = "remove it, or give wrap=True to take it round the circle"
+    remedy = "remove it, or give wrap=True to wrap it around the circle"
 
     def __init__(self, period: float, low: float = 0.0) -> None:
         turn, start = check_end(period, "period"), check_end(low, "low")
@@ -98,7 +98,7 @@ remove it, or give wrap=True to take it round the circle
         return self.width
 
     def wrap(self, values: Values) -> tuple[Floats, int]:
-        """Return finite numbers taken round the circle into the turn, and how many lay outside.
+        """Return finite numbers, wrapped around the circle into the turn, and how many lay outside.
 
         Examples
         --------
@@ -130,7 +130,7 @@ remove it, or give wrap=True to take it round the circle
         numbers, moved = self.wrap(values)
         if moved:
             warnings.warn(
-                f"{moved} of {len(numbers)} values were outside {self} and were taken round the circle",
+                f"{moved} of {len(numbers)} values were outside {self} and were wrapped around the circle",
                 WrappedWarning,
                 stacklevel=3,
             )
@@ -146,7 +146,7 @@ remove it, or give wrap=True to take it round the circle
         steps : int
             How many points there are.
         wrap : bool
-            True takes values outside round the circle and warns with their number.
+            True wraps values outside around the circle; a warning says how many.
         """
         return self.place(self.take(values, wrap=wrap), steps)
 
@@ -209,7 +209,7 @@ remove it, or give wrap=True to take it round the circle
         return [float(self.low + share * self.period) for share in np.unique([0.0, 0.25, 0.5, 0.75, *inner])]
 
     def __str__(self) -> str:
-        return f"the turn from {self.low:.15g} to {self.high:.15g}"
+        return f"the circle from {self.low:.15g} to {self.high:.15g}"
 
     def __repr__(self) -> str:
         start = f", low={self.low:.15g}" if self.low else ""

@@ -287,7 +287,7 @@ class OptimisedHashing(LocalHashing):
         if check_whole(buckets, "buckets") not in allowed:
             raise InvalidParameterError(
                 f"buckets={buckets!r} is not the best number for {self.budget}={epsilon:g} ({allowed[0]}), "
-                f"nor that of earlier versions ({allowed[1]}): leave it out"
+                f"nor the one in earlier versions ({allowed[1]}): leave it out"
             )
         self._freeze(buckets=int(buckets))
 

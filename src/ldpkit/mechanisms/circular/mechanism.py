@@ -81,7 +81,7 @@ class CircularMechanism(CellMechanism):
         rng : RandomSource, optional
             Secure randomness by default; `ldpkit.random.seeded` for a repeatable run.
         wrap : bool
-            True takes values outside round the circle; a warning says how many.
+            True wraps values outside around the circle; a warning says how many.
 
         Returns
         -------

@@ -182,7 +182,7 @@ class PolarOGPM:
         rng : RandomSource, optional
             Secure randomness by default; `ldpkit.random.seeded` for a repeatable run.
         wrap : bool
-            True takes angles outside of a turn round the circle; a warning says how many.
+            True wraps angles outside of a turn around the circle; a warning says how many.
         """
         try:
             pairs = np.asarray(values, float)

@@ -34,8 +34,8 @@ class JRR(PairedOracle, GRR):
 
     Everybody's report is that of GRR. Two partners share a random word, and one integer,
     the weight of 'both untruthful', sets how they are correlated. A partner who knows
-    its own report to be untrue learns that the other one is rather true: that is what
-    `epsilon` bounds, and `epsilon_alone` does not.
+    that its own report is false learns that the other one is more likely true: that is
+    what `epsilon` bounds, and `epsilon_alone` does not.
 
     Utility: with negative correlation the variance is less than that of GRR at
     `epsilon_alone`, the more the farther shares are from one half; it is never less than
@@ -56,8 +56,8 @@ class JRR(PairedOracle, GRR):
     Traceback (most recent call last):
     ...
     ldpkit.core.errors.InvalidParameterError: jrr without an epsilon towards anyone promises nothing against \
-whoever knows a partner: give epsilon=, or say with adversary=Adversary(...) whom the guarantee is stated \
-against
+whoever knows a partner: give epsilon=, or say with adversary=Adversary(...) whom it should \
+protect against
     """
 
     name = "jrr"

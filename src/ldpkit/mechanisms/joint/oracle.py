@@ -62,7 +62,7 @@ class PairedOracle(FrequencyOracle):
     correlation : {"negative", "positive"}
         Negative lowers the variance unless a share is one half.
     adversary : Adversary, optional
-        Only where there is no epsilon towards anyone: whom the guarantee is stated
+        Only where there is no epsilon towards anyone: whom it should protect
         against instead. It stays with every file, tally and estimate.
     """
 
@@ -87,8 +87,8 @@ class PairedOracle(FrequencyOracle):
         if adversary is None and not stated:
             raise InvalidParameterError(
                 f"{self.name} without an epsilon towards anyone promises nothing against whoever knows a "
-                "partner: give epsilon=, or say with adversary=Adversary(...) whom the guarantee is stated "
-                "against"
+                "partner: give epsilon=, or say with adversary=Adversary(...) whom it should "
+                "protect against"
             )
         if adversary is not None and (stated or not isinstance(adversary, Adversary)):
             raise InvalidParameterError(

@@ -109,7 +109,7 @@ class PairTable:
         if towards <= alone or low > high:
             raise InvalidParameterError(
                 f"epsilon={towards:g} must exceed epsilon_alone={alone:g}: at equal epsilons partners are "
-                "independent, and GRR is what is wanted"
+                "independent, so use GRR"
             )
         both = low if sign == NEGATIVE else high
         return cls(size, response.p, Fraction(both, WORD))

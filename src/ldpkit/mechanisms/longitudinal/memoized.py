@@ -111,7 +111,7 @@ class MemoizedOracle(FrequencyOracle):
         """Return one report for each value, of devices that are new or that remember.
 
         A device that answers again must find its permanent report again. So either say
-        that none of these ever answered before, with `new_devices`; or say who they are,
+        that none of these has answered before, with `new_devices`; or say who they are,
         with `people`, and give a memory: a secret, a store, or both.
 
         Parameters
@@ -122,7 +122,7 @@ class MemoizedOracle(FrequencyOracle):
         rng : RandomSource, optional
             Randomness for what is not kept; secure by default.
         new_devices : bool
-            Whether each value is of a device that never answered before and keeps nothing.
+            Whether each value comes from a device that has never answered before and keeps nothing.
         people : array, sequence or column, optional
             An id for each person, text or a whole number, that stays the same for ever.
         question : str, optional
@@ -145,8 +145,8 @@ class MemoizedOracle(FrequencyOracle):
         Traceback (most recent call last):
         ...
         ldpkit.core.errors.InvalidParameterError: LGRR(2, epsilon_inf=2, epsilon_1=1) makes a permanent \
-        report that a device must keep, or each further call gives more away: say people=, question= and \
-        secret= or store=, or new_devices=True if none of these devices ever answered before
+        report that a device must keep, or each further call gives more away: give people=, question= and \
+        secret= or store=, or new_devices=True if none of these devices has answered before
         """
         if self._is_first(memory):
             return super().privatize(values, rng=rng)
@@ -190,8 +190,8 @@ class MemoizedOracle(FrequencyOracle):
         if not new_devices and people is None:
             raise InvalidParameterError(
                 f"{self!r} makes a permanent report that a device must keep, or each further call gives "
-                "more away: say people=, question= and secret= or store=, or new_devices=True if none of "
-                "these devices ever answered before"
+                "more away: give people=, question= and secret= or store=, or new_devices=True if none of "
+                "these devices has answered before"
             )
         return new_devices
 

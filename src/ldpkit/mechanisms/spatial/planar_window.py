@@ -106,7 +106,7 @@ class PlanarWindow(SpatialMechanism):
         if not self.side < max(edges):
             raise InvalidParameterError(
                 f"side must be less than the longer edge of the region, {max(edges):g}, got {self.side:g}: "
-                "else every report is equally likely"
+                "otherwise every report would be equally likely"
             )
 
     @property

@@ -213,7 +213,7 @@ class PlaceResponse(AmongPlaces, SiteResponse):
         self._settle(domain, epsilon)
         if self.domain.places is None:
             raise InvalidParameterError(
-                f"{self.name} needs public places: see PlaneDomain.with_places, and for_places here"
+                f"{self.name} needs public places: see PlaneDomain.with_places, and use for_places"
             )
 
     @classmethod

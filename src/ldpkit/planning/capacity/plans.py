@@ -66,7 +66,7 @@ class CapacityPlans(Plans):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return str(self.asked)
 
     @property
@@ -206,11 +206,11 @@ def capacity(
     column : str, optional
         The column of amounts in a file.
     verified : bool
-        Simulate 20,000 collections at epsilon and at 0.9 times it.
+        Simulate 20,000 collections at epsilon and at 0.9 times epsilon.
     rng : RandomSource, optional
         By default `seeded(0)`, so that the answer is the same every time.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

@@ -137,8 +137,8 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         relation = "exceeds" if self.exceeds else "does not exceed"
         possible = "fn or tp" if self.exceeds else "fp or tn"
         raise InvalidParameterError(
-            f"a {self.outcome.words} cannot happen: the total {self.total:.10g} {relation} the capacity "
-            f"{self.capacity:.10g}, so every epsilon keeps its probability at 0: bound {possible}, "
+            f"a {self.outcome.words} cannot happen: the total {self.total:,.10g} {relation} the capacity "
+            f"{self.capacity:,.10g}, so every epsilon keeps its probability at 0: bound {possible}, "
             "or check the capacity"
         )
 
@@ -232,7 +232,7 @@ exceed the capacity 500, so every epsilon keeps its probability at 0: bound fp o
         direction = "at most" if self.outcome.is_mistake else "at least"
         return (
             f"probability of a {self.outcome.words} {direction} {self.bound:g} "
-            f"(total {self.total:.10g}, capacity {self.capacity:.10g})"
+            f"(total {self.total:,.10g}, capacity {self.capacity:,.10g})"
         )
 
 

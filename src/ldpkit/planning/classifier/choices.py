@@ -93,14 +93,14 @@ def splits(names: Sequence[str]) -> list[Split]:
     Examples
     --------
     >>> [split.title for split in splits(["age", "bmi"])]
-    ['even', '3/4 age', 'all age', '3/4 bmi', 'all bmi']
+    ['even', '3/4 to age', 'all to age', '3/4 to bmi', 'all to bmi']
     """
     count = len(names)
     found = [Split("even", (1 / count,) * count)]
     if count == 1:
         return found
     for index, name in enumerate(names):
-        for title, most in ((f"3/4 {name}", 0.75), (f"all {name}", 1.0)):
+        for title, most in ((f"3/4 to {name}", 0.75), (f"all to {name}", 1.0)):
             rest = (1 - most) / (count - 1)
             found.append(Split(title, tuple(most if each == index else rest for each in range(count))))
     return found

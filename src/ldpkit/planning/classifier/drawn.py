@@ -116,7 +116,7 @@ def worth_of_reports(
     kinds, counts = np.unique(target, return_counts=True)
     ways: list[tuple[str, Any]] = [
         ("raw records, no privacy", labels),
-        ("always the commonest label", np.full(table.n, kinds[counts.argmax()])),
+        ("always the most common label", np.full(table.n, kinds[counts.argmax()])),
         ("the model on reports", table.predict(reports)),
     ]
     if can_be_corrected(table.model):

@@ -50,7 +50,7 @@ class ClassifierPlans(Result):
     largest: float
     reason: str = ""
     constant: float = 0.0
-    """The share of records with the commonest prediction: what a constant answer keeps without any report."""
+    """The share of records with the most common prediction, which a constant answer keeps without reports."""
     worth: tuple[Worth, ...] = ()
     """What predictions are worth against true labels, at the best choice; empty without true labels."""
 
@@ -86,13 +86,13 @@ class ClassifierPlans(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         whose = "on average" if self.criterion == "average" else "for the worst record"
         return f"The smallest epsilon that keeps {self.keep:.0%} of predictions {whose}"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         drawn = ", simulated" if self.method == "drawn" else f", computed exactly ({self.method})"
         return (
             f"epsilon: the total for {and_text(self.sensitive)}; split: which part of it each column gets; "
@@ -107,7 +107,8 @@ class ClassifierPlans(Result):
         told = [
             f"no mechanism keeps as much up to epsilon {self.largest:g}"
             if best is None
-            else f"best: {best.mechanism}, {best.split}, at epsilon {best.epsilon:.4g}"
+            else f"best with the model as it is: {best.mechanism}, {best.split}, at epsilon "
+            f"{best.epsilon:.4g}"
         ]
         label = next(each for each in self.plans if each.mechanism == LABEL)
         told.append(
@@ -173,7 +174,7 @@ class ClassifierPlans(Result):
                 for each in self.worth
             ]
             where = f"{best.mechanism}, {best.split}, at epsilon {best.epsilon:.4g}"
-            title = f"What predictions are worth with {where}"
+            title = f"How good predictions are with {where}"
             caption = (
                 "accuracy: the share of true labels, over one report of each record; trained on reports: "
                 "on one half of them, asked about the other"

@@ -30,7 +30,7 @@ _MOST_NUMBERS = 1 << 22  # estimates at a time, so that a large domain does not 
 
 @dataclass(frozen=True)
 class Enough:
-    """What would make a collection better than learning nothing.
+    """What would make a collection better than an answer without any reports.
 
     Parameters
     ----------
@@ -59,8 +59,8 @@ class Enough:
         if self.more_epsilon is not None:
             ways.append(f"about epsilon {number_text(self.more_epsilon, 2)} for these people")
         if not ways:
-            return f"There is nothing to learn {at}, nor with more people or a larger epsilon."
-        return f"There is nothing to learn {at}; it begins with {', or '.join(ways)}."
+            return f"You cannot learn anything {at}, nor with more people or a larger epsilon."
+        return f"You cannot learn anything {at}; you would need {', or '.join(ways)}."
 
 
 def beats(values: Floats, nothing: float, *, larger_is_better: bool) -> bool:

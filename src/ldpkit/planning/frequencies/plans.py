@@ -110,12 +110,12 @@ def budget(
     column : str, optional
         The column of a table to read.
     verified : bool
-        Simulate 20,000 new collections at epsilon and at 0.9 times it.
+        Simulate 20,000 new collections at epsilon and at 0.9 times epsilon.
     rng : RandomSource, optional
         By default `seeded(0)`, so that the answer is the same every time: nobody's value
         is protected by a simulation.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

@@ -81,7 +81,7 @@ def recommend(
         By default `seeded(0)`, so that the answer is the same every time: nobody's value
         is protected by a simulation.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def recommend(
     if not found:
         raise InvalidInputError(
             f"no combination reaches {wanted} at any epsilon up to {BUDGETS[-1]:g}: "
-            "ask more people or want less"
+            "ask more people or accept a larger error"
         )
     sign = -1.0 if measure.larger_is_better else 1.0
     found.sort(key=lambda each: (each[0].epsilon, sign * each[0].error))

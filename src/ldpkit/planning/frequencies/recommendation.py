@@ -30,7 +30,7 @@ _LEGEND = (
     "device_bytes: randomness drawn for a report",
     "server_steps: values touched for a report",
     "attack: how often the best guess from one report is right (blank: not computed for that mechanism)",
-    "nothing: an answer that asks nobody",
+    "nothing: the best answer without asking anybody",
 )
 
 
@@ -143,7 +143,7 @@ class Recommendation(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         told = str(self.wanted) if self.wanted else f"{self.metric.title} at epsilon {self.best.epsilon:g}"
         return f"{self.data}: {told}"
 
@@ -216,7 +216,7 @@ class Recommendation(Result):
 
     @property
     def teaches(self) -> bool:
-        """Whether the best is better than learning nothing."""
+        """Whether the best is better than an answer without any reports."""
         if self.wanted is not None:
             return not self.wanted.holds(np.array([self.nothing.error]))[0]
         return self.enough is None
@@ -236,15 +236,11 @@ class Recommendation(Result):
         lead = "" if self.teaches else "Of the collections, "
         if self.wanted is None:
             side = "largest" if self.metric.larger_is_better else "smallest"
-            yield (
-                f"{lead}{self._named('have', 'has')} the {side} expected {name}: "
-                f"{number_text(best.error)} ± {number_text(best.stderr, 2)}."
-            )
+            value = f"{number_text(best.error)} ± {number_text(best.stderr, 2)}"
+            yield f"{lead}{self._first('has', f'the {side} expected {name}', value)}."
         else:
-            yield (
-                f"{lead}{self._named('need', 'needs')} the smallest epsilon for {self.wanted}: "
-                f"{number_text(best.epsilon, 3)} ± {number_text(best.epsilon_stderr, 2)}."
-            )
+            value = f"{number_text(best.epsilon, 3)} ± {number_text(best.epsilon_stderr, 2)}"
+            yield f"{lead}{self._first('needs', f'the smallest epsilon for {self.wanted}', value)}."
         yield from self._rule()
         leading = {each.protocol for each in self.ties}
         other = next((each for each in self.options if each.protocol not in leading), None)
@@ -259,8 +255,8 @@ class Recommendation(Result):
         short = min(self.options, key=lambda each: (each.report_bytes, self.options.index(each)))
         if short.report_bytes < fewest:
             yield (
-                f"Where bytes count, {short.name} sends {short.report_bytes} instead of "
-                f"{fewest}: {self._compared(short)}."
+                f"If report size matters, {short.name} sends {short.report_bytes} instead of "
+                f"{fewest} bytes: {self._compared(short)}."
             )
         yield from left_out_note(self.left_out)
         for each in self.infeasible:
@@ -279,8 +275,8 @@ class Recommendation(Result):
         error = f"{self.metric.title} {number_text(self.nothing.error)}"
         if self.wanted is not None:
             yield (
-                f"Ask nobody: publishing {answer} has {error}, which is all that is wanted. "
-                "A bound that a collection can teach something by is tighter."
+                f"Ask nobody: publishing {answer} has {error}, which is as accurate as you asked for. "
+                "A collection is worth it only for a tighter bound."
             )
             return
         yield (
@@ -290,16 +286,15 @@ class Recommendation(Result):
         if self.enough is not None:
             yield self.enough.words
 
-    def _named(self, several: str, single: str) -> str:
-        """Return the best, or all that tie, with a verb."""
+    def _first(self, verb: str, what: str, value: str) -> str:
+        """Return what the best has or needs, or which combinations tie for it."""
         if len(self.ties) == 1:
-            return f"{self.best.name} {single}"
-        these = "These" if self.teaches else "these"
+            return f"{self.best.name} {verb} {what}: {value}"
         following: dict[str, list[str]] = {}
         for each in self.ties:
             following.setdefault(each.protocol, []).append(each.follower)
         named = "; ".join(f"{protocol} + {_either(names)}" for protocol, names in following.items())
-        return f"{these} {len(self.ties)} are tied ({named}): they {several}"
+        return f"{len(self.ties)} combinations tie for {what}, {value}: {named}"
 
     def _compared(self, other: Option) -> str:
         """Return how another option compares with the best."""

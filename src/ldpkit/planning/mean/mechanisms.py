@@ -109,7 +109,7 @@ def mean_options(
     if not options:
         raise InvalidInputError(
             f"no mechanism gives a mean within {within:g} from {people} people at any epsilon up to "
-            f"{LARGEST_EPSILON:g}: ask more people or want less"
+            f"{LARGEST_EPSILON:g}: ask more people or accept a larger error"
         )
     return sorted(options, key=lambda each: (each.epsilon, each.stderr))
 

@@ -10,6 +10,7 @@ from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.domains.interval import IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.random import RandomSource, seeded
+from ldpkit.core.text import and_text
 from ldpkit.core.typing import Values
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.kinds import ALL, NUMERIC, Selection, listed, numeric_class, select
@@ -41,7 +42,7 @@ class MeanPlans(Plans):
         """For whom it holds, and how it was computed."""
         first = self.questions[0]
         people = f"{first.n:,} people, numbers in {first.domain}"
-        return f"{people}; computed from exact variances, the mean taken as normal"
+        return f"{people}; computed from exact variances, treating the mean as normally distributed"
 
     def answer(self, unit: str = "") -> str:
         """Return the smallest epsilon as a sentence, with the unit of the numbers."""
@@ -67,7 +68,7 @@ class MeanPlans(Plans):
             best = [name for name, epsilon in found.items() if epsilon <= least * (1 + 2 * TOLERANCE)]
             who = f"{best[0]} needs"
             if len(best) > 1:
-                who = f"these {len(best)} tie, {', '.join(best)}: they need"
+                who = f"{and_text(best)} tie for"
             told.append(f"{who} the smallest epsilon: {least:.4g}")
         for name, epsilon in found.items():
             if (worse := surpassed(name, epsilon)) is not None:
@@ -111,11 +112,11 @@ def mean(
     epsilon_min, epsilon_max : float
         The budgets that are allowed.
     verified : bool
-        Simulate 20,000 new collections at epsilon and at 0.9 times it.
+        Simulate 20,000 new collections at epsilon and at 0.9 times epsilon.
     rng : RandomSource, optional
         Of these simulations, by default `seeded(0)`.
     watch : Watch
-        Sees how far it is.
+        Shows progress.
 
     Examples
     --------

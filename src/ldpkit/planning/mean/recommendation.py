@@ -10,7 +10,7 @@ from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
-from ldpkit.core.text import number_text
+from ldpkit.core.text import and_text, number_text
 from ldpkit.planning.mean.mechanisms import (
     MeanOption,
     mean_options,
@@ -76,7 +76,7 @@ class MeanRecommendation(Result):
 
     @property
     def teaches(self) -> bool:
-        """Whether the best is better than learning nothing."""
+        """Whether the best is better than an answer without any reports."""
         return self.by_epsilon or self.best.within < self.nothing.within
 
     def ranked(self) -> tuple[MeanOption, ...]:
@@ -89,7 +89,7 @@ class MeanRecommendation(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Mean of {self.people:,} numbers from {self.domain.low:g} to {self.domain.high:g}"
 
     @property
@@ -128,8 +128,7 @@ class MeanRecommendation(Result):
         best, names = self.best, [option.mechanism for option in self.ties]
         lead = f"{names[0]} {'needs' if self.by_epsilon else 'has'}"
         if len(names) > 1:
-            verb = "need" if self.by_epsilon else "have"
-            lead = f"These {len(names)} tie, {', '.join(names)}: they {verb}"
+            lead = f"{and_text(names)} tie for"
         reach = f"within {number_text(best.within, 3)} with probability {self.probability:g}"
         if self.by_epsilon:
             told = f"{lead} the smallest epsilon, {best.epsilon:.3g}, for a mean {reach}."
@@ -153,7 +152,7 @@ class MeanRecommendation(Result):
             f"This collection cannot teach anything: its mean may be off by {number_text(best.within)}, "
             f"and the middle of the interval is never off by more than {number_text(half)}."
         )
-        return [useless, f"It begins with about {more:,} people at this epsilon{other}."]
+        return [useless, f"You would need about {more:,} people at this epsilon{other}."]
 
 
 def recommend_mean(

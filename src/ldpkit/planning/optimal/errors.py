@@ -70,17 +70,16 @@ class ErrorComparison(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Expected {self.distance} of one report on {self.domain}"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
-        arc = ", and the shorter arc for all mechanisms" if self.circular else ""
+        """The caption below the table."""
+        arc = ", the shorter arc," if self.circular else ""
         return (
             f"mean: over the whole domain, all values equally likely; worst: the largest of {self.points} "
-            f"values; all are measured by the same distance{arc}; mechanisms that take a power have "
-            f"power={self.power:g}"
+            f"values; the same distance{arc} for all mechanisms; those with a power use power={self.power:g}"
         )
 
     def answer(self, unit: str = "") -> str:

@@ -78,12 +78,12 @@ class OptimalPieces(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Best density of {self.asked} pieces at x={self.x:g}, epsilon={self.epsilon:g}"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         return (
             f"expected {distance_text(self.power, around=False)}: {self.loss:.8g}; "
             f"closed form {self.closed_form:.8g}; "

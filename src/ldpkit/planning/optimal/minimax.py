@@ -76,12 +76,12 @@ class Minimax(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"The best of all mechanisms on {self._where}, epsilon={self.mechanism.epsilon:g}"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         over = "over the prior" if self.prior else f"over all of {self._where}"
         return (
             f"{self._what} {over}; bound: no epsilon-LDP mechanism is better, whatever its outputs; gap: how "

@@ -68,12 +68,12 @@ class PairPlan(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Pairs for {self.question.n:,} people"
 
     @property
     def caption(self) -> str:
-        """What stands below the table."""
+        """The caption below the table."""
         low, high = self.question.range
         limit = "no limit" if self.question.epsilon is None else f"at most {self.question.epsilon:g}"
         return (
@@ -218,7 +218,7 @@ def _pairs(question: PairQuestion, name: str, table: PairTable, base: float) -> 
         how = f"JRR(2, epsilon_alone={alone:.6g}, adversary={question.adversary})"
         said = "infinite" if math.isinf(stated) else f"exactly {stated:.6f}"
         statement = (
-            f"{name}: a partner who knows that their own report is untrue learns the value for certain; "
+            f"{name}: a partner who knows that their own report is false learns the value for certain; "
             f"epsilon {said} holds only against {question.adversary.words}"
         )
     else:

@@ -117,7 +117,9 @@ class SequentialSearch(Search):
         sequence = ConfidenceSequence(question.constraint.probability, share)
         shown = self._compare(runner, sequence, high)
         if not shown.passed:
-            undecided = "" if shown.passed is False else f"not decided after {self.most} runs: give most=..."
+            undecided = (
+                "" if shown.passed is False else f"undecided after {self.most} runs: give a larger most="
+            )
             return ChosenEpsilon(None, shown.probability, _interval(sequence, shown), note=undecided)
         while high - low >= self.tolerance * min(1.0, high):
             middle = math.sqrt(low * high)
@@ -127,12 +129,13 @@ class SequentialSearch(Search):
             else:
                 low = middle
         open_ones = sum(trial.passed is None for trial in runner.trace)
+        several = "" if open_ones == 1 else "s"
         return ChosenEpsilon(
             high,
             shown.probability,
             _interval(sequence, shown),
             1 - self.error,
-            f"{open_ones} smaller epsilon not decided after {self.most} runs" if open_ones else "",
+            f"{open_ones} smaller epsilon{several} undecided after {self.most} runs" if open_ones else "",
         )
 
     def _most_comparisons(self, low: float, high: float) -> int:

@@ -53,9 +53,9 @@ def choose_question(question: PlannedQuestion, people: int, *, epsilon: float | 
     >>> commute = PlannedQuestion("commute", ldpkit.CategoricalDomain(4), within=0.02)
     >>> for sentence in choose_question(commute, 20_000).reasons:
     ...     print(sentence)
-    grr at epsilon 0.961 is within 0.02 of the truth for 20,000 people: half of a 95% interval, for a value \
-that is as frequent as the others.
-    It is the smallest epsilon that does it. The next best is ss, within 0.02.
+    grr at epsilon 0.961 is within 0.02 of the truth for 20,000 people: half of a 95% interval, if all \
+values are equally frequent.
+    This is the smallest epsilon that achieves it. The next best is ss, within 0.02.
     """
     if epsilon is None:
         if question.within is None:
@@ -63,13 +63,13 @@ that is as frequent as the others.
                 f"how exact must the answer to {question.name!r} be? say within what, or give an epsilon"
             )
         epsilon = _rounded_up(least_epsilon(question, people).mechanism.epsilon)
-        why = "It is the smallest epsilon that does it."
+        why = "This is the smallest epsilon that achieves it."
     else:
         check_epsilon(epsilon)
         why = "The epsilon was given."
     best, *others = ranked(question, epsilon, people)
     about = {
-        "frequency": ", for a value that is as frequent as the others",
+        "frequency": ", if all values are equally frequent",
         "numeric": " of the mean, whatever the numbers are",
         "circular": " of the mean direction, if one direction prevails (resultant length 0.5)",
     }
@@ -82,7 +82,7 @@ that is as frequent as the others.
         why += f" The next best is {others[0].mechanism.name}, within {number_text(others[0].error, 3)}."
     if best.ratio > 1 and question.within is not None:
         wanted = number_text(question.within, 3)
-        why += f" Wanted was {wanted}: ask about {best.ratio**2:.1f} times as many people."
+        why += f" You asked for {wanted}: ask about {best.ratio**2:.1f} times as many people."
     warnings = epsilon_warnings(epsilon, subject=best.mechanism.name, above=LARGE_FOR_PEOPLE)
     return Chosen(best, (first, why), tuple(warnings))
 

@@ -67,7 +67,7 @@ class SurveyPlan(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         count = len(self.best.choices)
         return f"Survey of {count} questions, {self.people:,} people, epsilon {self.epsilon:g} each"
 
@@ -115,9 +115,9 @@ class SurveyPlan(Result):
         if self.best.worst.ratio > 1:
             worst = self.best.worst
             told.append(
-                f"no way is as exact as wanted: {worst.question.name} is within {worst.error:.3g} at best, "
-                f"not {worst.question.wanted:.3g}; ask about {worst.ratio**2:.1f} times as many people, or "
-                "want less"
+                f"no option is as exact as you asked for: {worst.question.name} is within {worst.error:.3g} "
+                f"at best, not {worst.question.wanted:.3g}; ask about {worst.ratio**2:.1f} times as many "
+                "people, or accept a larger error"
             )
         return told
 

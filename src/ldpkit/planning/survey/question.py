@@ -156,7 +156,7 @@ def ranked(question: PlannedQuestion, epsilon: float, people: int, *, share: flo
         found.append(Choice(question, mechanism, reports, expected_error(mechanism, reports, people)))
     if not found:
         told = "; ".join(refusals)
-        raise InvalidParameterError(f"nothing can ask {question.name!r} at epsilon {epsilon:g}: {told}")
+        raise InvalidParameterError(f"no mechanism can ask {question.name!r} at epsilon {epsilon:g}: {told}")
     least = _TIE * min(each.error for each in found)
     return sorted(
         found,
@@ -216,9 +216,8 @@ def least_epsilon(question: PlannedQuestion, people: int, *, share: float = 1.0)
     if excess(high) > 0:
         best = choose(question, LARGEST_EPSILON, people, share=share)
         raise InvalidParameterError(
-            f"{people:,} people do not answer {question.name!r} within {question.wanted:g} at any epsilon up "
-            "to "
-            f"{LARGEST_EPSILON:g}, where it is {best.error:.3g}: ask more people or want less"
+            f"{people:,} people cannot answer {question.name!r} within {question.wanted:g} at any epsilon up "
+            f"to {LARGEST_EPSILON:g}, where it is {best.error:.3g}: ask more people or accept a larger error"
         )
     if excess(low) <= 0:
         return choose(question, SMALLEST_EPSILON, people, share=share)

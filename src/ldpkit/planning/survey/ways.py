@@ -66,7 +66,7 @@ def all_ways(questions: Sequence[PlannedQuestion], epsilon: float, people: int) 
     yield _way("split equally", questions, equal, people)
     if count == 1:
         return
-    yield _way("split for the errors", questions, _best_split(questions, epsilon, people), people)
+    yield _way("split by error", questions, _best_split(questions, epsilon, people), people)
     for ask in range(1, count):
         part = split_budget(epsilon, [1] * ask)[:1] * count
         yield _way(f"{ask} of {count} questions", questions, part, people, ask)

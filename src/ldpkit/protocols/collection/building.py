@@ -23,7 +23,7 @@ from ldpkit.protocols.ledger import MICRO, Series
 __all__ = ["PLANNING_KEYS", "build", "check_collection", "compile_toml", "mechanism_of"]
 
 PLANNING_KEYS = ("people", "within")
-"""What a file may say for planning and rehearsal alone; devices are not told."""
+"""What a file may say for planning and rehearsal alone; it is never sent to devices."""
 
 _TOP = (
     "id",
@@ -246,7 +246,7 @@ def check_collection(collection: Collection) -> None:
         ):
             if found != wanted:
                 raise FileFormatError(
-                    f"{where}.{name} is not that of {mechanism!r}: it was changed by hand, or made by "
+                    f"{where}.{name} does not match {mechanism!r}: it was changed by hand, or made by "
                     "another version"
                 )
         every.append(series)

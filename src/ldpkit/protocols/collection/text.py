@@ -35,7 +35,7 @@ def collection_text(
     id = "a"
     version = 1
     purpose = "To see."
-    least_reports = 100 # nothing is shown of fewer answers
+    least_reports = 100 # results from fewer answers are not shown
     <BLANKLINE>
     [rounds]
     every = "once"
@@ -44,9 +44,9 @@ def collection_text(
     """
     lines = [f"id = {_value(name)}", f"version = {version}", f"purpose = {_value(purpose)}"]
     if people is not None:
-        lines.append(f"people = {people} # expected; for planning alone, devices are not told")
+        lines.append(f"people = {people} # expected; used only for planning, never sent to devices")
     lines += [
-        f"least_reports = {least_reports} # nothing is shown of fewer answers",
+        f"least_reports = {least_reports} # results from fewer answers are not shown",
         "",
         "[rounds]",
         f"every = {_value(every)}",

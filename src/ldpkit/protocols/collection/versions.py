@@ -65,7 +65,7 @@ class CollectionDiff(Result):
 
     @property
     def title(self) -> str:
-        """What stands above the table."""
+        """The title above the table."""
         return f"Collection {self.old.id}: version {self.old.version} to version {self.new.version}"
 
     @property
