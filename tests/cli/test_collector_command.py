@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import shlex
 import socket
+from urllib.parse import urlsplit
 
 import pytest
+
+from client.collecting import collection_file
+from collector.inside import call, inside
+from ldpkit.client.http import Response
+from ldpkit.collector.app import make_app
+from ldpkit.collector.database import open_database
+from ldpkit.collector.tokens import ADMIN, new_token
+from ldpkit.collector.uploads import Limits, Uploads
 
 ESTIMATES = ("collector", "estimates", "town", "--question", "commute")
 
@@ -42,8 +51,6 @@ def test_a_backup_is_not_taken_for_a_folder(run, tmp_path):
 
 
 def test_restore_says_where_the_old_database_is(run, tmp_path):
-    from ldpkit.collector.database import open_database
-
     data, kept = tmp_path / "data", tmp_path / "monday.db"
     data.mkdir()
     database = open_database(str(data))
@@ -70,3 +77,41 @@ def test_each_command_has_examples_of_its_own_that_can_be_called():
         for words in examples:
             assert words[:3] == ["ldpkit", "collector", name]
             command.make_context(name, words[3:])  # refuses options that it does not have
+
+
+@pytest.fixture
+def service(tmp_path, monkeypatch):
+    """A service in this process, which the commands reach with an admin token."""
+    with inside(open_database(str(tmp_path)), collection_file()) as found:
+        app = make_app(found.service, Uploads(Limits()))
+        with found.service.connection() as connection:
+            monkeypatch.setenv("LDPKIT_TOKEN", new_token(connection, "admin", ADMIN))
+
+        def asked(address, data=None, *, method=None, headers=None, most=0):
+            parts = urlsplit(address)
+            status, _, body = call(app, method, parts.path, data or b"", headers, parts.query)
+            return Response(status, body)
+
+        monkeypatch.setattr("ldpkit.collector.remote.request", asked)
+        yield found
+
+
+def test_what_is_closed_already_is_told_and_not_closed_again(run, service):
+    service.send(range(3))
+    close = ("collector", "close", "survey")
+    assert run(*close, "--round", 0).err == "closed round 0 of survey\n"
+    assert run(*close, "--round", 0).err == "round 0 of survey was already closed\n"
+    assert run(*close, "--retire").err == "closed all rounds of survey\n"
+    assert run(*close, "--retire").err == "all rounds of survey were already closed\n"
+    assert run(*close, "--round", 1).err == "round 1 of survey was already closed\n"
+    with service.service.connection() as connection:
+        notes = [what for (what,) in connection.execute("SELECT what FROM audit WHERE what LIKE '%ed'")]
+    assert sorted(notes) == ["collection survey retired", "round 0 of survey closed"]
+
+
+def test_erase_names_the_copy_that_it_leaves(run, service, tmp_path):
+    erase = ("collector", "erase", "survey", "--force")
+    assert run(*erase).err == "erased survey; backups and other copies are not touched\n"
+    service.service.add(collection_file())
+    (tmp_path / "collector.db.replaced").write_bytes(b"")
+    assert "collector.db.replaced in the data folder, which a restore kept" in run(*erase).err

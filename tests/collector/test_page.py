@@ -15,10 +15,11 @@ import pytest
 import ldpkit
 from client.collecting import collection_file
 from collector.inside import call, inside
+from ldpkit.collector.analysis import Analyst
 from ldpkit.collector.app import make_app
 from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.influence import influence
-from ldpkit.collector.page import _row
+from ldpkit.collector.page import _row, page_html, results_html
 from ldpkit.collector.pictures import bars, line
 from ldpkit.collector.serve import Front
 from ldpkit.collector.tokens import ADMIN, ANALYST, new_token
@@ -131,6 +132,29 @@ def test_the_client_travels_compressed_where_that_is_taken(site, path):
         assert len(packed) < len(plain) / 2
     for accepts in ("", "br", "gzip;q=0", "gzip; q=0.000", "identity", ";;,=,"):
         assert call(site, "GET", path, headers={"accept-encoding": accepts})[2] == plain
+
+
+def test_a_closed_collection_is_called_closed_and_asks_nobody(tmp_path):
+    with inside(SqliteDatabase(tmp_path / "collector.db"), collection_file(count=2)) as service:
+
+        def page():
+            entry = service.service.shelf.get("survey")
+            with service.service.connection() as connection:
+                return page_html(entry, results_html(Analyst(connection, entry), entry), "http://localhost")
+
+        service.send(range(100))
+        for number, shown in ((0, "100 answers in round 0, epsilon"), (1, "round 0 (closed), epsilon")):
+            text = page()
+            assert shown in text
+            assert "Answer from a web page" in text
+            assert "It is closed" not in text
+            assert text.count("No results yet: they appear once 100 devices have answered.") == 2
+            service.service.close_round("survey", number)
+        text = page()
+        assert "It is closed and takes no further answers." in text
+        assert text.count("No results: fewer than 100 devices answered.") == 2
+        assert "Answer from a web page" not in text
+        assert "client.js" not in text
 
 
 def test_every_kind_of_question_is_shown(site):
@@ -273,7 +297,7 @@ def test_methods_and_preflights(site):
         )[0]
         == 403
     )
-    assert call(site, "DELETE", "/v1/collections/survey", headers=token)[0] == 204
+    assert call(site, "DELETE", "/v1/collections/survey", headers=token)[0] == 200
     assert call(site, "GET", "/v1/collections/survey")[0] == 404
 
 

@@ -88,7 +88,38 @@ def test_a_later_version_does_not_lower_what_was_promised_to_earlier_answers(tmp
             with pytest.raises(HttpProblem, match="fewer than 50"):
                 analyst.estimate("way", 0)
             _send(service, range(100, 140), 2, 0)
-            assert analyst.estimate("way", 0).n == 50
+            assert analyst.estimate("way", 0).n == 40
+            _send(service, range(10, 50), 1, 0)
+            assert analyst.estimate("way", 0).n == 90
+
+
+def test_a_version_is_added_when_it_has_enough_reports_of_its_own(tmp_path):
+    """Else the first answer to a new version would be the difference between two results."""
+    with inside(SqliteDatabase(tmp_path / "collector.db"), _file(least=5), _file(2, least=5)) as service:
+        _send(service, range(4), 1, 0)
+        with service.service.connection() as connection:
+            analyst = Analyst(connection, service.service.shelf.get("survey"))
+            _send(service, range(100, 104), 2, 1)
+            with pytest.raises(HttpProblem, match="fewer than 5 reports in round 0 in each version"):
+                analyst.estimate("way", 0)
+            _send(service, [4], 1, 0)
+            for estimator in (None, "mle"):
+                assert analyst.estimate("way", 0, estimator=estimator).n == 5
+            assert analyst.reports("way", 0).tolist() == [0] * 5
+            _send(service, [104], 2, 1)
+            assert analyst.estimate("way", 0).n == 10
+            assert sorted(analyst.reports("way", 0).tolist()) == [0] * 5 + [1] * 5
+
+
+def test_a_new_version_may_wait_for_more_reports_in_all(tmp_path):
+    with inside(SqliteDatabase(tmp_path / "collector.db"), _file(least=5), _file(2, least=9)) as service:
+        _send(service, range(8), 1, 0)
+        with service.service.connection() as connection:
+            analyst = Analyst(connection, service.service.shelf.get("survey"))
+            with pytest.raises(HttpProblem, match="fewer than 9 reports in round 0: wait"):
+                analyst.estimate("way", 0)
+            _send(service, [8], 1, 0)
+            assert analyst.estimate("way", 0).n == 9
 
 
 def test_a_fixed_answer_keeps_its_meaning(tmp_path):

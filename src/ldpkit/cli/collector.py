@@ -197,11 +197,11 @@ def close(
     if (number is None) == (not retire):
         raise InvalidParameterError("say which round with --round, or --retire for the whole collection")
     remote = _remote(url, token)
-    if retire:
-        remote.retire(collection)
-    else:
-        remote.close(collection, number or 0)
-    typer.echo(f"closed {'all rounds' if retire else f'round {number}'} of {collection}", err=True)
+    told = remote.retire(collection) if retire else remote.close(collection, number or 0)
+    what = f"{'all rounds' if retire else f'round {number}'} of {collection}"
+    was = "were" if retire else "was"
+    line = f"{what} {was} already closed" if told.get("already_closed") else f"closed {what}"
+    typer.echo(line, err=True)
 
 
 @contextlib.contextmanager
@@ -306,8 +306,10 @@ def erase(
         raise InvalidParameterError(
             f"this deletes every report of {collection!r} for ever: give --force if that is what you want"
         )
-    _remote(url, token).erase(collection)
-    typer.echo(f"erased {collection}", err=True)
+    copies = _remote(url, token).erase(collection).get("copies", [])
+    typer.echo(f"erased {collection}; backups and other copies are not touched", err=True)
+    for name in copies:
+        typer.echo(f"{name} in the data folder, which a restore kept, may still have its reports", err=True)
 
 
 def _rounds(text: str) -> list[int]:

@@ -1,8 +1,8 @@
 """What analysts ask of a collector: tallies, estimates, trends, files, and whether all is well.
 
-Nothing is told of a question and round with fewer reports than the collection promised to wait
-for, in any version that has some of them. Versions of a collection whose mechanism and answers are
-the same add; others are asked for by their number.
+Versions of a collection whose mechanism and answers are the same add; others are asked for by
+their number. In each round a version counts only from the number of reports on that it promised to
+wait for: until then nothing that is told, alone or added to others, depends on its reports.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from ldpkit.collector.asked import Asked, Entry
 from ldpkit.collector.database import Connection
-from ldpkit.collector.kept import chunks_of, read_tally
+from ldpkit.collector.kept import mixed_reports, read_tally
 from ldpkit.collector.labelled import labelled
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.core.provenance import Provenance
@@ -100,21 +100,27 @@ class Analyst:
 
     def tally(self, question: str, number: int, version: int | None = None) -> Tally:
         """Return the tally of a question and round, or say that there are too few reports."""
-        found = self.asked(question, version)
-        mechanism = found[-1].mechanism
-        total = Tally(mechanism, 0, np.zeros(mechanism.tally_size, np.int64))
-        least = self._entry.newest.least_reports
-        for asked in found:
+        return Tally.merge(tally for _, tally in self._counted(question, number, version))
+
+    def _counted(self, question: str, number: int, version: int | None) -> list[tuple[Asked, Tally]]:
+        """Return the versions of a question that have enough reports in a round, or say that none has."""
+        waiting, counted = list[int](), list[tuple[Asked, Tally]]()
+        for asked in self.asked(question, version):
+            least = self._entry.versions[asked.version][0].least_reports
             kept = read_tally(self._connection, asked.place(number))
-            if kept is not None:
-                total = total + Tally(mechanism, *kept, self._provenance(asked))
-                least = max(least, self._entry.versions[asked.version][0].least_reports)
-        if total.n < least:
+            if kept is not None and kept[0] >= least:
+                counted.append((asked, Tally(asked.mechanism, *kept, self._provenance(asked))))
+            elif kept is not None:
+                waiting.append(least)
+        newest = self._entry.newest.least_reports
+        if not counted or sum(tally.n for _, tally in counted) < newest:
+            least = max([newest, *waiting])
+            each = " in each version" if waiting and len(waiting) + len(counted) > 1 else ""
             raise HttpProblem(
                 "too-few-reports",
-                f"question {question!r} has fewer than {least} reports in round {number}: wait",
+                f"question {question!r} has fewer than {least} reports in round {number}{each}: wait",
             )
-        return total
+        return counted
 
     def _provenance(self, asked: Asked) -> Provenance:
         collection, _ = self._entry.versions[asked.version]
@@ -171,11 +177,11 @@ class Analyst:
         return np.concatenate(parts) if parts else mechanism.decode(b"")
 
     def report_parts(self, question: str, number: int, version: int | None = None) -> Iterator[Reports]:
-        """Yield the reports of a question and round, some at a time."""
-        self.tally(question, number, version)  # which refuses where there are too few
-        for asked in self.asked(question, version):
-            for chunk in chunks_of(self._connection, asked.place(number)):
-                yield asked.mechanism.decode(chunk.reports)
+        """Yield the reports of a question and round, some at a time, each time in a new random order."""
+        with self._connection.snapshot():  # closing the round would merge its chunks
+            found = [asked for asked, _ in self._counted(question, number, version)]
+            for data in mixed_reports(self._connection, [each.place(number) for each in found]):
+                yield found[-1].mechanism.decode(data)
 
     def provenance(self, question: str, version: int | None = None) -> Provenance:
         """Return how the reports of a question were made, as far as devices say."""

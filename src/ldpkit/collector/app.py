@@ -295,21 +295,21 @@ def _add_admin(app: FastAPI, service: Service) -> None:
         service.shelf.get(name)
         if close_round is None and not retire:
             raise HttpProblem("malformed-request", "say close_round=NUMBER or retire=true")
+        changed = False
         if close_round is not None:
-            service.close_round(name, close_round)
+            changed |= service.close_round(name, close_round)
         if retire:
-            service.retire(name)
-        return _told(service.shelf.get(name))
+            changed |= service.retire(name)
+        return {**_told(service.shelf.get(name)), "already_closed": not changed}
 
     @app.delete(
         "/v1/collections/{name}",
         summary="Delete a collection and all its reports",
         dependencies=[allowed],
-        status_code=204,
     )
-    def erase(name: str) -> Response:
+    def erase(name: str) -> dict[str, Any]:
         service.erase(name)
-        return Response(status_code=204)
+        return {"id": name, "copies": service.database.copies()}
 
 
 def _add_operations(app: FastAPI, service: Service, uploads: Uploads) -> None:

@@ -90,6 +90,11 @@ class Entry:
         return max(collection.rounds.count for collection, _ in self.versions.values())
 
     @cached_property
+    def is_over(self) -> bool:
+        """Whether no round can be answered any more."""
+        return self.retired or all(number in self.closed for number in range(self.newest.rounds.count))
+
+    @cached_property
     def accepted(self) -> tuple[int, ...]:
         """The versions whose reports are taken: the newest two, so that devices have time to change."""
         return tuple(sorted(self.versions)[-_ACCEPTED_VERSIONS:])

@@ -72,7 +72,7 @@ def put_back(source: Path, data: str, *, force: bool) -> Path | None:
         try:
             _copy_checked(source, part)
             for ending in ("", "-wal", "-shm"):
-                old, kept = Path(f"{database.path}{ending}"), Path(f"{database.path}.replaced{ending}")
+                old, kept = Path(f"{database.path}{ending}"), Path(f"{database.replaced}{ending}")
                 if old.exists():
                     old.replace(kept)
                 elif is_there:  # else what is kept is of a restore that was stopped here: it stays
@@ -82,7 +82,7 @@ def put_back(source: Path, data: str, *, force: bool) -> Path | None:
         finally:
             for ending in ("", "-wal", "-shm", ".lock"):
                 Path(f"{part.path}{ending}").unlink(missing_ok=True)
-    return Path(f"{database.path}.replaced") if is_there else None
+    return database.replaced if is_there else None
 
 
 def _copy_checked(source: Path, part: SqliteDatabase) -> None:

@@ -82,6 +82,10 @@ class Database(abc.ABC):
     def connect_writer(self) -> Connection:
         """Return a connection that keeps every other writer out while it is open, or refuse."""
 
+    def copies(self) -> list[str]:
+        """Return the names of older databases that are kept beside this one."""
+        return []
+
     @abc.abstractmethod
     def _version(self, connection: Connection) -> int:
         """Return the number of the last migration that was made, 0 for a new database."""
@@ -151,6 +155,14 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
+
+    @property
+    def replaced(self) -> Path:
+        """Where a restore keeps the database that it replaced."""
+        return Path(f"{self.path}.replaced")
+
+    def copies(self) -> list[str]:
+        return [self.replaced.name] if self.replaced.exists() else []
 
     def connect(self) -> Connection:
         if self.path.parent.is_file():

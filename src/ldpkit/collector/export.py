@@ -21,8 +21,8 @@ def write_export(
 ) -> None:
     """Write the reports of a question and round, in the format that the path ends with.
 
-    They are in random order and stand without the ids they came with, so nothing in the
-    file leads to a device.
+    They are in random order, another one for each file, and stand without the ids they came
+    with, so nothing in the file leads to a device.
     """
     writers = {".ldp": _write_ldp, ".csv": _write_csv, ".parquet": _write_parquet}
     writers[path.suffix](analyst, path, question, number, version)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ __all__ = [
     "chunks_of",
     "last_chunk",
     "merge_chunks",
+    "mixed_reports",
     "note",
     "read_tally",
     "row_checksum",
@@ -37,6 +38,7 @@ __all__ = [
 _CHECKSUM_BYTES = 4
 _ORDERS = secure()  # a new generator for each chunk: who works out one order has only that one
 _MERGED_BYTES = 1 << 24  # of reports in a chunk of a closed round
+_FETCHED = 500  # chunks in one query
 
 
 class Place(NamedTuple):
@@ -121,6 +123,36 @@ def chunks_of(connection: Connection, place: Place) -> Iterator[Chunk]:
         yield _checked(row)
 
 
+def mixed_reports(connection: Connection, some: Sequence[Place]) -> Iterator[bytes]:
+    """Yield the reports of some places, many at a time, in an order that is drawn anew for each caller.
+
+    Chunks stand in the order of arrival, and where answers come slowly a chunk has one report. All
+    chunks are taken in random order, and those that fit into the memory together are mixed, so that
+    no two files that are made here can be laid side by side. The places have reports of one length,
+    and the caller sees to it that nobody merges their chunks meanwhile.
+    """
+    found = [
+        row
+        for place in some
+        for row in connection.execute(
+            "SELECT number, length(reports) FROM chunks"
+            " WHERE collection=? AND version=? AND question=? AND round=?",
+            place,
+        )
+    ]
+    order = _ORDERS.generator().permutation(len(found))
+    numbers = np.array([number for number, _ in found], np.int64)[order]
+    ends = np.cumsum(np.array([length for _, length in found], np.int64)[order])
+    for group in np.split(numbers, np.flatnonzero(np.diff(ends // _MERGED_BYTES)) + 1):
+        held: list[Chunk] = []
+        for start in range(0, len(group), _FETCHED):
+            wanted = group[start : start + _FETCHED].tolist()
+            marks = ", ".join("?" * len(wanted))
+            held += map(_checked, connection.execute(f"{_CHUNK} WHERE number IN ({marks})", wanted))
+        if held:
+            yield shuffled(_records(held)).tobytes()
+
+
 def chunks_after(connection: Connection, number: int) -> Iterator[Chunk]:
     """Yield the chunks that were written after a known one."""
     for row in connection.rows(f"{_CHUNK} WHERE number>? ORDER BY number", (number,)):
@@ -193,11 +225,15 @@ def merge_chunks(connection: Connection, place: Place, next_number: Callable[[],
 
 
 def _merge(connection: Connection, place: Place, held: list[Chunk], number: int) -> None:
-    n = sum(chunk.n for chunk in held)
-    data = np.frombuffer(b"".join(chunk.reports for chunk in held), np.uint8).reshape(n, -1)
     connection.execute(
         "DELETE FROM chunks WHERE collection=? AND version=? AND question=? AND round=?"
         " AND number BETWEEN ? AND ?",
         (*place, held[0].number, held[-1].number),
     )
-    add_chunk(connection, number, place, data, np.empty(0, np.uint64))
+    add_chunk(connection, number, place, _records(held), np.empty(0, np.uint64))
+
+
+def _records(held: list[Chunk]) -> np.ndarray[Any, Any]:
+    """Return the reports of some chunks, each a row of bytes."""
+    n = sum(chunk.n for chunk in held)
+    return np.frombuffer(b"".join(chunk.reports for chunk in held), np.uint8).reshape(n, -1)

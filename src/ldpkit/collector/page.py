@@ -68,7 +68,7 @@ def page_html(entry: Entry, results: str, base: str) -> str:
         _promise(entry),
         results,
         _limits(),
-        _device(entry, base),
+        "" if entry.is_over else _device(entry, base),
         _downloads(entry, base),
     ]
     title = _text(f"{collection.purpose} ({collection.id})")
@@ -92,8 +92,8 @@ def _text(value: Any) -> str:
 
 def _rounds(entry: Entry) -> str:
     rounds = entry.newest.rounds
-    if entry.retired:
-        return "It takes no further answers."
+    if entry.is_over:
+        return "It is closed and takes no further answers."
     if rounds.every == "once":
         return f"Each device answers once, from {rounds.start} on."
     return f"Each device answers {rounds.every}, {rounds.count} times from {rounds.start} on."
@@ -145,10 +145,15 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
             return "".join([*parts, f"<p>{_text(error)}</p>"])
     if shown is None:
         least = f"{entry.newest.least_reports:,} devices"
-        parts.append(f"<p>No results yet: they appear once {least} have answered.</p>")
+        same = " the same version" if len(entry.versions) > 1 else ""
+        if entry.is_over:
+            parts.append(f"<p>No results: fewer than {least} answered{same}.</p>")
+        else:
+            parts.append(f"<p>No results yet: they appear once {least} have answered{same}.</p>")
         return "".join(parts)
     estimate, number = shown
-    where = "" if entry.newest.rounds.every == "once" else f" in round {number}"
+    closed = " (closed)" if number in entry.closed else ""
+    where = "" if entry.newest.rounds.every == "once" else f" in round {number}{closed}"
     each = "for all rounds together" if question.value == FIXED else "each"
     epsilon = _text(micro_text(question.first))
     parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {epsilon} {each}.</p>")

@@ -129,16 +129,19 @@ class Collector:
         return self._call("POST", "", data=envelope).json()
 
     def close(self, collection: str, number: int) -> dict[str, Any]:
-        """Close a round for ever; needs an administrator's token."""
+        """Close a round for ever, unless it was `already_closed`; needs an administrator's token."""
         return self._call("PATCH", f"/{quote(collection, safe='')}", close_round=number).json()
 
     def retire(self, collection: str) -> dict[str, Any]:
         """Take no further answer; needs an administrator's token."""
         return self._call("PATCH", f"/{quote(collection, safe='')}", retire="true").json()
 
-    def erase(self, collection: str) -> None:
-        """Delete a collection with all its reports; needs an administrator's token."""
-        self._call("DELETE", f"/{quote(collection, safe='')}")
+    def erase(self, collection: str) -> dict[str, Any]:
+        """Delete a collection with all its reports; needs an administrator's token.
+
+        Return, under `copies`, the older databases beside the present one, which are not touched.
+        """
+        return self._call("DELETE", f"/{quote(collection, safe='')}").json()
 
     def _call(self, method: str, path: str, data: bytes | None = None, **query: Any) -> Response:
         told = urlencode({name: value for name, value in query.items() if value is not None})

@@ -167,6 +167,8 @@ def _tell_all(service: Service, given: list[str], url: str, tell: Callable[[str]
     for name in service.shelf.names():
         collection = service.shelf.get(name).newest
         tell(f"collecting {name!r} version {collection.version}: {collection.purpose}")
+        if not collection.is_signed:
+            tell("  not signed: devices cannot tell who asks; see ldpkit collection sign")
         if collection.rounds.start > datetime.datetime.now(datetime.UTC).date():
             tell(f"  opens on         {collection.rounds.start} (UTC); devices refuse to answer before")
         tell(f"  devices send to  {url}/v1/collections/{name}/reports")

@@ -148,14 +148,17 @@ class Service:
                         "names now: give the question another id",
                     )
 
-    def close_round(self, name: str, number: int) -> None:
-        """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever."""
+    def close_round(self, name: str, number: int) -> bool:
+        """Close a round: its chunks are merged, its ids forgotten, and late answers refused for ever.
+
+        Return whether it was still open.
+        """
         entry = self.shelf.get(name)
         if not 0 <= number < entry.round_count:
             raise HttpProblem(
                 "malformed-request", f"{name!r} has the rounds 0 to {entry.round_count - 1}, not {number}"
             )
-        self.writer.call(lambda connection: self._close(connection, name, [number]), patience=_LONG)
+        return self.writer.call(lambda connection: self._close_open(connection, name, number), patience=_LONG)
 
     def close_overdue(self, now: datetime.datetime) -> None:
         """Close every round that ended long ago, by a time that was checked."""
@@ -164,15 +167,22 @@ class Service:
                 close = functools.partial(self._close, name=name, numbers=numbers)
                 self.writer.call(close, patience=_LONG)
 
-    def retire(self, name: str) -> None:
-        """Close every round of a collection, and take no further answer."""
+    def retire(self, name: str) -> bool:
+        """Close every round of a collection, and take no further answer; return whether it took some."""
         self.shelf.get(name)
-        self.writer.call(lambda connection: self._retire(connection, name), patience=_LONG)
+        return self.writer.call(lambda connection: self._retire(connection, name), patience=_LONG)
 
     def erase(self, name: str) -> None:
         """Delete a collection with all its reports."""
         self.shelf.get(name)
         self.writer.call(lambda connection: self._erase(connection, name), patience=_LONG)
+
+    def _close_open(self, connection: Connection, name: str, number: int) -> bool:
+        entry = self.shelf.get(name)
+        if entry.retired or number in entry.closed:
+            return False
+        self._close(connection, name, [number])
+        return True
 
     def _close(self, connection: Connection, name: str, numbers: Sequence[int]) -> None:
         entry = self.shelf.get(name)
@@ -194,8 +204,10 @@ class Service:
         self.writer.forget(lambda subject: subject[0] == name and subject[2] in numbers)
         connection.forget()
 
-    def _retire(self, connection: Connection, name: str) -> None:
+    def _retire(self, connection: Connection, name: str) -> bool:
         entry = self.shelf.get(name)
+        if entry.retired:
+            return False
         self._close(
             connection, name, sorted({place.round for place in places(connection, name)} - entry.closed)
         )
@@ -209,6 +221,7 @@ class Service:
                 )
             note(connection, f"collection {name} retired")
         self.shelf.put(name, replace(entry, retired=True))
+        return True
 
     def _erase(self, connection: Connection, name: str) -> None:
         with connection.transaction():
