@@ -9,6 +9,7 @@ from typing import Any
 from ldpkit.assurance.collection import summarise
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import FREQUENCY, Question
+from ldpkit.core.text import interval_text
 from ldpkit.figures.page import scrolled, table_html, write_page
 from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.simulation.survey import SurveyTrials
@@ -84,13 +85,13 @@ def _bars(question: Question, estimate: Any) -> Iterator[tuple[str, str, float, 
         (domain[0], domain[1] - domain[0]) if isinstance(domain, list) else (domain["low"], domain["period"])
     )
     ends = (first["low"], first["high"]) if first["low"] is not None else (low, low + width)
-    words = f"{first['value']:.4g} ({ends[0]:.4g} to {ends[1]:.4g})"
+    words = interval_text(first["value"], *ends, width=(ends[1] - ends[0]) % width or width)
     shares = [(each - low) / width for each in (first["value"], *ends)]
     yield str(first["statistic"]), words, shares[0], shares[1], shares[2]
 
 
 def _percents(row: Mapping[str, Any]) -> str:
-    return f"{row['frequency']:.1%} ({max(row['low'], 0):.1%} to {min(row['high'], 1):.1%})"
+    return interval_text(row["frequency"], max(row["low"], 0.0), min(row["high"], 1.0), share=True)
 
 
 def _row(name: str, words: str, value: float, low: float, high: float) -> str:
