@@ -16,6 +16,7 @@ __all__ = [
     "decimal_comma",
     "display_width",
     "ends_text",
+    "epsilon_text",
     "interval_text",
     "interval_texts",
     "is_unseen",
@@ -77,6 +78,17 @@ def rounded(value: float, digits: int = 4, *, up: bool) -> float:
     decimals = digits - 1 - exact.adjusted()
     step = Decimal(1).scaleb(-max(decimals, 0) if abs(value) < _LARGEST else -decimals)
     return float(exact.quantize(step, ROUND_CEILING if up else ROUND_FLOOR, _EXACT))
+
+
+def epsilon_text(epsilon: float) -> str:
+    """Return an epsilon for a reader, with six digits at most; it is a bound, so it is rounded up.
+
+    Examples
+    --------
+    >>> epsilon_text(0.9999999999997887), epsilon_text(1.0000000000000002), epsilon_text(math.inf)
+    ('1.0', '1.00001', 'inf')
+    """
+    return repr(float(rounded(epsilon, 6, up=True)))
 
 
 def ends_text(low: float, high: float, digits: int = 4) -> str:
