@@ -202,7 +202,8 @@ class MemoizedOracle(FrequencyOracle):
     def promise(self) -> str:
         return (
             f"exact epsilon {epsilon_text(self.exact_epsilon())} for the first report of a device and "
-            f"{epsilon_text(self.exact_permanent_epsilon())} for all its reports while its value stays the same"
+            f"{epsilon_text(self.exact_permanent_epsilon())} for all its reports while its value stays "
+            "the same"
         )
 
     @abc.abstractmethod
