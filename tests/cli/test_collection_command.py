@@ -232,7 +232,11 @@ def test_simulate_draws_a_page_that_needs_nothing_else(run, tmp_path, town):
     assert "https:" not in text
     assert "<script" not in text
     assert "How do you travel to work?" in text
-    assert "the numbers mean nothing" in text
+    assert "their answers mean nothing. How accurate the estimates are is what to expect" in text
+    assert "What is guessed is which of 16 equal parts of the range the number is in." in text
+    scales = re.findall(r'class="scale">(.*?)</div>', text)
+    assert scales[0] == "<span>0%</span><span>50%</span><span>100%</span>"
+    assert "<span>0</span><span>60</span><span>120</span>" in scales  # of the ages
     assert text.count('class="scroll"') == text.count('class="scroll" tabindex="0"')  # by keyboard as well
     assert '<p class="digest">' in text  # which breaks, as no phone is as wide as it
     few = run("collection", "simulate", town, "--n", 150, "-r", 1, "--report", page, "--force")

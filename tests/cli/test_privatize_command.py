@@ -11,6 +11,7 @@ import pytest
 
 import ldpkit
 from ldpkit.core.parameters import EPSILON, Parameter
+from ldpkit.core.text import epsilon_text
 from ldpkit.files.reportfile import ReportFile, tally_file
 from ldpkit.mechanisms.base import MECHANISMS
 
@@ -37,7 +38,7 @@ def test_reports_are_those_of_the_library(run, numbers, target):
     assert "protect nobody" in result.err
     wrote = result.err.splitlines()[-1]
     assert "1000 reports of OLH(8, epsilon=1)" in wrote
-    assert f"exact epsilon {oracle.exact_epsilon()!r}" in wrote
+    assert f"exact epsilon {epsilon_text(oracle.exact_epsilon())}" in wrote
     assert f"{target.stat().st_size} bytes" in wrote
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import seeded
+from ldpkit.core.text import interval_texts
 from ldpkit.figures.drawing import DRAWN, SHOWN, WHOLE, alt_text
-from ldpkit.figures.frequency_page import sums_data
+from ldpkit.figures.frequency_page import SCRIPT, sums_data
 from ldpkit.figures.theme import COLOURS, INK, PAPER, dark_rules
 
 
@@ -41,7 +46,8 @@ def unheard(sentence, record):
         said = float(text)
         decimals = len(text.partition(".")[2]) if "e" not in text else 12
         digits = max(len(text.strip("-0.").replace(".", "")), 1)
-        if not any(round(each, decimals) == said or float(f"{each:.{digits}g}") == said for each in known):
+        near = 10**-decimals * (1 - 1e-9)  # the ends of intervals are rounded outwards
+        if not any(abs(each - said) < near or float(f"{each:.{digits}g}") == said for each in known):
             missing.append(said)
     return missing
 
@@ -177,6 +183,47 @@ def test_the_table_of_sums_is_on_the_page_rounded_outwards():
         assert max(low, 0) <= exact.low + 1e-9
         assert min(high, 1) >= min(exact.high, 1) - 1e-9
         assert math.isclose(exact.share, sum(data["values"][each] for each in chosen), abs_tol=1e-7)
+
+
+def test_a_page_says_that_its_epsilon_is_that_of_one_report():
+    """A collection may ask more, and a file of reports does not know of it."""
+    page = ldpkit.Tally(ldpkit.GRR(3, epsilon=1), 100, [50, 30, 20]).estimate().page()
+    assert "from one report alone: a person who answers more questions or rounds spends more" in page
+    assert "from one report alone" not in ldpkit.audit(ldpkit.GRR(3, epsilon=1), reports=1000).page()
+
+
+def test_a_page_tells_what_is_recorded_and_an_epsilon_that_can_be_read():
+    numbers = ldpkit.get("pm", (0, 120), epsilon=1)
+    exact = numbers.exact_epsilon()
+    assert 0.9999 < exact < 1
+    found = numbers.tally(numbers.privatize([20.0] * 90, rng=seeded(1))).estimate()
+    for known in (Provenance("seeded"), Provenance(devices="unknown")):
+        signed = known.sign(found)
+        assert "unknown" not in signed.page()
+        assert "exact epsilon 1.0<" in signed.page()
+        assert signed.to_dict()["about"]["provenance"]["batches"] == "unknown"
+        assert signed.to_dict()["about"]["mechanisms"][0]["exact_epsilon"] == exact
+    assert "randomness seeded" in Provenance("seeded").sign(found).page()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script of the page")
+def test_the_script_of_a_page_rounds_outwards_as_python_does():
+    """One process of node, for the script that a reader's browser runs."""
+    function = re.search(r"const percent = .*?\n  }\n", SCRIPT, re.DOTALL)
+    cases = [
+        (0.015, 0.345),
+        (0.0, 0.44999999999999996),
+        (0.29, 0.57),
+        (0.281, 0.285),
+        (1 / 3, 2 / 3),
+        (0.3, 1.0),
+    ]
+    calls = f"""console.log(JSON.stringify({json.dumps(cases)}.map(([low, high]) => [
+      percent(low, (high - low) / 2, Math.floor), percent(high, (high - low) / 2, Math.ceil)])))"""
+    run = subprocess.run(["node", "-e", function[0] + calls], capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout) == [
+        list(interval_texts(low, low, high, share=True)[1:]) for low, high in cases
+    ]
 
 
 @pytest.mark.parametrize(

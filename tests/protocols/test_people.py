@@ -10,6 +10,7 @@ import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
 from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.text import epsilon_text
 from ldpkit.protocols.people import person_keys
 
 SECRET = bytes(range(32))
@@ -139,6 +140,6 @@ def test_both_epsilons_are_named():
         "exact_epsilon": mechanism.exact_epsilon(),
         "exact_permanent_epsilon": mechanism.exact_permanent_epsilon(),
     }
-    assert repr(mechanism.exact_epsilon()) in mechanism.promise()
-    assert repr(mechanism.exact_permanent_epsilon()) in mechanism.promise()
-    assert ldpkit.GRR(4, epsilon=1).promise() == f"exact epsilon {ldpkit.GRR(4, epsilon=1).exact_epsilon()!r}"
+    assert epsilon_text(mechanism.exact_epsilon()) in mechanism.promise()
+    assert epsilon_text(mechanism.exact_permanent_epsilon()) in mechanism.promise()
+    assert ldpkit.GRR(4, epsilon=1).promise() == "exact epsilon 1.0"

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ldpkit.assurance.adversary.compare import risk
 from ldpkit.assurance.adversary.exposure import LARGE_FOR_PEOPLE, epsilon_warnings
+from ldpkit.assurance.adversary.numeric import BINS
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.client.collection import Collection
@@ -50,9 +51,12 @@ class CollectionSummary(Result):
     @property
     def caption(self) -> str:
         """What the columns mean, and what was checked."""
+        pairs = zip(self.collection.questions, self.risks, strict=True)
+        parts = f" (of a number: which of {BINS} equal parts of its range it is in)"
         return (
             "first, next: what the first answer and each further one cost, as an epsilon; guessed: how often "
-            f"a guess from one answer is right; blind: without it; {self.collection.checked}"
+            f"a guess from one answer is right{parts if any(_is_in_parts(*each) for each in pairs) else ''}; "
+            f"blind: without it; {self.collection.checked}"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -173,9 +177,16 @@ def _risk(question: Question) -> Risk | None:
         return None
 
 
+def _is_in_parts(question: Question, found: Risk | None) -> bool:
+    """Whether what is guessed of an answer is the part of a range or a turn that it is in."""
+    return found is not None and question.kind != FREQUENCY
+
+
 def _words(question: Question, found: Risk | None) -> list[str]:
     if found is not None:
         told = found.notes()
+        if _is_in_parts(question, found):
+            told = [*told, f"What is guessed is which of {BINS} equal parts of the range the number is in."]
     elif question.first is None:
         told = ["One answer gives the value away."]
     else:

@@ -16,6 +16,7 @@ from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note
 from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
+from ldpkit.core.text import ends_text
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats
@@ -104,7 +105,7 @@ def density(
         deliver(found, shown)
         if shown.format is opt.Format.csv:
             for each in found.quantiles:
-                note(f"quantile {each.q:g}: {each.value:.6g}, interval {each.low:.6g} to {each.high:.6g}")
+                note(f"quantile {each.q:g}: {each.value:.6g}, interval {ends_text(each.low, each.high, 6)}")
         pictures.save(found, partial(found.figure, truth=truth))
 
 

@@ -191,7 +191,7 @@ def _row(row: Mapping[str, Any], domain: Any) -> tuple[str, str, str]:
     if low is None or high is None:
         return name, number_text(value), ""
     width = high - low if low <= high else high - low + domain.period
-    shown, least, most = (interval_texts(each, 0.0, width)[0] for each in (value, low, high))
+    shown, least, most = interval_texts(value, low, high, width=width)
     return name, shown, f"{least} to {most}"
 
 
@@ -210,9 +210,7 @@ def _frequencies(estimate: Any) -> str:
     many = len(estimate.values) > _MOST_BARS
     rows = estimate.rows(_MOST_BARS, sort="frequency") if many else estimate.rows()
     shown = [(str(row["value"]), row["frequency"], row["low"], row["high"]) for row in rows]
-    table = [
-        (name, _percent(value), f"{_percent(low)} to {_percent(high)}") for name, value, low, high in shown
-    ]
+    table = [(name, *_percents(*numbers)) for name, *numbers in shown]
     more = f"<p>The {_MOST_BARS} most frequent of {len(estimate.values)} answers.</p>" if many else ""
     impossible = "".join(
         f"<p>A share {what} is noise: read its interval as if it {end}.</p>"
@@ -240,8 +238,7 @@ def _cells(estimate: Any) -> str:
     rows = [
         (
             f"{number_text(row['x'], 3)}, {number_text(row['y'], 3)}",
-            _percent(row["share"]),
-            f"{_percent(row['low'])} to {_percent(row['high'])}",
+            *_percents(row["share"], row["low"], row["high"]),
         )
         for row in estimate.rows(_MOST_CELLS)
     ]
@@ -249,8 +246,9 @@ def _cells(estimate: Any) -> str:
     return map_of_cells(estimate) + _table("cell", rows) + note
 
 
-def _percent(value: float) -> str:
-    return f"{value:.1%}"
+def _percents(value: float, low: float, high: float) -> tuple[str, str]:
+    shown, least, most = interval_texts(value, low, high, share=True)
+    return shown, f"{least} to {most}"
 
 
 def _table(first: str, rows: list[tuple[str, str, str]]) -> str:

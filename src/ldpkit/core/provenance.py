@@ -90,7 +90,7 @@ class Provenance:
     >>> first = Provenance("secure", "stated", spans=(Span(batch, 0, 60),))
     >>> rest = Provenance("seeded", "stated", spans=(Span(batch, 60, 100),))
     >>> print(Provenance("seeded", "data"))
-    randomness seeded, domain from the data, batch unknown
+    randomness seeded, domain from the data
     >>> first + rest == Provenance("seeded", "stated", spans=(Span(batch, 0, 100),))
     True
     >>> first + first
@@ -215,17 +215,17 @@ count a file and its copy or its tally only once
         }
 
     def __str__(self) -> str:
-        """Say what is recorded, in a line for a caption."""
+        """Say what is recorded, in a line for a caption; `facts` says what is not."""
         batches = [batch[:8] for batch in self.batches]
         more = f" and {len(batches) - _SHOWN} more" if len(batches) > _SHOWN else ""
         told = [
-            f"randomness {self.randomness}",
-            f"domain {'from the data' if self.domain == 'data' else self.domain}",
-            *([] if self.devices is None else [f"devices {self.devices}"]),
-            *([] if self.outside is None else [f"numbers outside {_WORDS.get(self.outside, self.outside)}"]),
-            f"batch {', '.join(batches[:_SHOWN]) or 'unknown'}{more}",
+            ("randomness", self.randomness),
+            ("domain", "from the data" if self.domain == "data" else self.domain),
+            ("devices", self.devices),
+            ("numbers outside", None if self.outside is None else _WORDS.get(self.outside, self.outside)),
+            ("batch", f"{', '.join(batches[:_SHOWN])}{more}"),
         ]
-        return ", ".join(told)
+        return ", ".join(f"{name} {word}" for name, word in told if word and word != "unknown")
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, as files keep it."""

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldpkit.core.text import number_text, text_table
+from ldpkit.core.text import number_text, rounded, text_table
 
 __all__ = ["Table", "cell_text", "flat"]
 
 _WIDTH = 110
+_ENDS = {"low": False, "high": True}  # columns of the ends of intervals, and whether they are rounded up
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,9 @@ class Table:
             name for name in (rows[0] if rows else ()) if any(row[name] not in (None, "") for row in rows)
         ]
         cells = tuple(
-            tuple(cell_text(row[name]) + ("*" if marked.get(index) == name else "") for name in header)
+            tuple(
+                cell_text(_rounded(name, row)) + ("*" if marked.get(index) == name else "") for name in header
+            )
             for index, row in enumerate(rows)
         )
         right = tuple(all(_is_number(row[name]) for row in rows) for name in header)
@@ -118,6 +121,16 @@ class Table:
 
 
 _PLAIN = (float, int, str)
+
+
+def _rounded(column: str, row: Mapping[str, Any]) -> Any:
+    """Return a cell; the ends of an interval are rounded outwards, or it would cover less often."""
+    value, is_bin = row[column], next(iter(row)) in _ENDS  # its edges come first, for they are its name
+    return (
+        rounded(value, up=_ENDS[column])
+        if column in _ENDS and isinstance(value, float) and not is_bin
+        else value
+    )
 
 
 def cell_text(value: Any) -> str:

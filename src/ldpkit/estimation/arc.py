@@ -21,6 +21,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleDomain
+from ldpkit.core.text import ends_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.from_reports import reported
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations
@@ -84,7 +85,7 @@ class Arc:
     def __str__(self) -> str:
         if self.is_whole:
             return "the whole circle"
-        return f"{self.start:.6g} to {self.end:.6g}"
+        return ends_text(self.start, self.end, 6)
 
 
 @dataclass(frozen=True)

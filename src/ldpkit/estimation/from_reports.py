@@ -201,7 +201,7 @@ class FromReports(Result):
     def captioned(self, *parts: str, lines: Sequence[str] = ()) -> str:
         """Return a caption: how many reports of what, further parts and lines, and where they come from."""
         made = (f"{each!r}, {each.promise()}" for each in self.mechanisms)
-        origin = [] if self.provenance == UNKNOWN else [str(self.provenance)]
+        origin = [str(self.provenance)] if str(self.provenance) else []
         return "\n".join([", ".join([f"n={self.n}", *made, *parts]), *lines, *origin])
 
     def about_reports(self, **more: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
-from ldpkit.core.text import interval_text, number_text
+from ldpkit.core.text import interval_text, number_text, rounded
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.from_reports import FromReports
@@ -171,7 +171,8 @@ class NumericEstimate(FromReports):
         if self._seen_variance() is not None:
             return []
         high = self.variance_interval()[1]
-        most = f"at most {number_text(high, 3)} (standard deviation {number_text(high**0.5, 3)})"
+        bound, root = (number_text(rounded(each, 3, up=True), 3) for each in (high, high**0.5))
+        most = f"at most {bound} (standard deviation {root})"
         if np.isnan(self.variance):
             return [f"these reports reveal the variance only through the mean: it is {most}"]
         return [f"the noise hides the variance: with {100 * self.level:g}% confidence it is {most}"]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ShareOf", "SumTable", "set_law", "share_of", "sum_table"]
 
+_ROUNDED = 1e-7  # more than the rounding of up to 60 estimates to nine digits moves their sum
 _KNOTS = 33  # estimates of a sum at which a table has the ends of its interval
 
 
@@ -142,10 +143,10 @@ class SumTable:
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers, rounded outwards to six digits."""
         return {
-            "knots": [each.round(6).tolist() for each in self.knots],
+            "knots": [each.round(9).tolist() for each in self.knots],
             "low": [(np.floor(each * 1e6) / 1e6).tolist() for each in self.low],
             "high": [(np.ceil(each * 1e6) / 1e6).tolist() for each in self.high],
-            "slack": self.slack,
+            "slack": self.slack + _ROUNDED,
         }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ldpkit.assurance.collection import summarise
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import FREQUENCY, Question
+from ldpkit.core.text import interval_text, number_text, percent_text
 from ldpkit.figures.page import scrolled, table_html, write_page
 from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.simulation.survey import SurveyTrials
@@ -18,6 +19,8 @@ __all__ = ["collection_page"]
 _STYLE = """.bar { position: relative; height: 1.1rem; min-width: 14rem; background: #8882 }
 .bar i { position: absolute; top: 0; bottom: 0; background: #3b7dd8 }
 .bar b { position: absolute; top: .35rem; height: .4rem; background: #e69f00 }
+.scale { display: flex; justify-content: space-between; color: var(--muted); font-size: .85rem }
+.bars tr:last-child td { border: 0; padding-top: 0 }
 .digest { overflow-wrap: anywhere }
 .draft { border: 2px dashed var(--bad); padding: .5rem 1rem } td.n { text-align: right }
 @media (max-width: 40rem) { .bars, .bars tbody { display: block }
@@ -31,7 +34,10 @@ def collection_page(collection: Collection, trials: SurveyTrials, *, command: st
     """Return the page that readers will see, filled with invented people, and marked as such."""
     told = summarise(collection)
     body = [
-        f'<p class="draft">A rehearsal with {trials.people:,} invented people: the numbers mean nothing.</p>',
+        (
+            f'<p class="draft">A rehearsal with {trials.people:,} invented people: their answers mean '
+            "nothing. How accurate the estimates are is what to expect of real people.</p>"
+        ),
         f"<p>{html.escape(collection.purpose)}</p>",
         *(_question(collection, question, trials) for question in collection.questions),
         "<h2>What a person gives away</h2>",
@@ -60,7 +66,7 @@ def _question(collection: Collection, question: Question, trials: SurveyTrials) 
             f"{head}<p>{estimate.n:,} answers so far. Results appear from "
             f"{collection.least_reports:,} answers on.</p>"
         )
-    rows = "".join(_row(*each) for each in _bars(question, estimate))
+    rows = "".join(_row(*each) for each in _bars(question, estimate)) + _scale(question)
     made = html.escape(question.mechanism)
     about = f"{estimate.n:,} answers; {made}; blue: the estimate, orange: its 95% interval"
     table = scrolled(f'<table class="bars"><tbody>{rows}</tbody></table>', question.text)
@@ -79,18 +85,32 @@ def _bars(question: Question, estimate: Any) -> Iterator[tuple[str, str, float, 
             name = f"around {row['x']:.4g}, {row['y']:.4g}"
             yield name, _percents({**row, "frequency": row["share"]}), row["share"], row["low"], row["high"]
         return
-    first, domain = rows[0], question.domain
-    low, width = (
-        (domain[0], domain[1] - domain[0]) if isinstance(domain, list) else (domain["low"], domain["period"])
-    )
+    first, (low, width) = rows[0], _range(question)
     ends = (first["low"], first["high"]) if first["low"] is not None else (low, low + width)
-    words = f"{first['value']:.4g} ({ends[0]:.4g} to {ends[1]:.4g})"
+    words = interval_text(first["value"], *ends, width=(ends[1] - ends[0]) % width or width)
     shares = [(each - low) / width for each in (first["value"], *ends)]
     yield str(first["statistic"]), words, shares[0], shares[1], shares[2]
 
 
+def _range(question: Question) -> tuple[float, float]:
+    """Return where the range of a number or the turn of an angle begins, and how wide it is."""
+    domain = question.domain
+    return (
+        (domain[0], domain[1] - domain[0]) if isinstance(domain, list) else (domain["low"], domain["period"])
+    )
+
+
+def _scale(question: Question) -> str:
+    """Return the row below the bars: what their beginning, middle and end are."""
+    is_share = question.kind == FREQUENCY or "shape" in question.domain
+    low, width = (0.0, 1.0) if is_share else _range(question)
+    write = percent_text if is_share else number_text
+    marks = "".join(f"<span>{write(low + part * width)}</span>" for part in (0.0, 0.5, 1.0))
+    return f'<tr><td></td><td><div class="scale">{marks}</div></td><td></td></tr>'
+
+
 def _percents(row: Mapping[str, Any]) -> str:
-    return f"{row['frequency']:.1%} ({max(row['low'], 0):.1%} to {min(row['high'], 1):.1%})"
+    return interval_text(row["frequency"], max(row["low"], 0.0), min(row["high"], 1.0), share=True)
 
 
 def _row(name: str, words: str, value: float, low: float, high: float) -> str:

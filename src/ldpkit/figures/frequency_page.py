@@ -29,9 +29,10 @@ if (told) {
     }
     return ends[ends.length - 1]
   }
-  const percent = (share, width) => {
-    const digits = width > 0 ? Math.min(Math.max(1 - Math.floor(Math.log10(100 * width)), 0), 9) : 1
-    const text = (100 * share).toFixed(digits)
+  const percent = (share, width, round) => {
+    const digits = width > 0 ? Math.min(Math.max(1 - Math.floor(Math.log10(100 * width)), 1), 9) : 1
+    const scale = 10 ** digits  // products are not exact: 10000 * 0.565 is 5649.999999999999
+    const text = (round(Number((100 * scale * share).toPrecision(14))) / scale).toFixed(digits)
     return (Number(text) === 0 ? text.replace("-", "") : text) + "%"
   }
   const show = () => {
@@ -46,8 +47,8 @@ if (told) {
     let high = Math.min(at(data.knots[size], data.high[size], unbiased) + data.slack, 1)
     low = Math.min(low, share); high = Math.max(high, share)
     const width = (high - low) / 2
-    out.textContent = `${names}: ${percent(share, width)} ` +
-      `(${data.level}% interval ${percent(low, width)} to ${percent(high, width)})`
+    out.textContent = `${names}: ${percent(share, width, Math.round)} ` +
+      `(${data.level}% interval ${percent(low, width, Math.floor)} to ${percent(high, width, Math.ceil)})`
   }
   for (const box of boxes) box.addEventListener("change", show)
   show()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.adversary.words import suspicion_in_words
-from ldpkit.core.provenance import Provenance
 from ldpkit.core.results import Columns, Result
 from ldpkit.core.tables import Table
 from ldpkit.figures import audit_page, experiment_page, frequency_page
@@ -37,6 +36,7 @@ _SPENT = "seconds"  # a column that is no part of an answer: it differs each tim
 _LONGEST_DOWNLOAD = 1 << 20  # characters: the description of a mechanism lists the labels of all values
 _MOST_GUESSED = 4096  # values, beyond which the best guess of an adversary takes too long for a page
 _REPORTS = ("audit", "heat map")  # whose n counts reports, of which a person may have sent many
+_ONE_REPORT = "That is from one report alone: a person who answers more questions or rounds spends more."
 _STYLE = """blockquote { margin: 0 0 .6rem; padding: .7rem 1rem; border-left: .35rem solid var(--main);
   background: var(--tint); font-size: 1.15rem; overflow-wrap: anywhere } blockquote p { margin: 0 }
 button { font: inherit; color: var(--main); background: none; border: 1px solid var(--main);
@@ -231,9 +231,9 @@ def _meaning(found: Any) -> list[str]:
 
 
 def _of_all_reports(found: Any) -> list[str]:
-    """Return what the reports of a whole trajectory mean together, which is what its person pays."""
+    """Return what the reports of a person mean together: of a trajectory, its sum; else that they add up."""
     if found.kind != "private trajectories":
-        return []
+        return [_ONE_REPORT]
     most = float(found.epsilons.max())
     words = _continued(suspicion_in_words(most).replace("the report is", "the reports are"))
     return [
@@ -284,17 +284,12 @@ def _facts(
         if isinstance(getattr(found, "n", None), int)
         else "",
         "SHA-256 of the input": getattr(found, "sha256", None) or "",
-        "Randomness": _randomness(found),
+        "How reports were made": str(getattr(found, "provenance", None) or ""),
         "Seed": "" if seed is None else str(seed),
         "Input": ", ".join(inputs),
         "Made at": "" if made is None else made.strftime("%Y-%m-%d %H:%M UTC"),
     }
     return {name: text for name, text in facts.items() if text}
-
-
-def _randomness(found: Any) -> str:
-    told = getattr(found, "provenance", None)
-    return "" if told is None or told == Provenance() else str(told).removeprefix("randomness ")
 
 
 def _downloads(found: Result) -> str:

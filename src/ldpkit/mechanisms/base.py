@@ -12,6 +12,7 @@ from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 from ldpkit.core.frozen import Frozen
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
+from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import Counts, Reports, Values
 from ldpkit.mechanisms.lookup import CAPABILITIES, MECHANISMS, from_spec, register
 
@@ -206,7 +207,7 @@ class Mechanism(Frozen, abc.ABC):
 
     def promise(self) -> str:
         """Return what the mechanism promises in a phrase, as commands print it."""
-        return f"exact epsilon {self.exact_epsilon()!r}"
+        return f"exact epsilon {epsilon_text(self.exact_epsilon())}"
 
     def describe(self) -> dict[str, Any]:
         """Return what made some reports, for the reader of a result."""

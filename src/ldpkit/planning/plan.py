@@ -10,6 +10,7 @@ from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import ends_text
 
 if TYPE_CHECKING:
     from ldpkit.planning.verification import Verification
@@ -152,7 +153,7 @@ class Plan(Result):
             return ""
         seen = f"{self.probability:.4g}"
         if self.interval is not None:
-            seen += f" (95% interval {self.interval[0]:.4g} to {self.interval[1]:.4g})"
+            seen += f" (95% interval {ends_text(*self.interval)})"
         return f"; it holds there with probability {seen}"
 
     @property
@@ -212,7 +213,7 @@ class Plan(Result):
                 f"{self.protocol}: infeasible: {self.goal} is not reached up to epsilon {largest:g}, "
                 f"where the probability is {self.probability:.4g}"
             )
-        between = "" if self.interval is None else f", {self.interval[0]:.4g} to {self.interval[1]:.4g}"
+        between = "" if self.interval is None else f", {ends_text(*self.interval)}"
         probability = f"probability {self.probability:.4g}{between}"
         return f"{self.protocol}: epsilon {self.epsilon:.4g} ({self.goal}: {probability})"
 

@@ -15,6 +15,7 @@ from ldpkit.assurance.classifier.table import BATCH, RecordTable, Sensitive, pri
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import Result
+from ldpkit.core.text import ends_text
 from ldpkit.core.typing import Floats
 
 __all__ = [
@@ -130,8 +131,8 @@ class Utilities(Result):
         """Return the average and the worst, and why a model was not read."""
         average, worst = self.average, self.worst
         told = [
-            f"on average {average.value:.4f}, from {average.low:.4f} to {average.high:.4f}",
-            f"at worst {worst.value:.4f}, from {worst.low:.4f} to {worst.high:.4f}",
+            f"on average {average.value:.4f}, from {ends_text(average.low, average.high)}",
+            f"at worst {worst.value:.4f}, from {ends_text(worst.low, worst.high)}",
         ]
         return [*told, *([self.reason] if self.reason else [])]
 

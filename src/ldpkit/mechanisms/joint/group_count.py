@@ -21,6 +21,7 @@ from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds, log_up
 from ldpkit.core.parameters import EPSILON, Parameter, check_counts, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import Counts, DomainLike, Floats, Reports, Values
 from ldpkit.mechanisms.base import Mechanism, register
 from ldpkit.mechanisms.channel import Channel
@@ -141,8 +142,8 @@ class GroupCount(Mechanism):
 
     def promise(self) -> str:
         return (
-            f"exact epsilon {self.exact_epsilon()!r} towards everybody, including the other members of a "
-            "group, if nobody sees the noise"
+            f"exact epsilon {epsilon_text(self.exact_epsilon())} towards everybody, including the other "
+            "members of a group, if nobody sees the noise"
         )
 
     def channel(self, rng: RandomSource | None = None) -> Channel:

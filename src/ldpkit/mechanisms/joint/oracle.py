@@ -20,6 +20,7 @@ from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_people
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.joint.adversary import Adversary
@@ -172,10 +173,11 @@ class PairedOracle(FrequencyOracle):
         return {"exact_epsilon": self.exact_epsilon(), "exact_epsilon_alone": self.exact_epsilon_alone()}
 
     def promise(self) -> str:
-        alone = f"{self.exact_epsilon_alone()!r} for one report on its own"
+        alone = f"{epsilon_text(self.exact_epsilon_alone())} for one report on its own"
         if self.adversary is None:
             return (
-                f"exact epsilon {self.exact_epsilon()!r} towards anyone, including the partner, and {alone}"
+                f"exact epsilon {epsilon_text(self.exact_epsilon())} towards anyone, including the partner, "
+                f"and {alone}"
             )
         return (
             f"NO epsilon towards whoever knows a partner (exact epsilon inf); {alone}, "

@@ -20,6 +20,7 @@ from ldpkit.core.exact import exp_bounds, log_up, total_up
 from ldpkit.core.hooks import call_up
 from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, Parameter, check_epsilon
 from ldpkit.core.random import RandomSource, resolve
+from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.longitudinal.chain import ChainedBits, ChainedResponse
@@ -200,8 +201,9 @@ class MemoizedOracle(FrequencyOracle):
 
     def promise(self) -> str:
         return (
-            f"exact epsilon {self.exact_epsilon()!r} for the first report of a device and "
-            f"{self.exact_permanent_epsilon()!r} for all its reports while its value stays the same"
+            f"exact epsilon {epsilon_text(self.exact_epsilon())} for the first report of a device and "
+            f"{epsilon_text(self.exact_permanent_epsilon())} for all its reports while its value stays "
+            "the same"
         )
 
     @abc.abstractmethod

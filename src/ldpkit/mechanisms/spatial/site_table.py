@@ -112,7 +112,7 @@ class PlanarLaplace(GridTable):
     >>> import ldpkit
     >>> mechanism = ldpkit.get("planar_laplace", ((0, 0), (1, 1)), epsilon=4)
     >>> mechanism.exact_epsilon() <= 4, mechanism.promise()
-    (True, 'exact epsilon 3.9999...; scale 3.2708...: geo-indistinguishability, another promise, with that \
+    (True, 'exact epsilon 4.0; scale 3.2708...: geo-indistinguishability, another promise, with that \
 much for each unit of distance')
     """
 
