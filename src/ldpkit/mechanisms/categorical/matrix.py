@@ -92,14 +92,16 @@ more than the 0.5 it should keep: make its columns more even
         rows = [list(row) for row in given]
         lengths = {len(row) for row in rows}
         if len(rows) != self.size or len(lengths) != 1:
+            count = len(rows)
+            only = f": if it is for {count} values only, say smallest_domain = largest_domain = {count}"
             raise InvalidParameterError(
-                f"the matrix of {self!r} must have {self.size} rows of one length, got {len(rows)} rows of "
-                f"{', '.join(map(str, sorted(lengths)))} numbers"
+                f"the matrix of {self!r} must have {self.size} rows of one length, got {count} rows of "
+                f"{', '.join(map(str, sorted(lengths)))} numbers{only if 1 < count != self.size else ''}"
             )
         if self.size * len(rows[0]) > _MOST_ENTRIES:
             raise InvalidParameterError(
                 f"the matrix of {self!r} has {self.size} x {len(rows[0])} entries, and the limit is "
-                f"{_MOST_ENTRIES}: take fewer reports"
+                f"{_MOST_ENTRIES}: take fewer reports, or say with largest_domain how many values it can have"
             )
         try:
             exact = [[Fraction(weight) for weight in row] for row in rows]
