@@ -260,10 +260,34 @@ class TestCommand:
     def test_rows_for_the_next_tool(self, run, tmp_path):
         arguments = ("--task", "mean", "-d", "uniform:n=200", "-p", "hm", "-r", 2)
         rows = list(csv.DictReader(io.StringIO(run(*arguments, "--format", "csv").out)))
-        assert list(rows[0]) == ["data", "epsilon", "mechanism", "metric", "repeat", "value"]
+        assert list(rows[0]) == ["data", "epsilon", "mechanism", "metric", "repeat", "value", "scale"]
+        assert {row["scale"] for row in rows} == {"[-1, 1]"}
         assert [row["metric"] for row in rows] == ["mse", "mse"]
         run(*arguments, "-o", tmp_path / "r.json")
         assert len(json.loads((tmp_path / "r.json").read_text())["rows"]) == 2
+
+    def test_rows_that_are_in_a_file_are_not_printed(self, run, tmp_path):
+        arguments = ("--task", "mean", "-d", "uniform:n=200", "-p", "hm", "-r", 2)
+        for form in ("csv", "json"):
+            told = run(*arguments, "--format", form, "-o", tmp_path / f"r.{form}")
+            assert told.out == ""
+            assert "wrote 2 rows" in told.err
+
+    def test_what_has_no_expected_error_is_named_and_auto_explained(self, run):
+        arguments = ("--task", "mean", "-d", "uniform:n=200", "-p", "hm", "truncated_sw", "sw+ems", "-r", 1)
+        told = run(*arguments, "-u", "expected").err
+        assert "without a number for expected: sw+ems (a mean that is read off a density" in told
+        assert "; truncated_sw (biased, and not along a line" in told
+        assert "auto: " not in told
+        found = ldpkit.bench.mean("uniform:n=200", ["hm", "auto"], repeats=1)
+        assert [
+            note for note in found.notes() if note.startswith(("auto: as ldpkit mean does", "without"))
+        ] == [found.notes()[0]]
+
+    def test_the_figure_says_the_scale(self):
+        found = ldpkit.bench.mean("uniform:n=200", ["hm", "pm"], repeats=2)
+        (axes,) = found.figure().axes
+        assert axes.get_ylabel() == "mean squared error of the mean,\non the scale of [-1, 1]"
 
     def test_densities(self, run, tmp_path):
         arguments = (

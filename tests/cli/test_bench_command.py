@@ -64,6 +64,14 @@ def test_a_plugin_takes_part_everywhere(tmp_path):
     assert "twin" in (tmp_path / "page.html").read_text()
 
 
+def test_numbers_with_decimals_that_are_taken_for_categories_are_noted(run, tmp_path):
+    path = tmp_path / "scores.csv"
+    for text, noted in (("0.5\n0.25\n0.125\n0.5\n", True), ("1.0\n2.0\n3.0\n", False)):
+        path.write_text(text)
+        told = run("bench", "-d", path, "-p", "grr", "-m", "none", "-r", 2).err
+        assert ("note: these are numbers with 3 different values" in told) == noted
+
+
 def test_an_interrupted_run_keeps_its_rows_and_goes_on(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     options = [*SMALL, "-p", "grr", "ss", "oue", "-m", "none", "-o"]

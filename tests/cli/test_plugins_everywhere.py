@@ -72,3 +72,21 @@ def test_they_pass_the_contract(plugins):
     assert number.channel().epsilon() == number.exact_epsilon() <= 1
     values = np.linspace(-1, 1, 9)
     assert number.bias(values) == pytest.approx(np.zeros(9), abs=1e-12)
+
+
+def test_one_that_cannot_have_this_domain_is_listed_without_numbers_and_left_out_of_all(
+    run, plugins, tmp_path
+):
+    six = tmp_path / "six.py"
+    six.write_text(
+        "import ldpkit\nimport numpy as np\n\n\n@ldpkit.register\nclass Six(ldpkit.MatrixMechanism):\n"
+        '    """Six."""\n\n    name, title, citation = "six", "For six values", "none"\n\n'
+        "    def matrix(self):\n        return np.where(np.eye(6), np.exp(self.epsilon), 1.0)\n"
+    )
+    options = ("--kind", "frequency", "--domain", 5, "--format", "csv")
+    listed = run("--plugin", six, "mechanisms", *options).out.splitlines()
+    (row,) = (line for line in listed if line.startswith("frequency,six,"))
+    assert row == "frequency,six,For six values,,,,,,,none"
+    found = run("--plugin", six, "bench", "-p", "all", "-d", "zipf:k=5,n=100", "-r", 2, "-m", "none")
+    assert "six: the matrix of Six(5, epsilon=1) must have 5 rows" in found.err
+    assert "\nsix " not in found.out

@@ -40,6 +40,10 @@ def oracle(name: str, domain: Any = 5, epsilon: float = 1.0) -> Any:
         with pytest.raises(InvalidParameterError, match="at most"):
             example(name, domain, epsilon)
         pytest.skip(f"{name} declares that it has at most {kind.largest_domain} values")
+    if size < kind.smallest_domain:
+        with pytest.raises(InvalidParameterError, match="at least"):
+            example(name, domain, epsilon)
+        pytest.skip(f"{name} declares that it has at least {kind.smallest_domain} values")
     try:
         return example(name, domain, epsilon)
     except InvalidParameterError as error:

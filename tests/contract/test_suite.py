@@ -76,6 +76,62 @@ def test_labels_many_values_and_other_parameters_are_checked_too():
     check_mechanism(ldpkit.DBitFlip(10**5, 1.0, d=3), only=("equality", "seeds", "tally_addition", "sizes"))
 
 
+# --- a mechanism that is not for every number of values --------------------------------
+
+
+class Six(ldpkit.MatrixMechanism):
+    """Randomised response with a matrix for six values and no others."""
+
+    name, title, citation = "six", "For six values", "none"
+
+    def matrix(self):
+        return np.where(np.eye(6), np.exp(self.epsilon), 1.0)
+
+
+class Pair(ldpkit.MatrixMechanism):
+    """Subset selection with two values in each report: two values have one such report, 100 have 4950."""
+
+    name, title, citation = "pair", "Always two", "none"
+
+    def matrix(self):
+        pairs = np.array([(a, b) for a in range(self.size) for b in range(a)])
+        held = (pairs[None] == np.arange(self.size)[:, None, None]).any(axis=2)
+        return np.where(held, np.exp(self.epsilon), 1.0)
+
+
+def test_one_size_only_is_declared_and_checked_at_that_size():
+    class Declared(Six):
+        smallest_domain = largest_domain = 6
+
+    labels = [f"label {index}" for index in range(6)]
+    names = ("wire_form", "labels", "simulation_seeds", "sizes")
+    report = check_mechanism(Declared(labels, epsilon=1), only=("epsilons", *names))
+    assert set(report.passed) == set(names)
+    ((name, reason),) = report.skipped
+    assert (name, reason[:48]) == ("epsilons", "only the last part, since Declared cannot be mad")
+    assert reason.endswith("with 1,000,000 values at epsilon 1; the rest of it passes")
+    with pytest.raises(InvalidParameterError, match="six is for at least 6 values, got 5"):
+        Declared(5, epsilon=1)
+
+
+@pytest.mark.parametrize("size", [6, 13])
+def test_a_mechanism_that_cannot_be_made_gets_one_line(size):
+    with pytest.raises(ContractError, match="nothing is checked") as caught:
+        check_mechanism(Six(size, epsilon=1))
+    assert str(caught.value).endswith("values only, say smallest_domain = largest_domain = 6")
+    assert "\n" not in str(caught.value)
+
+
+def test_sizes_that_fail_are_told_with_the_declaration_that_excludes_them():
+    with pytest.raises(
+        ContractError, match="if 2 values are too few for it, say smallest_domain = 3"
+    ) as told:
+        check_mechanism(Pair(5, epsilon=1), only=("epsilons",))
+    assert "tight" not in str(told.value)
+    with pytest.raises(InvalidParameterError, match="say with largest_domain how many values"):
+        Pair(100, epsilon=1).exact_epsilon()
+
+
 # --- a plugin --------------------------------------------------------------------------
 
 

@@ -104,6 +104,16 @@ def test_a_matrix_that_tells_values_apart_too_little_cannot_be_estimated():
         oracle.tally(oracle.privatize([0, 1, 2]))
 
 
+def test_rows_of_different_sums_are_named_as_what_raises_epsilon():
+    e = float(np.exp(1))
+    with pytest.raises(
+        InvalidParameterError, match=r"has epsilon 1\.\d+.* the sums differ \(4\.71.* to 6\.43.*\)"
+    ):
+        with_matrix([[e, e, 1], [1, e, 1], [1, 1, e]], size=3).exact_epsilon()
+    with pytest.raises(InvalidParameterError, match="make its columns more even"):
+        with_matrix([[4, 1, 1], [1, 4, 2], [1, 1, 4]], size=3).exact_epsilon()
+
+
 def test_too_many_values_are_refused():
     with pytest.raises(InvalidParameterError, match="at most 512 values, got 513"):
         Uneven(513, epsilon=1.0)

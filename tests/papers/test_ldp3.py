@@ -39,6 +39,14 @@ def test_execution_times_are_told_and_drawn_for_every_data_set(claims, folder):
         assert (folder / f"{name}.png").stat().st_size > 10_000
 
 
+def test_times_that_are_too_short_to_measure_are_no_verdict(claims):
+    told = [claim for claim in claims if claim.claim.endswith("more threads take less time")]
+    assert Verdict.TOO_SHORT in {claim.verdict for claim in told}, "a few hundredths of a second"
+    assert times._verdict(0.07, 0.9, 2) is times._verdict(0.49, 3.0, 2) is Verdict.TOO_SHORT
+    assert times._verdict(2.0, 1.9, 2) is Verdict.REPRODUCED
+    assert times._verdict(2.0, 1.0, 2) is Verdict.NOT_REPRODUCED
+
+
 @needs_data
 def test_all_cells_but_those_of_power_reproduce(claims):
     cells = {claim.claim: claim for claim in claims}

@@ -12,11 +12,13 @@ from ldpkit.bench.experiment import NO_METHOD, Experiment, Row
 from ldpkit.bench.measured import Measured
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
+from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Label
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.estimation.consistency import CONSISTENCY
-from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
+from ldpkit.mechanisms.kinds import ALL, FREQUENCY, frequency_oracle, listed, select
 from ldpkit.planning.plan import left_out_note
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
 from ldpkit.simulation.metrics import metric_for
@@ -196,10 +198,14 @@ def frequencies(
     """
     people = as_dataset(data, column=column)
     names, left_out = select(FREQUENCY, single_epsilon=True).among(protocols, FREQUENCY)
+    budgets = [epsilon] if isinstance(epsilon, (int, float)) else list(epsilon)
+    if listed(protocols) == [ALL]:
+        names, unable = _able(names, len(people.counts), budgets)
+        left_out += unable
     chosen = listed(methods)
     experiment = Experiment(
         people.counts,
-        [epsilon] if isinstance(epsilon, (int, float)) else epsilon,
+        budgets,
         names,
         [NO_METHOD, *CONSISTENCY] if chosen == [ALL] else chosen,
         listed(metrics),
@@ -210,6 +216,25 @@ def frequencies(
     )
     asked = Benchmark(experiment, (), people.name, left_out, tuple(people.domain.labels))
     return asked.run(watch) if run else asked
+
+
+def _able(names: Sequence[str], size: int, epsilons: Sequence[float]) -> tuple[list[str], tuple[str, ...]]:
+    """Return the protocols that can have this domain and these epsilons, and why the others cannot."""
+    able, unable = list[str](), list[str]()
+    budgets = [check_epsilon(epsilon) for epsilon in epsilons]
+    for name in names:
+        try:
+            for epsilon in budgets:
+                frequency_oracle(name, size, epsilon=epsilon).variance(
+                    0.0, 1
+                )  # tables are made when first used
+        except InvalidParameterError as refusal:
+            unable.append(f"{name}: {refusal}")
+        else:
+            able.append(name)
+    if not able:
+        raise InvalidParameterError(f"no protocol can be simulated: {'; '.join(unable)}")
+    return able, tuple(unable)
 
 
 def _default_repeats(engine: str, values: int) -> int:

@@ -19,7 +19,7 @@ from ldpkit.bench.numeric_experiment import (
     Task,
 )
 from ldpkit.bench.numeric_summary import NumericSummary
-from ldpkit.bench.numeric_table import tabulate_numeric
+from ldpkit.bench.numeric_table import SCALES, tabulate_numeric
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.tables import Table, cell_text
 from ldpkit.core.watching import Watch, unwatched
@@ -31,6 +31,13 @@ __all__ = ["DENSITY_DATA", "MEAN_DATA", "NumericBenchmark", "density", "mean"]
 
 MEAN_DATA = ("gaussian", "exponential", "beta", "uniform", "bernoulli")
 """On whom means are compared where nothing else is said."""
+
+_BIASED = "biased, and not along a line: the error depends on data that nobody knows beforehand"
+_READ_OFF = "a mean that is read off a density is only simulated"
+_AUTO = (
+    "auto: as ldpkit mean does, some people describe the data, and the others report through the mechanism "
+    "that suits the description best"
+)
 
 DENSITY_DATA = ("bimodal",)
 """On whom densities are compared where nothing else is said."""
@@ -96,8 +103,9 @@ class NumericBenchmark(Measured):
         return f"{people} people, {made.repeats} collections for each cell, seed {made.seed}"
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
-        """Return every number: data, epsilon, mechanism, metric, repeat, value."""
-        return [row._asdict() for row in self.measured if row.metric in self.metrics][:top]
+        """Return every number: data, epsilon, mechanism, metric, repeat, value, and the scale it is on."""
+        told = [row for row in self.measured if row.metric in self.metrics][:top]
+        return [{**row._asdict(), "scale": SCALES[row.metric]} for row in told]
 
     def about(self) -> dict[str, Any]:
         """Return what was compared, on whom, and what is best."""
@@ -125,7 +133,24 @@ class NumericBenchmark(Measured):
     def notes(self) -> list[str]:
         """Return what was left out, and what is best under every metric, on all data at every epsilon."""
         measured = [metric for metric in self.metrics if self.summary(metric).means]
-        return [*left_out_note(self.left_out), *map(self._answer_by, measured)]
+        auto = [_AUTO] if "auto" in self.experiment.mechanisms else []
+        told = [*left_out_note(self.left_out), *self._unmeasured(), *auto]
+        return [*told, *map(self._answer_by, measured)]
+
+    def _unmeasured(self) -> list[str]:
+        """Return which mechanisms have no number under a metric, and why."""
+        made = self.experiment
+        first = made.cells()[: len(made.mechanisms)]
+        notes = []
+        for metric in self.metrics:
+            lacking = [cell.mechanism for cell in first if metric not in made.measured(cell)]
+            reasons = {
+                _READ_OFF: [name for name in lacking if "+" in name],
+                _BIASED: [name for name in lacking if "+" not in name],
+            }
+            told = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items() if names)
+            notes += [f"without a number for {metric}: {told}"] if told else []
+        return notes
 
     def tables(self, top: int | None = None) -> list[Table]:
         """Return data and epsilon by mechanism, for every metric."""

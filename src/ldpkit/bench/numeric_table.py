@@ -10,7 +10,7 @@ from ldpkit.bench.summary import Mean
 from ldpkit.core.tables import Table
 from ldpkit.planning.ties import is_equal
 
-__all__ = ["SHORT_TITLES", "TITLES", "scale", "tabulate_numeric"]
+__all__ = ["SCALES", "SHORT_TITLES", "TITLES", "scale", "tabulate_numeric"]
 
 TITLES = {
     "mse": "n times the mean squared error of the mean, on the scale of [-1, 1]",
@@ -24,6 +24,8 @@ SHORT_TITLES = {
     "wasserstein": "1000 times the Wasserstein distance",
 }
 """The errors, as a sentence names them."""
+SCALES = {"mse": "[-1, 1]", "expected": "[-1, 1]", "coverage": "", "wasserstein": "share of the interval"}
+"""What the single errors are measured on, whatever the interval; they are not multiplied by anything."""
 _BY_PEOPLE = ("mse", "expected")
 _CAPTION = (
     "mean ±standard error of the repeats; * best of its row, "

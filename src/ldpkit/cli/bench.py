@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.bench.measured import Measured
     from ldpkit.bench.numeric_benchmark import NumericBenchmark
+    from ldpkit.simulation.datasets.dataset import Dataset
 
 __all__ = ["add_to"]
 
@@ -144,7 +145,8 @@ def bench(
     seed: opt.RepeatableSeedOption = 0,
     output: opt.OutputOption = None,
     result_format: Annotated[
-        ResultFormat, typer.Option("--format", help="What to print; parquet needs --output.")
+        ResultFormat,
+        typer.Option("--format", help="What to print, unless --output has the rows; parquet needs --output."),
     ] = ResultFormat.table,
     resume: Annotated[
         bool,
@@ -212,8 +214,10 @@ def _frequencies(
     """Return the benchmark of frequencies that is asked for, not yet run."""
     from ldpkit.bench.benchmark import DEFAULT_PROTOCOLS, frequencies
 
+    people = load_people(who.data or DEFAULT_DATA, who.column, who.missing)
+    _note_numbers(people)
     return frequencies(
-        load_people(who.data or DEFAULT_DATA, who.column, who.missing),
+        people,
         shared.mechanisms or DEFAULT_PROTOCOLS,
         epsilon=shared.epsilons,
         methods=methods or "all",
@@ -224,6 +228,16 @@ def _frequencies(
         threads=threads,
         run=False,
     )
+
+
+def _note_numbers(people: Dataset) -> None:
+    """Say so if the values are numbers with decimals, which hardly anybody means as categories."""
+    labels = people.domain.labels if people.domain.has_labels else ()
+    if any(isinstance(label, float) and not label.is_integer() for label in labels):
+        note(
+            f"note: these are numbers with {len(labels):,} different values, each taken for a category; "
+            "for their mean use --task mean with --low and --high"
+        )
 
 
 def _check_output(output: Path | None, *, resume: bool) -> None:
@@ -282,7 +296,11 @@ def _print(found: Measured, result_format: ResultFormat, output: Path | None, hi
     if is_standard_output(output) and result_format is ResultFormat.table:
         result_format = ResultFormat.csv
     if result_format in (ResultFormat.csv, ResultFormat.json):
-        present(found, opt.Format(result_format.value))
+        if output is None or is_standard_output(output):
+            present(found, opt.Format(result_format.value))
+        else:  # the rows are in the file
+            for told in (found.caption, *found.notes()):
+                note(told)
         return
     say(f"{found.title}\n")
     present(found, opt.Format.table)

@@ -10,7 +10,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_result
 from ldpkit.cli.parsing import domain_file, parse_domain
 from ldpkit.cli.printing import deliver_rows
-from ldpkit.core.errors import UnknownNameError
+from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
@@ -119,20 +119,27 @@ def _row(
     }
     facts = ("details", "report_bytes", "stderr", "variance_times_n", "exact_epsilon")
     row |= dict.fromkeys(facts) | {"citation": mechanism.citation}
-    made = _make(mechanism, domain, epsilon)
-    if made is not None:
-        variance = _variance(made, n)
-        row["details"] = made.details()
-        row["report_bytes"] = made.report_bytes
-        row["exact_epsilon"] = made.exact_epsilon()
-        if variance is not None:
-            row["stderr"], row["variance_times_n"] = variance**0.5, variance * n
-    return row
+    try:
+        return row | _facts(_make(mechanism, domain, epsilon), n)
+    except InvalidParameterError:  # it cannot have this domain or epsilon; a table says so when it is asked
+        return row
+
+
+def _facts(made: Mechanism | None, n: int) -> dict[str, Any]:
+    """Return what a mechanism costs, by column; nothing of one that is not made."""
+    if made is None:
+        return {}
+    variance = _variance(made, n)
+    facts = {
+        "details": made.details(),
+        "report_bytes": made.report_bytes,
+        "exact_epsilon": made.exact_epsilon(),
+    }
+    return facts if variance is None else facts | {"stderr": variance**0.5, "variance_times_n": variance * n}
 
 
 def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> Mechanism | None:
-    """Return the mechanism, or None if it needs more than there is here, or cannot have this epsilon."""
-    from ldpkit.core.errors import InvalidParameterError
+    """Return the mechanism, or None if it needs more than there is here."""
     from ldpkit.mechanisms.kinds import CIRCULAR, NUMERIC, is_spatial, is_whole_trajectory
 
     # Tables and the best shares and sides of the plane are searched for: a list does not wait for that.
@@ -140,10 +147,7 @@ def _make(kind: type[Mechanism], domain: CategoricalDomain, epsilon: float) -> M
         return None
     budgets = {"epsilon": epsilon, "epsilon_inf": 2 * epsilon, "epsilon_1": epsilon}
     given = {name: budgets[name] for name in kind.required() if name in budgets}
-    try:
-        return kind.make({NUMERIC: (-1, 1), CIRCULAR: 1.0}.get(kind.kind, domain), **given)
-    except InvalidParameterError:
-        return None
+    return kind.make({NUMERIC: (-1, 1), CIRCULAR: 1.0}.get(kind.kind, domain), **given)
 
 
 def _variance(mechanism: Mechanism, n: int) -> float | None:

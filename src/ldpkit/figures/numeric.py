@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ldpkit.bench.numeric_benchmark import NumericBenchmark
+from ldpkit.bench.numeric_table import SCALES
 from ldpkit.bench.summary import Mean
 from ldpkit.core.typing import Floats
 from ldpkit.figures.bins import BAND
@@ -47,7 +48,7 @@ def draw_numeric_benchmark(axes: Any, found: NumericBenchmark) -> None:
     _draw_lines(axes, _mean_curves(found)[name])
     axes.set_title(name, loc="left")
     axes.set_xlabel("epsilon")
-    axes.set_ylabel(_NAMES.get(found.metrics[0], found.metrics[0]))
+    axes.set_ylabel(_error_name(found.metrics[0]))
     axes.legend()
 
 
@@ -57,7 +58,7 @@ def numeric_figure(found: NumericBenchmark, *, across: int | None = None) -> Fig
         return curves_figure(
             _mean_curves(found),
             along="epsilon",
-            across=_NAMES.get(found.metrics[0], found.metrics[0]),
+            across=_error_name(found.metrics[0]),
             title=f"{found.caption}; bars: ±2 standard errors",
             across_panels=across,
         )
@@ -81,6 +82,12 @@ def numeric_figure(found: NumericBenchmark, *, across: int | None = None) -> Fig
     told = f"{cell.data} at epsilon {cell.epsilon:g}, one collection of n = {len(truth):,}"
     figure.suptitle(f"{told}; {BAND}", fontsize=10)
     return figure
+
+
+def _error_name(metric: str) -> str:
+    """Return the name of an axis, with the scale of an error."""
+    name = _NAMES.get(metric, metric)
+    return f"{name},\non the scale of {SCALES[metric]}" if SCALES.get(metric) else name
 
 
 def _mean_curves(found: NumericBenchmark) -> Curves:

@@ -44,6 +44,8 @@ class Verdict(enum.StrEnum):
     """A data set or a solver is not there."""
     NOT_IN_PAPER = "not in the paper"
     """A number of ours that the paper has nothing to compare with."""
+    TOO_SHORT = "too short to measure"
+    """A time so short that it says nothing about speed, as in a quick run."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ldpkit.core.exact import log_product_up
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Bytes
 from ldpkit.mechanisms.kinds import is_memoized
+from ldpkit.testing.examples import allowed_size
 from ldpkit.testing.expect import NotApplicableError, require
 
 __all__ = ["CHECKS", "GivenBytes", "kernel_stage", "special_words"]
@@ -180,7 +181,7 @@ def _read(mechanism: Any) -> tuple[Any, dict[str, Any], Sampler]:
     try:
         form: dict[str, Any] = mechanism.sampler()
     except InvalidParameterError:
-        mechanism = mechanism.sibling(_SMALL)
+        mechanism = mechanism.sibling(allowed_size(mechanism, _SMALL))
         form = mechanism.sampler()
     again = json.loads(json.dumps(form))
     require(again == form, f"{mechanism!r}: its sampler is not JSON: {str(form)[:100]}")

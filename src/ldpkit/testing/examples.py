@@ -28,6 +28,7 @@ from ldpkit.mechanisms.lookup import get
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = [
+    "allowed_size",
     "bad_values",
     "cases",
     "epsilon_parameter",
@@ -68,13 +69,30 @@ def example(name: str, domain: Any = None, epsilon: float = 1.0) -> Any:
     """
     kind, epsilon = MECHANISMS.get(name), check_epsilon(epsilon)
     if domain is None:
-        domain = _USUAL.get(kind.kind, 2 if is_group(kind) else _SMALL)
+        domain = _USUAL.get(kind.kind, 2 if is_group(kind) else allowed_size(kind, _SMALL))
     if kind.can("joint"):
         return get(name, domain, epsilon_alone=max(epsilon / 2, SMALLEST_EPSILON), epsilon=epsilon)
     if epsilon_parameter(kind) == "epsilon":
         others = {each.name: each.example for each in kind.declared if each.example is not None}
         return get(name, domain, epsilon=epsilon, **others)
     return get(name, domain, epsilon_inf=min(2 * epsilon, LARGEST_EPSILON), epsilon_1=epsilon)
+
+
+def allowed_size(mechanism: Any, size: int) -> int:
+    """Return a number of values, or the nearest one that a frequency oracle declares it can have.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> class Seven(ldpkit.GRR):
+    ...     smallest_domain = largest_domain = 7
+    >>> allowed_size(Seven, 2), allowed_size(Seven, 13), allowed_size(ldpkit.GRR, 13)
+    (7, 7, 13)
+    """
+    if not is_frequency(mechanism):
+        return size
+    most = mechanism.largest_domain
+    return max(mechanism.smallest_domain, size if most is None else min(size, most))
 
 
 def variant(mechanism: Any, domain: Any = None, **changed: float) -> Any:
@@ -98,22 +116,36 @@ def variant(mechanism: Any, domain: Any = None, **changed: float) -> Any:
 
 
 def cases(mechanism: Any, *wanted: tuple[Any, float]) -> list[Any]:
-    """Return the same mechanism with other domains and epsilons, those that there are."""
-    made = [variant(mechanism, domain, epsilon=epsilon) for domain, epsilon in wanted]
+    """Return the same mechanism with other domains and epsilons, those that there are.
+
+    A mechanism that declares that it needs more than a few values, or takes fewer, has as many as it can.
+    What is wanted with many values is left out where these are too many: their table may take seconds.
+    """
+    few = ((_few_allowed(mechanism, domain), epsilon) for domain, epsilon in wanted)
+    made = [variant(mechanism, domain, epsilon=epsilon) for domain, epsilon in dict.fromkeys(few)]
     found = [each for each in made if each is not None]
     if not found:
-        raise NotApplicableError(f"{type(mechanism).__name__} cannot be made with any of {wanted}")
+        asked = (
+            f"epsilon {epsilon:g}" if domain is None else f"{domain:,} values at epsilon {epsilon:g}"
+            for domain, epsilon in wanted
+        )
+        raise NotApplicableError(f"{type(mechanism).__name__} cannot be made with {' or '.join(asked)}")
     return found
+
+
+def _few_allowed(mechanism: Any, domain: Any) -> Any:
+    return allowed_size(mechanism, domain) if isinstance(domain, int) and domain <= _SMALL else domain
 
 
 def small(mechanism: Any) -> Any:
     """Return the mechanism itself, or its sibling with few values and no labels."""
     if not is_frequency(mechanism) or (len(mechanism.domain) <= _SMALL and not mechanism.domain.has_labels):
         return mechanism
+    size = allowed_size(mechanism, min(_SMALL, len(mechanism.domain)))
     try:
-        return mechanism.sibling(min(_SMALL, len(mechanism.domain)))
+        return mechanism.sibling(size)
     except InvalidParameterError as error:
-        raise ContractError(f"expected sibling({_SMALL}) of {mechanism!r}, found {error}") from error
+        raise ContractError(f"expected sibling({size}) of {mechanism!r}, found {error}") from error
 
 
 def good_values(mechanism: Any) -> np.ndarray[Any, Any]:

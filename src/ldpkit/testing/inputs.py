@@ -10,7 +10,7 @@ from ldpkit.core import random
 from ldpkit.core.domains.interval import ClippedWarning
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.random import seeded
-from ldpkit.testing.examples import bad_values, epsilon_parameter, good_values, small, variant
+from ldpkit.testing.examples import allowed_size, bad_values, epsilon_parameter, good_values, small, variant
 from ldpkit.testing.expect import UntouchedSource, refuses, require
 
 __all__ = ["CHECKS", "FREQUENCY", "NUMERIC"]
@@ -113,8 +113,9 @@ def check_senseless_intervals(mechanism: Any) -> None:
 def check_labels(mechanism: Any) -> None:
     """Labels and indices make the same reports, and what is no label is refused."""
     indices = np.array([1, 0, 0, 1, 1] * 20)
-    plain = mechanism.sibling(2)
-    labelled = variant(plain, ["no", "yes"])
+    size = allowed_size(mechanism, 2)
+    plain = mechanism.sibling(size)
+    labelled = variant(plain, ["no", "yes", *(f"option {index}" for index in range(2, size))])
     expected = plain.encode(plain.first_reports(indices, rng=seeded(3)))
     texts = [("no", "yes")[index] for index in indices]
     for values in (texts, np.array(texts), np.array(texts, object), iter(texts), indices):
@@ -123,9 +124,21 @@ def check_labels(mechanism: Any) -> None:
     for dtype in (np.uint8, np.int64, np.uint64, np.float32, object, ">i4"):
         found = plain.encode(plain.first_reports(indices.astype(dtype), rng=seeded(3)))
         require(found == expected, f"expected indices of type {np.dtype(dtype)} to report as others do")
-    for bad in (["maybe"], ["NO"], ["no "], [""], [True], [0.0], [2], [-1], ["no", None], ["no", 1], [b"no"]):
+    for bad in (
+        ["maybe"],
+        ["NO"],
+        ["no "],
+        [""],
+        [True],
+        [0.0],
+        [size],
+        [-1],
+        ["no", None],
+        ["no", 1],
+        [b"no"],
+    ):
         refuses(InvalidInputError, labelled.first_reports, bad, rng=UntouchedSource())
-    numbers = variant(plain, [10, 20])
+    numbers = variant(plain, [10 * (index + 1) for index in range(size)])
     for foreign in ([0], [11], ["10"], [10.5], [np.nan], [10, None]):
         refuses(InvalidInputError, numbers.first_reports, foreign, rng=UntouchedSource())
 

@@ -30,7 +30,7 @@ from ldpkit.testing import (
     tallies,
     wire,
 )
-from ldpkit.testing.examples import example
+from ldpkit.testing.examples import allowed_size, example, variant
 from ldpkit.testing.expect import NotApplicableError
 
 __all__ = ["ContractCheck", "ContractReport", "check_mechanism", "checks_for"]
@@ -184,6 +184,7 @@ def check_mechanism(mechanism: Mechanism | str, *, only: tuple[str, ...] = ()) -
             f"{subject!r} has no check {sorted(unknown)[0]!r}: choose from "
             f"{', '.join(check.name for check in checks)}"
         )
+    _require_makeable(subject)
     chosen = [check for check in checks if not only or check.name in only]
     passed, skipped, failed = [], [], []
     for check in chosen:
@@ -199,6 +200,16 @@ def check_mechanism(mechanism: Mechanism | str, *, only: tuple[str, ...] = ()) -
     if failed:
         raise ContractError(f"{subject!r} fails {len(failed)} of {len(chosen)} checks:{''.join(failed)}")
     return ContractReport(subject, tuple(passed), tuple(skipped))
+
+
+def _require_makeable(subject: Any) -> None:
+    """Refuse a mechanism without integers, or whose siblings have none: every check would say the same."""
+    sizes = {allowed_size(subject, size) for size in (2, 13)} if is_frequency(subject) else set[int]()
+    for each in (subject, *(variant(subject, size) for size in sorted(sizes))):
+        try:
+            _ = each is None or each.exact_epsilon()
+        except InvalidParameterError as error:
+            raise ContractError(f"{each!r} cannot be made, so nothing is checked: {error}") from error
 
 
 def _subject(mechanism: Mechanism | str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ldpkit.core.errors import FileFormatError, InvalidInputError
 from ldpkit.core.random import seeded
-from ldpkit.testing.examples import good_values, small
+from ldpkit.testing.examples import allowed_size, good_values, small
 from ldpkit.testing.expect import NotApplicableError, refuses, require
 
 __all__ = ["CHECKS", "example_reports"]
@@ -96,7 +96,7 @@ def check_valid_records(mechanism: Any) -> None:
     """Where a report is one byte, all 256 are tried: valid is what the channel holds, and no more."""
     from ldpkit.testing.epsilon import has_public_coins, is_listed
 
-    subject = mechanism.sibling(4)
+    subject = mechanism.sibling(allowed_size(mechanism, 4))
     if subject.report_bytes > 1 or not is_listed(subject) or has_public_coins(subject):
         raise NotApplicableError("its reports are too many to try them all")
     listed = set(subject.encode(subject.channel().reports))

@@ -33,6 +33,7 @@ _MOST_ENTRIES = 1 << 18  # of a matrix in Python integers: a second to make
 _SCORE_BITS = 24  # so fine that rounding a score moves an estimate by less than it is printed with
 _FINEST, _COARSEST = 56, 24  # a share of 2**-24 of the average is the most that rounding may cost
 _ILL_CONDITIONED = 1e9
+_ROUNDING = Fraction(1, 10**9)
 
 
 class MatrixMechanism(FrequencyOracle):
@@ -83,7 +84,19 @@ more than the 0.5 it should keep: make its columns more even
                 return mixed
         raise InvalidParameterError(
             f"the matrix of {self!r} has epsilon {log_up(_worst(rows)):.6g}, more than the {self.epsilon:g} "
-            "it should keep: make its columns more even"
+            f"it should keep: {self._why_above(limit)}"
+        )
+
+    def _why_above(self, limit: Fraction) -> str:
+        """Return what to change in a matrix whose epsilon is above the stated one."""
+        given = self._ideal()
+        sums = [sum(row) for row in given]
+        # Floats that should keep epsilon exactly may be off by a few of their last digits.
+        if _worst(given) > limit * (1 + _ROUNDING) or max(sums) <= min(sums) * (1 + _ROUNDING):
+            return "make its columns more even"
+        return (
+            f"each row is divided by its sum, and the sums differ ({float(min(sums)):.6g} to "
+            f"{float(max(sums)):.6g}), which alone raises epsilon: give all rows the same sum"
         )
 
     def _ideal(self) -> list[list[Fraction]]:
@@ -92,14 +105,16 @@ more than the 0.5 it should keep: make its columns more even
         rows = [list(row) for row in given]
         lengths = {len(row) for row in rows}
         if len(rows) != self.size or len(lengths) != 1:
+            count = len(rows)
+            only = f": if it is for {count} values only, say smallest_domain = largest_domain = {count}"
             raise InvalidParameterError(
-                f"the matrix of {self!r} must have {self.size} rows of one length, got {len(rows)} rows of "
-                f"{', '.join(map(str, sorted(lengths)))} numbers"
+                f"the matrix of {self!r} must have {self.size} rows of one length, got {count} rows of "
+                f"{', '.join(map(str, sorted(lengths)))} numbers{only if 1 < count != self.size else ''}"
             )
         if self.size * len(rows[0]) > _MOST_ENTRIES:
             raise InvalidParameterError(
                 f"the matrix of {self!r} has {self.size} x {len(rows[0])} entries, and the limit is "
-                f"{_MOST_ENTRIES}: take fewer reports"
+                f"{_MOST_ENTRIES}: take fewer reports, or say with largest_domain how many values it can have"
             )
         try:
             exact = [[Fraction(weight) for weight in row] for row in rows]
@@ -258,10 +273,11 @@ def _mixed(row: Sequence[int], average: Sequence[int], bits: int) -> list[int]:
     return whole
 
 
-def _worst(rows: Sequence[Sequence[int]]) -> Fraction:
+def _worst(rows: Sequence[Sequence[int | Fraction]]) -> Fraction:
     """Return the largest ratio of two entries of a column."""
-    high, low = 1, 1
+    high: int | Fraction = 1
+    low: int | Fraction = 1
     for column in zip(*rows, strict=True):
         if max(column) * low > high * min(column):
             high, low = max(column), min(column)
-    return Fraction(high, low)
+    return Fraction(high) / low

@@ -62,6 +62,8 @@ class FrequencyOracle(Mechanism):
     kind = "frequency"
     capabilities: ClassVar[frozenset[str]] = frozenset({"pure", "linear", "tallied"})
     domain_type = CategoricalDomain
+    smallest_domain: ClassVar[int] = 2
+    """The fewest values that it can have."""
     largest_domain: ClassVar[int | None] = None
     """The most values that it can have, where that is fewer than a domain can."""
     domain: CategoricalDomain
@@ -72,6 +74,11 @@ class FrequencyOracle(Mechanism):
             raise InvalidParameterError(
                 f"{self.name} is for at most {self.largest_domain} values, got {self.size}: group values, "
                 "or use a mechanism for large domains, such as olh"
+            )
+        if self.size < self.smallest_domain:
+            raise InvalidParameterError(
+                f"{self.name} is for at least {self.smallest_domain} values, got {self.size}: use a "
+                "mechanism for any number of values, such as grr"
             )
 
     @property

@@ -33,6 +33,7 @@ SIZES = {
 }
 THREADS = (1, 2, 4, 8)
 CLEARLY = 1.2  # times as fast; less may be a mood of the machine
+MEASURABLE = 0.5  # seconds with one thread; of less, most is starting threads and waiting for them
 
 Seconds = Mapping[str, Mapping[int, float]]  # by protocol, then by threads
 
@@ -55,7 +56,7 @@ def time_claims(
                 "less",
                 f"{ratio:.2f} times as fast",
                 None,
-                Verdict.REPRODUCED if ratio > CLEARLY or cores == 1 else Verdict.NOT_REPRODUCED,
+                _verdict(seconds[protocol][1], ratio, cores),
                 f"n={people.sum():,}, k={k}, {repeats} runs on {cores} cores: {told}",
             )
         if settings.folder is not None:
@@ -64,6 +65,13 @@ def time_claims(
             settings.folder.mkdir(parents=True, exist_ok=True)
             title = f"{name}: {repeats} collections, n = {people.sum():,}, k = {k}, {cores} cores"
             save_figure(_draw(seconds, title), settings.folder / f"{name.replace(' ', '-')}.png")
+
+
+def _verdict(alone: float, ratio: float, cores: int) -> Verdict:
+    """Return whether threads help, by the seconds of a single one and how many times as fast the best is."""
+    if alone < MEASURABLE:
+        return Verdict.TOO_SHORT
+    return Verdict.REPRODUCED if ratio > CLEARLY or cores == 1 else Verdict.NOT_REPRODUCED
 
 
 def _seconds(protocol: str, people: Counts, epsilon: float, repeats: int) -> dict[int, float]:
