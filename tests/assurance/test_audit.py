@@ -263,6 +263,11 @@ def test_a_limit_is_for_all_reports_of_a_device(at_most, outcome):
     assert found.passed is (outcome == "pass")
     told = "its epsilon for all reports of a device, 2, is above the limit of 1.5"
     assert (told in found.verdict) is (outcome == "fail")
+    if found.passed:
+        assert found.verdict == "PASSED, if no device's value ever changes"
+        assert "if its value never changes" in next(
+            each.finding for each in found.checks if each.name == "permanent"
+        )
 
 
 class ForgetsTheFirstRound(ldpkit.LGRR):

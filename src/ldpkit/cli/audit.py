@@ -61,7 +61,7 @@ def audit(
         typer.Option(
             "--at-most",
             help="Fail if the exact epsilon is above this limit, such as the one in a privacy notice. For "
-            "longitudinal mechanisms: the epsilon of all reports of a device.",
+            "longitudinal mechanisms: the epsilon of all reports of a device, if its value never changes.",
             show_default=False,
         ),
     ] = None,

@@ -146,7 +146,7 @@ def _check_permanent(mechanism: Mechanism, in_all: float | None) -> list[Check]:
         return []
     stated = float(getattr(mechanism, "epsilon_inf", mechanism.epsilon))
     finding = (
-        "all reports of a device whose value never changes: the integers of its permanent report realise "
+        "all reports of a device, if its value never changes: the integers of its permanent report realise "
         f"epsilon {in_all!r}, the mechanism states {stated!r}"
     )
     if in_all <= stated:
@@ -193,7 +193,7 @@ def _check_at_most(exact: float, in_all: float | None, largest: float | None) ->
         what, found, whose = f"epsilon {exact!r}", exact, ""
     else:
         whose = " for all reports of a device"
-        what = f"epsilon {in_all!r}{whose} whose value never changes, {exact!r} for the first,"
+        what = f"epsilon {in_all!r}{whose}, if its value never changes, and {exact!r} for the first report,"
         found = max(exact, in_all)
     if found <= largest:
         return [Check(AT_MOST, "pass", f"{what} is within the limit of {largest!r}")]

@@ -118,10 +118,17 @@ class Audit(Result):
         """Whether it passed, and what failed or is to be weighed."""
         if not self.passed:
             return f"FAILED: {'; '.join(self._headlines('fail'))}"
+        passed = f"PASSED{self._condition}"
         warned = self._headlines("warn")
         if not warned:
-            return "PASSED"
-        return f"PASSED, with {'a warning' if len(warned) == 1 else 'warnings'}: {'; '.join(warned)}"
+            return passed
+        return f"{passed}, with {'a warning' if len(warned) == 1 else 'warnings'}: {'; '.join(warned)}"
+
+    @property
+    def _condition(self) -> str:
+        """On what a limit is kept: that for all reports of a device holds for one value only."""
+        memory = any(check.name == PERMANENT for check in self.checks)
+        return ", if no device's value ever changes" if memory and self.limit is not None else ""
 
     def _headlines(self, outcome: Outcome) -> list[str]:
         """Return what the checks of an outcome say in a verdict, each once."""
