@@ -164,7 +164,7 @@ class Audit(Result):
         return (
             f"{self.mechanism!r} {verdict}. The integers of its sampler realise epsilon {exact}, "
             f"{self.bounds}, and an attack on fresh reports shows at least {self.attack.epsilon:.4g}. "
-            f"{self.tested}"
+            f"{' '.join([self.tested, *self._unlimited])}"
         )
 
     @property
@@ -180,8 +180,15 @@ class Audit(Result):
 
     @property
     def caption(self) -> str:
-        """What was tested and what was not."""
-        return self.tested
+        """What was tested and what was not, and that no limit was, if the reports were held to none."""
+        return "\n".join([self.tested, *self._unlimited])
+
+    @property
+    def _unlimited(self) -> list[str]:
+        """What a file that passes does not show where no limit was given."""
+        if self.n is None or self.limit is not None or not self.passed:
+            return []
+        return ["No limit was given (--at-most): this says only that the stated epsilon is kept."]
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each check: check, outcome, epsilon, finding."""
