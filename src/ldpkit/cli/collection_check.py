@@ -12,7 +12,7 @@ import typer
 
 from ldpkit.cli.options import Format, ResultOptions, spread
 from ldpkit.cli.outputs import check_result
-from ldpkit.cli.printing import deliver, deliver_rows, opened, say, show_table, warn
+from ldpkit.cli.printing import deliver, deliver_rows, goes_to_file, note, opened, say, show_table, warn
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.text import number_text
 
@@ -130,6 +130,8 @@ def check(
             about=about,
             warnings=warnings,
         )
+    if shown.format is not Format.table or goes_to_file(shown.output):
+        note(headline)
     if not passed:
         raise typer.Exit(_FAILED)
 
