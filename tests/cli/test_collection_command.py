@@ -227,6 +227,7 @@ def test_simulate_draws_a_page_that_needs_nothing_else(run, tmp_path, town):
     page = tmp_path / "page.html"
     out = run("collection", "simulate", town, "--n", 3000, "-r", 2, "--report", page).out
     assert "2 rehearsals with 3,000 people, 2 of 5 questions each" in out
+    assert "a person spends at most epsilon 3 for a round, 6.8 in all" in " ".join(out.split())
     text = page.read_text()
     assert "http:" not in text
     assert "https:" not in text
