@@ -296,6 +296,12 @@ def test_what_one_report_means_and_what_all_of_them_mean_stand_apart():
     assert "grows to at most 88.1%" in every
 
 
+def test_reports_of_a_value_that_changes_add_up_all_the_same():
+    found = ldpkit.audit(ldpkit.LGRR(3, 2.0, 1.0), reports=2000)
+    _, (said, *_) = found.sections()["not_promised"]
+    assert said.endswith("unless the device keeps its answer and its value never changes.")
+
+
 def test_a_large_epsilon_of_all_reports_is_called_large():
     found = ldpkit.audit(ldpkit.LGRR(3, 6.0, 1.0), reports=2000)
     (said,) = (each.finding for each in found.checks if each.name == "size")

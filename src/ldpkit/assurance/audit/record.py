@@ -18,7 +18,7 @@ Outcome = Literal["pass", "fail", "warn", "info", "not checked"]
 NOT_PROMISED = (
     (
         "Epsilon covers one report. Several reports of a person cost the sum of their epsilons, unless the "
-        "device remembers its answer."
+        "device keeps its answer and its value never changes."
     ),
     "A report does not hide that somebody took part, when, or from which network address.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
