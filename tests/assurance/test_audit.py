@@ -263,6 +263,11 @@ def test_a_limit_is_for_all_reports_of_a_device(at_most, outcome):
     assert found.passed is (outcome == "pass")
     told = "its epsilon for all reports of a device, 2, is above the limit of 1.5"
     assert (told in found.verdict) is (outcome == "fail")
+    if found.passed:
+        assert found.verdict == "PASSED, if no device's value ever changes"
+        assert "if its value never changes" in next(
+            each.finding for each in found.checks if each.name == "permanent"
+        )
 
 
 class ForgetsTheFirstRound(ldpkit.LGRR):
@@ -281,6 +286,20 @@ def test_what_all_reports_of_a_device_cost_is_compared_with_what_is_stated():
     broken = ldpkit.audit(ForgetsTheFirstRound(3, 2.0, 1.0), reports=2000)
     assert "all reports of a device give away more than it states" in broken.verdict
     assert "permanent" not in outcomes(ldpkit.audit(ldpkit.GRR(3, 1.0), reports=2000))
+
+
+def test_what_one_report_means_and_what_all_of_them_mean_stand_apart():
+    *one, every = ldpkit.audit(ldpkit.LGRR(3, 2.0, 1.0), reports=2000).words
+    assert all(each.startswith("One report") for each in one)
+    assert "a suspicion of 50% grows to at most 73.2%" in one[-1]
+    assert every.startswith("All reports, if the value never changes: whatever they are, a suspicion of 50%")
+    assert "grows to at most 88.1%" in every
+
+
+def test_reports_of_a_value_that_changes_add_up_all_the_same():
+    found = ldpkit.audit(ldpkit.LGRR(3, 2.0, 1.0), reports=2000)
+    _, (said, *_) = found.sections()["not_promised"]
+    assert said.endswith("unless the device keeps its answer and its value never changes.")
 
 
 def test_a_large_epsilon_of_all_reports_is_called_large():

@@ -151,6 +151,15 @@ def test_an_epsilon_above_the_one_that_was_stated_fails(run, collected):
     assert "write --at-most 1" in run("audit", file, "-e", "1", code=2).error_line
 
 
+def test_a_file_that_is_held_to_no_limit_says_so(run, collected, tmp_path):
+    file, page, told = collected("free.ldp"), tmp_path / "free.html", "No limit was given (--at-most)"
+    assert told in run("audit", file, "--reports", "2000", "--report", page).out
+    assert told in page.read_text()
+    assert told not in run("audit", file, "--reports", "2000", "--at-most", "2").out
+    by_name = run("audit", "-p", "grr", "-e", "1", "--domain", "4", "--reports", "2000")
+    assert told not in by_name.out, "who names an epsilon has seen it"
+
+
 def test_reports_of_another_epsilon_fail(run, tmp_path):
     stated, used = ldpkit.GRR(4, 2.0), ldpkit.GRR(4, 12.0)
     file, made = tmp_path / "loud.ldp", ldpkit.Provenance.of(ldpkit.random.secure(), domain="stated")

@@ -45,7 +45,7 @@ def test_from_an_idea_to_a_signed_file(run, tmp_path):
         0.5,
     )
     run("collection", "new", file, "--add", *age)
-    assert "every promise holds" in run("collection", "check", file).out
+    assert "the file states no promise; it costs epsilon" in run("collection", "check", file).out
     key = run("collection", "keygen", pem).out.strip()
     assert len(key) == 87
     assert stat.S_IMODE(pem.stat().st_mode) == 0o600
@@ -227,6 +227,7 @@ def test_simulate_draws_a_page_that_needs_nothing_else(run, tmp_path, town):
     page = tmp_path / "page.html"
     out = run("collection", "simulate", town, "--n", 3000, "-r", 2, "--report", page).out
     assert "2 rehearsals with 3,000 people, 2 of 5 questions each" in out
+    assert "a person spends at most epsilon 3 for a round, 6.8 in all" in " ".join(out.split())
     text = page.read_text()
     assert "http:" not in text
     assert "https:" not in text
@@ -279,7 +280,7 @@ def test_plan_survey_completes_a_file(run, tmp_path):
     assert "of 2 questions" in run("plan", "survey", draft, "--n", 20000, "-e", 4).err
     out = run("plan", "survey", draft, "--n", 20000, "-e", 1, "-o", planned).out
     assert "Survey of 2 questions, 20,000 people, epsilon 1 each" in out
-    assert "every promise holds" in run("collection", "check", planned).out
+    assert "in all" in run("collection", "check", planned).out
     assert "Chosen by 'ldpkit plan survey' for epsilon 1: split by error" in planned.read_text()
     assert "give --epsilon" in run("plan", "survey", draft, "--n", 20000, code=2).error_line
     assert "give --n" in run("plan", "survey", draft, "-e", 1, code=2).error_line
@@ -425,3 +426,30 @@ def test_the_public_half_of_a_key_is_printed_again(run, tmp_path):
     assert not missing.exists()
     pem.write_text(key)
     assert "not a private key" in run("collection", "keygen", pem, "--public", code=2).error_line
+
+
+def test_a_file_is_held_to_the_limit_of_a_notice(run, town):
+    words = ("collection", "check", town)
+    lifetime = json.loads(run(*words, "--format", "json").out)["about"]["promise"]["lifetime"] / 1e6
+    first = run(*words).out.splitlines()[0]
+    assert first == f"town-2026, version 2: the file states no promise; it costs epsilon {lifetime:g} in all"
+    assert run(*words, "--at-most", lifetime).out.startswith(f"{first}, within the limit of {lifetime:g}\n")
+    above = f"FAILED: its epsilon in all, {lifetime:g}, is above the limit of 0.1"
+    assert above in run(*words, "--at-most", 0.1, code=1).out
+    found = json.loads(run(*words, "--at-most", 0.1, "--format", "json", code=1).out)
+    assert above in found["title"]
+    assert (found["about"]["passed"], found["about"]["limit"], found["about"]["stated"]) == (False, 0.1, [])
+    town.write_bytes(TOWN + b"[promise]\nround = 9\nlifetime = 9\n")
+    assert "the promise for a round and a lifetime holds" in run(*words).out
+
+
+def test_no_limit_admits_a_cost_without_a_bound(run, tmp_path):
+    file = tmp_path / "app.toml"
+    file.write_text(
+        'id = "app"\nversion = 1\npurpose = "To see."\npromise = {round = "infinite", report = "infinite", '
+        'lifetime = "infinite"}\nrounds = {every = "daily", start = 2026-12-01, count = 9}\n[[questions]]\n'
+        'id = "use"\ntext = "How long?"\ndomain = ["a", "b"]\nmechanism = "dbitflip"\nepsilon = 1\n'
+    )
+    told = run("collection", "check", file, "--at-most", 1000, code=1).out
+    assert "FAILED: its epsilon in all, infinite, is above the limit of 1000" in told
+    assert "positive and finite, got 0" in run("collection", "check", file, "--at-most", 0, code=2).error_line

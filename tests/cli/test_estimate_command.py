@@ -324,6 +324,15 @@ def test_negative_values_come_with_a_word(run, tmp_path):
         assert 0 <= row["low"] <= row["frequency"] <= row["high"] <= 1
 
 
+def test_counts_that_nobody_can_have_made_are_not_called_noise(run, tmp_path):
+    oracle = ldpkit.GRR(["bus", "car", "bike"], epsilon=1.0)
+    path = tmp_path / "a.tally"
+    path.write_bytes(ldpkit.Tally(oracle, 10_000, np.array([9000, 900, 100])).to_bytes())
+    told = run("estimate", path).err
+    assert "warning: no people could have made these counts" in told
+    assert "noise" not in told
+
+
 def test_pooled_people_of_two_populations_are_warned_about(run, tmp_path):
     oracles = [ldpkit.OUE(4, epsilon=2.0), ldpkit.OLH(4, epsilon=1.0)]
     paths = [tmp_path / "oue.ldp", tmp_path / "olh.ldp"]

@@ -247,3 +247,9 @@ def test_a_first_line_that_is_a_value_is_no_header_and_any_other_is_told(run, tm
     assert "'colour', was taken as the header" in told
     named = run("privatize", headed, "--column", "colour", *asked, tmp_path / "named.ldp").err
     assert "header" not in named
+
+
+def test_the_help_says_when_a_file_may_be_shared(run):
+    told = " ".join(run("privatize", "--help").out.split())
+    assert "Without --seed, each report is epsilon-differentially private" in told
+    assert "several files about the same people add up" in told

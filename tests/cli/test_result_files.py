@@ -93,7 +93,9 @@ def test_the_result_goes_to_a_file_whose_ending_says_how(run, folder, inputs, na
     assert "written as .csv, .json or .txt, got 'a.xlsx'" in run(*words, "-o", "a.xlsx", code=2).error_line
     assert "'old.csv' exists: choose another" in run(*words, "-o", "old.csv", code=2).error_line
     (folder / "in").symlink_to(inputs)
-    assert run(*words, "-o", "new.json", code=code).out == ""
+    told = run(*words, "-o", "new.json", code=code)
+    assert told.out == ""
+    assert told.err.splitlines().count("wrote new.json") == 1
     found = json.loads((folder / "new.json").read_text())
     assert list(found)[: len(ENVELOPE)] == list(ENVELOPE)
     assert run(*words, "-o", "old.csv", "--force", code=code).out == ""
@@ -128,7 +130,16 @@ def test_warnings_stand_in_the_text_and_are_told(run, folder):
     told = run("collection", "check", "town.toml", "-o", "a.txt").err
     assert "warning: " in told
     written = " ".join((folder / "a.txt").read_text().split())  # in lines of 160 columns
-    assert all(line in written for line in told.splitlines())
+    assert all(line in written for line in told.splitlines() if line != "wrote a.txt")
+
+
+@pytest.mark.parametrize("file", ["a.json", "a.csv", "a.txt"])
+def test_a_verdict_is_seen_where_the_result_goes_to_a_file(run, folder, inputs, file):
+    (folder / "in").symlink_to(inputs)
+    told = run("audit", *CASES["audit"], "-o", file, code=1).err
+    assert "GRR(4, epsilon=1): FAILED: its epsilon, 1, is above the limit of 0.5" in told.splitlines()
+    told = run("collection", "check", "in/town.toml", "--at-most", 0.5, "-o", file, "--force", code=1).err
+    assert "FAILED: its epsilon in all" in told
 
 
 def test_what_a_command_reads_is_never_its_output(run, folder, inputs):

@@ -12,7 +12,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.making import make_mechanism, space_of
 from ldpkit.cli.parsing import domain_file, parse_parameters, refuse_options
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import deliver, note, opened, say, show_table
+from ldpkit.cli.printing import deliver, goes_to_file, note, opened, say, show_table
 from ldpkit.cli.tallies import is_collected, open_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -61,7 +61,7 @@ def audit(
         typer.Option(
             "--at-most",
             help="Fail if the exact epsilon is above this limit, such as the one in a privacy notice. For "
-            "longitudinal mechanisms: the epsilon of all reports of a device.",
+            "longitudinal mechanisms: the epsilon of all reports of a device, if its value never changes.",
             show_default=False,
         ),
     ] = None,
@@ -130,15 +130,18 @@ def _of_file(file: Path, *, epsilon: float | None, **options: object) -> ReportF
 
 
 def _show(found: Audit, shown: opt.ResultOptions) -> None:
-    """Print the checks, and under headings what a person should read beside them."""
+    """Print the checks, and under headings what to read beside them; the verdict is seen in any case."""
     if shown.format is not opt.Format.table:
         deliver(found, shown)
+        note(found.title)
         return
     with opened(shown.output) as file:
         for table in found.tables():
             show_table(table, file=file)
         for heading, sentences in found.sections().values():
             say("\n".join([f"\n{heading}", *(f"- {sentence}" for sentence in sentences)]), file=file)
+    if goes_to_file(shown.output):
+        note(found.title)
 
 
 def _watch(step: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,11 +12,13 @@ import typer
 
 from ldpkit.cli.options import Format, ResultOptions, spread
 from ldpkit.cli.outputs import check_result
-from ldpkit.cli.printing import deliver, deliver_rows, opened, say, show_table, warn
+from ldpkit.cli.printing import deliver, deliver_rows, goes_to_file, note, opened, say, show_table, warn
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.text import number_text
 
 if TYPE_CHECKING:
     from ldpkit.client.collection import Collection
+    from ldpkit.client.spending import Micro
 
 __all__ = ["CollectionArgument", "KeyOption", "add_to", "few_answers"]
 
@@ -30,6 +34,7 @@ _CHECK = """
 \b
 Examples:
   ldpkit collection check commute.toml
+  ldpkit collection check commute.toml --at-most 1
   ldpkit collection check commute.json --key BGx...
   ldpkit collection check commute.json --format json
 """
@@ -45,6 +50,7 @@ Examples:
   ldpkit collection diff commute.json commute-2.toml
 """
 _ROOM = 1.005  # an error that is larger than the wanted one by less is printed as the same number
+_FAILED = 1  # the exit code where the cost is above the limit; refused input has 2
 _WEAKER = 1  # the exit code where a promise grows weaker or a version must be raised; refused input has 2
 
 
@@ -55,54 +61,102 @@ def add_to(app: typer.Typer) -> None:
     app.command("diff", epilog=_DIFF)(spread(diff))
 
 
-def check(file: CollectionArgument, key: KeyOption = None, shown: ResultOptions = ResultOptions()) -> None:
+def check(
+    file: CollectionArgument,
+    key: KeyOption = None,
+    at_most: Annotated[
+        float | None,
+        typer.Option(
+            "--at-most",
+            help="Fail if everything that a device ever sends costs more than this epsilon, such as the one "
+            "in a privacy notice.",
+            show_default=False,
+        ),
+    ] = None,
+    shown: ResultOptions = ResultOptions(),
+) -> None:
     """Recompute every promise of a collection.
 
     It builds every mechanism again from its parameters, computes its epsilon from the sampler's
     integers, and adds up the charges over questions and rounds. An error names its line. An epsilon
     above 2 is allowed, with a warning; so is a question that will be less exact than its 'within', or
-    have too few answers to be shown.
+    have too few answers to be shown. The exit code is 1 if the file costs more than --at-most.
     """
     from ldpkit.assurance.collection import collection_warnings
     from ldpkit.client.spending import micro_text
-    from ldpkit.protocols.collection.files import expected_people, load_collection
+    from ldpkit.protocols.collection.files import expected_people, load_collection, stated_promises
 
     check_result(shown, [file])
+    if at_most is not None and not 0 < at_most < math.inf:  # it is for a sum, which may be large
+        raise InvalidParameterError(f"--at-most must be positive and finite, got {at_most:g}")
     found = load_collection(file, public_key=key)
+    stated = stated_promises(file)
+    passed = at_most is None or _is_within(found.promise.lifetime, at_most)
+    headline = _headline(found, stated, at_most, passed=passed)
     few = few_answers(found, expected_people(file))
     warnings = (*collection_warnings(found), *few, *_inexact(file, found))
     if shown.format is Format.table:
         with opened(shown.output) as text:
-            say(f"{found.id}, version {found.version}: every promise holds", file=text)
+            say(headline, file=text)
             say(f"{found.promise}; {found.checked}", file=text)
             say(f"digest {found.digest}", file=text)
             warn(warnings, shown.format, file=text)
-        return
-    rows = [
-        {
-            "question": question.id,
-            "mechanism": question.mechanism,
-            "first": micro_text(question.first),
-            "next": micro_text(question.next),
-            "fingerprint": f"{question.fingerprint:016x}",
+    else:
+        rows = [
+            {
+                "question": question.id,
+                "mechanism": question.mechanism,
+                "first": micro_text(question.first),
+                "next": micro_text(question.next),
+                "fingerprint": f"{question.fingerprint:016x}",
+            }
+            for question in found.questions
+        ]
+        about = {
+            "id": found.id,
+            "version": found.version,
+            "digest": found.digest,
+            "promise": found.promise.to_json(),
+            "stated": list(stated),
+            "limit": at_most,
+            "passed": passed,
         }
-        for question in found.questions
-    ]
-    about = {
-        "id": found.id,
-        "version": found.version,
-        "digest": found.digest,
-        "promise": found.promise.to_json(),
-    }
-    deliver_rows(
-        rows,
-        shown,
-        title="Every promise holds",
-        caption=found.checked,
-        kind="collection check",
-        about=about,
-        warnings=warnings,
-    )
+        deliver_rows(
+            rows,
+            shown,
+            title=headline,
+            caption=found.checked,
+            kind="collection check",
+            about=about,
+            warnings=warnings,
+        )
+    if shown.format is not Format.table or goes_to_file(shown.output):
+        note(headline)
+    if not passed:
+        raise typer.Exit(_FAILED)
+
+
+def _is_within(cost: Micro, limit: float) -> bool:
+    """Whether a cost is at most the decimal number that the reviewer wrote."""
+    from ldpkit.protocols.ledger import MICRO
+
+    return cost is not None and cost <= Fraction(repr(limit)) * MICRO
+
+
+def _headline(found: Collection, stated: tuple[str, ...], limit: float | None, *, passed: bool) -> str:
+    """Return what was checked and holds: the limit, and the promises that the file states."""
+    from ldpkit.client.spending import micro_text
+
+    name, in_all = f"{found.id}, version {found.version}", micro_text(found.promise.lifetime)
+    if not passed:
+        return f"{name}: FAILED: its epsilon in all, {in_all}, is above the limit of {limit:.6g}"
+    within = "" if limit is None else f", within the limit of {limit:.6g}"
+    if not stated:
+        return f"{name}: the file states no promise; it costs epsilon {in_all} in all{within}"
+    *others, last = (f"a {each}" for each in stated)
+    names = f"{', '.join(others)} and {last}" if others else last
+    told = f"{name}: the promise for {names} holds"
+    return f"{told}; it costs epsilon {in_all} in all{within}" if within else told
 
 
 def few_answers(collection: Collection, people: int | None) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 from ldpkit import __version__
 from ldpkit.cli.options import Format, ResultOptions
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "deliver",
     "deliver_rows",
+    "goes_to_file",
     "note",
     "opened",
     "present",
@@ -130,13 +131,25 @@ def warn(warnings: Iterable[str], output: Format, *, file: TextIO | None = None)
         note(f"warning: {warning}")
 
 
-def opened(output: Path | None) -> contextlib.AbstractContextManager[TextIO | None]:
-    """Open the file of --output, which is there whole or not at all; None stands for standard output."""
+@contextlib.contextmanager
+def opened(output: Path | None) -> Iterator[TextIO | None]:
+    """Open the file of --output, which is there whole or not at all, and say on standard error that it is.
+
+    None stands for standard output.
+    """
     from ldpkit.core.wholefile import whole_text_stream
 
-    if output is None or str(output) == "-":
-        return contextlib.nullcontext()
-    return whole_text_stream(output)
+    if not goes_to_file(output):
+        yield None
+        return
+    with whole_text_stream(output) as file:
+        yield file
+    note(f"wrote {output}")
+
+
+def goes_to_file(output: Path | None) -> TypeGuard[Path]:
+    """Whether --output names a file; without one, and for a dash, the result is printed."""
+    return output is not None and str(output) != "-"
 
 
 def deliver(result: Result, shown: ResultOptions, **chosen: Any) -> None:

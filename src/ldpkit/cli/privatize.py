@@ -102,8 +102,9 @@ def privatize(
 ) -> None:
     """Randomise one value for each person into a report file.
 
-    Each report is epsilon-differentially private on its own, so you may share the report file. Read
-    it with 'ldpkit estimate' or 'ldpkit inspect'. Give --domain for categories, --low and --high
+    Without --seed, each report is epsilon-differentially private on its own, so you may share the
+    report file. The epsilons of several files about the same people add up. Read a file with 'ldpkit
+    estimate' or 'ldpkit inspect'. Give --domain for categories, --low and --high
     for numbers, and --period for values on a circle, such as angles and times of day. Longitudinal
     mechanisms keep a permanent report for each person: name the people with --ids, --secret-file
     and --question, or say with --new-devices that none of them has answered before.

@@ -140,6 +140,7 @@ def vectors(
             sys.stdout.write(text)
         else:
             write_text(output, text)
+            note(f"wrote {output}")
         return
     if output is None or is_standard_output(output) or only is not None:
         raise InvalidParameterError("JSON goes into a folder, all of it: give -o DIR, or --lines")

@@ -310,7 +310,7 @@ class Estimate(FromReports):
     def notes(self) -> list[str]:
         """Return what a reader should know who looks at single numbers."""
         told = []
-        if "consistency" not in self.made_by:
+        if "consistency" not in self.made_by and not self._impossible:  # which no noise explains
             remedy = "the consistency method norm_sub removes them"
             if (self.values < 0).any():
                 told.append(f"negative values are noise around zero: {remedy}")

@@ -21,7 +21,7 @@ _NAMES = {
     "attack": "an attack\n(lower bound)",
     "attack on memory": "an attack on devices\nwith memory\n(lower bound)",
     "attack by the partner": "an attack by the\npartner\n(lower bound)",
-    PERMANENT: "all reports of a device,\ntogether",
+    PERMANENT: "all reports of a device,\nif its value\nnever changes",
 }
 _DASHES = {"stated": (0, (4, 2)), "limit": (0, (1, 1.5))}  # told apart without colours
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from ldpkit.client.collection import Collection
+from ldpkit.client.spending import Micro
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.protocols.collection.building import mechanism_of
@@ -52,6 +53,15 @@ def rehearse(
         for name, mechanism in survey.questions.items()
     }
     trials = try_survey(survey, answers, repeats=repeats, rng=source, watch=watch)
-    paid = collection.promise.round  # a fixed value pays for all its reports with the first
-    epsilon = math.inf if paid is None else paid / MICRO
-    return replace(trials, epsilon=epsilon, least_reports=collection.least_reports)
+    # a fixed value pays for all its reports with the first
+    each, in_all = map(_epsilon, (collection.promise.round, collection.promise.lifetime))
+    return replace(
+        trials,
+        epsilon=each,
+        least_reports=collection.least_reports,
+        in_all=in_all if collection.rounds.count > 1 else None,
+    )
+
+
+def _epsilon(micro: Micro) -> float:
+    return math.inf if micro is None else micro / MICRO

@@ -73,6 +73,8 @@ class SurveyTrials(Result):
         The first of them.
     least_reports : int, optional
         How many answers a question needs for its result to be shown.
+    in_all : float, optional
+        What a person pays at most in all rounds of the collection, if it has several.
     """
 
     questions: tuple[QuestionTrials, ...]
@@ -82,6 +84,7 @@ class SurveyTrials(Result):
     epsilon: float
     example: SurveyEstimate
     least_reports: int = 1
+    in_all: float | None = None
 
     kind: ClassVar[str] = "survey trials"
 
@@ -94,9 +97,10 @@ class SurveyTrials(Result):
     @property
     def caption(self) -> str:
         """What the columns mean."""
+        rounds = "" if self.in_all is None else f" for a round, {self.in_all:.6g} in all"
         return (
             "rmse: root mean square error; half_width: of 95% intervals, on average; coverage: the share of "
-            f"them that contain the truth; a person spends at most epsilon {self.epsilon:.6g}"
+            f"them that contain the truth; a person spends at most epsilon {self.epsilon:.6g}{rounds}"
         )
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
@@ -105,7 +109,8 @@ class SurveyTrials(Result):
 
     def about(self) -> dict[str, Any]:
         """Return who was asked, and how often."""
-        return {"people": self.people, "repeats": self.repeats, "ask": self.ask, "epsilon": self.epsilon}
+        told = {"people": self.people, "repeats": self.repeats, "ask": self.ask, "epsilon": self.epsilon}
+        return told if self.in_all is None else {**told, "in_all": self.in_all}
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
 from ldpkit.assurance.adversary.meaning import meaning
+from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.assurance.audit.of_file import check_provenance, check_reports, file_hash
@@ -115,7 +116,7 @@ def audit(
         exact=exact,
         checks=checks,
         attack=attacked,
-        words=tuple(meaning(mechanism, exact)),
+        words=tuple(_words(mechanism, exact, in_all)),
         lifetime=tuple(_lifetime(mechanism, exact)),
         provenance=provenance,
         n=None if collected is None else collected.n,
@@ -146,7 +147,7 @@ def _check_permanent(mechanism: Mechanism, in_all: float | None) -> list[Check]:
         return []
     stated = float(getattr(mechanism, "epsilon_inf", mechanism.epsilon))
     finding = (
-        "all reports of a device whose value never changes: the integers of its permanent report realise "
+        "all reports of a device, if its value never changes: the integers of its permanent report realise "
         f"epsilon {in_all!r}, the mechanism states {stated!r}"
     )
     if in_all <= stated:
@@ -193,12 +194,27 @@ def _check_at_most(exact: float, in_all: float | None, largest: float | None) ->
         what, found, whose = f"epsilon {exact!r}", exact, ""
     else:
         whose = " for all reports of a device"
-        what = f"epsilon {in_all!r}{whose} whose value never changes, {exact!r} for the first,"
+        what = f"epsilon {in_all!r}{whose}, if its value never changes, and {exact!r} for the first report,"
         found = max(exact, in_all)
     if found <= largest:
         return [Check(AT_MOST, "pass", f"{what} is within the limit of {largest!r}")]
     headline = f"its epsilon{whose}, {found:.6g}, is above the limit of {largest:.6g}"
     return [Check(AT_MOST, "fail", f"{what} is above the limit of {largest!r}", headline=headline)]
+
+
+def _words(mechanism: Mechanism, exact: float, in_all: float | None) -> list[str]:
+    """Return what epsilon means for a person; with memory, of one report and of all of them apart."""
+    found = meaning(mechanism, exact)
+    if in_all is None:
+        return found
+    one = [
+        each.replace("A report", "One report", 1)
+        if each.startswith("A report ")
+        else f"One report: {each[:1].lower()}{each[1:]}"
+        for each in found
+    ]
+    said = suspicion_in_words(in_all).removeprefix("Whatever the report is")
+    return [*one, f"All reports, if the value never changes: whatever they are{said}"]
 
 
 def _lifetime(mechanism: Mechanism, exact: float) -> list[str]:

@@ -18,7 +18,7 @@ Outcome = Literal["pass", "fail", "warn", "info", "not checked"]
 NOT_PROMISED = (
     (
         "Epsilon covers one report. Several reports of a person cost the sum of their epsilons, unless the "
-        "device remembers its answer."
+        "device keeps its answer and its value never changes."
     ),
     "A report does not hide that somebody took part, when, or from which network address.",
     "The mechanism, its epsilon and the list of values or the range of numbers are public.",
@@ -118,10 +118,17 @@ class Audit(Result):
         """Whether it passed, and what failed or is to be weighed."""
         if not self.passed:
             return f"FAILED: {'; '.join(self._headlines('fail'))}"
+        passed = f"PASSED{self._condition}"
         warned = self._headlines("warn")
         if not warned:
-            return "PASSED"
-        return f"PASSED, with {'a warning' if len(warned) == 1 else 'warnings'}: {'; '.join(warned)}"
+            return passed
+        return f"{passed}, with {'a warning' if len(warned) == 1 else 'warnings'}: {'; '.join(warned)}"
+
+    @property
+    def _condition(self) -> str:
+        """On what a limit is kept: that for all reports of a device holds for one value only."""
+        memory = any(check.name == PERMANENT for check in self.checks)
+        return ", if no device's value ever changes" if memory and self.limit is not None else ""
 
     def _headlines(self, outcome: Outcome) -> list[str]:
         """Return what the checks of an outcome say in a verdict, each once."""
@@ -157,7 +164,7 @@ class Audit(Result):
         return (
             f"{self.mechanism!r} {verdict}. The integers of its sampler realise epsilon {exact}, "
             f"{self.bounds}, and an attack on fresh reports shows at least {self.attack.epsilon:.4g}. "
-            f"{self.tested}"
+            f"{' '.join([self.tested, *self._unlimited])}"
         )
 
     @property
@@ -173,8 +180,15 @@ class Audit(Result):
 
     @property
     def caption(self) -> str:
-        """What was tested and what was not."""
-        return self.tested
+        """What was tested and what was not, and that no limit was, if the reports were held to none."""
+        return "\n".join([self.tested, *self._unlimited])
+
+    @property
+    def _unlimited(self) -> list[str]:
+        """What a file that passes does not show where no limit was given."""
+        if self.n is None or self.limit is not None or not self.passed:
+            return []
+        return ["No limit was given (--at-most): this says only that the stated epsilon is kept."]
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return one record for each check: check, outcome, epsilon, finding."""

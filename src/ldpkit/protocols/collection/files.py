@@ -6,12 +6,13 @@ from pathlib import Path
 
 from ldpkit.client.canonical import canonical
 from ldpkit.client.collection import Collection, signed_message
+from ldpkit.client.promises import Totals
 from ldpkit.client.signing import ALGORITHM, PublicKey, SigningKey, to_base64url
 from ldpkit.core.errors import FileFormatError, InvalidInputError
 from ldpkit.protocols.collection.building import check_collection, compile_toml
 from ldpkit.protocols.collection.written import read_toml
 
-__all__ = ["expected_people", "load_collection", "seal"]
+__all__ = ["expected_people", "load_collection", "seal", "stated_promises"]
 
 _MOST_BYTES = 1 << 22
 
@@ -76,3 +77,12 @@ def expected_people(path: str | Path) -> int | None:
         return None
     people = read_toml(file.read_bytes(), str(path)).data.get("people")
     return people if isinstance(people, int) and people > 0 else None
+
+
+def stated_promises(path: str | Path) -> tuple[str, ...]:
+    """Return for what a file states a promise: report, round, lifetime; devices get a file with all three."""
+    file, names = Path(path), tuple(Totals.__dataclass_fields__)
+    if file.suffix.lower() != ".toml":
+        return names
+    written = read_toml(file.read_bytes(), str(path)).data.get("promise", {})
+    return tuple(name for name in names if name in written)
