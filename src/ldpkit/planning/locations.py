@@ -157,12 +157,12 @@ class LocationRecommendation(Result):
         if self.grid is None:
             unit = " in metres" if self.domain.projection is not None else ""
             told = (
-                f"error: the mean distance{unit} between a report and the location, by integration, for "
+                f"The error is the mean distance{unit} between a report and the location, by integration, for "
                 f"{where}; constant: always the best single point"
             )
         else:
             told = (
-                "error: the total variation between the estimated and the true map, the mean of "
+                "The error is the total variation between the estimated and the true map, the mean of "
                 f"{_DRAWS} collections drawn for {where}; constant: all cells alike"
             )
         return f"{told}; of_constant: error as a fraction of the constant's error"
