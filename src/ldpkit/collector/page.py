@@ -38,7 +38,7 @@ h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.25rem;margin-top:2.2rem}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid var(--line)}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-th[scope=row]{font-weight:inherit;overflow-wrap:break-word}
+th[scope=row]{font-weight:inherit;overflow-wrap:anywhere}
 pre{background:var(--soft);padding:.75rem;border-radius:.4rem;white-space:pre-wrap;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 """
