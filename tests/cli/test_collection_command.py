@@ -99,7 +99,7 @@ def test_new_asks_again_for_what_it_cannot_read(run, tmp_path, monkeypatch):
         "'many' is not a number",
         "'2.5' is not a whole number of people",
         "'10 percent' is not a number",
-        "want less",
+        "accept a larger error",
         "two points are 0.02",
     ):
         assert message in told, message

@@ -142,7 +142,7 @@ def test_wrong_options_are_refused(run, collected, tmp_path, arguments, message)
 def test_files_of_different_mechanisms_do_not_mix(run, collected, tmp_path, other):
     write(tmp_path / "other.ldp", other, [0, 1], 3)
     line = run("estimate", collected[0], tmp_path / "other.ldp", code=2).error_line
-    assert f"'{tmp_path / 'other.ldp'}' is of {other!r} on {other.domain}" in line
+    assert f"'{tmp_path / 'other.ldp'}' holds reports of {other!r} on {other.domain}" in line
     assert "do not mix" in line
 
 
