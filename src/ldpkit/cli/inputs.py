@@ -44,7 +44,8 @@ def load_people(data: str, column: str | None, missing: Missing) -> Dataset:
     chosen = column or ("amount" if "amount" in names else None)
     count = "count" if {"count", chosen or "value"} <= set(names) else None
     found = load(data, column=chosen, count=count, missing=missing.value)
-    note_dropped(found.dropped, found.n)
+    if found.dropped:
+        note(dropped_in_words(found.dropped, found.n))
     return found
 
 

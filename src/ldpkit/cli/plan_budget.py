@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,10 +13,13 @@ from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import parse_numbers, refuse_options, split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.plan_mean import plan_mean
-from ldpkit.cli.printing import note, progress_bar
+from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
 
-__all__ = ["EXAMPLES", "budget"]
+if TYPE_CHECKING:
+    from ldpkit.planning.plan import Plans
+
+__all__ = ["EXAMPLES", "budget", "conclude"]
 
 DEFAULT_DATA = "zipf:k=128,n=100000"
 
@@ -110,7 +113,7 @@ def budget(
             verified=verify,
             rng=seeded(seed),
         )
-        plan_opt.conclude(about_mean, shown, pictures)
+        conclude(about_mean, shown, pictures)
         return
     from ldpkit.planning.frequencies.plans import budget as plan
 
@@ -140,7 +143,7 @@ def budget(
         )
     if mechanism is None:
         note("no mechanism was named, so only oue was tried: -p grr oue olh compares several")
-    plan_opt.conclude(found, shown, pictures)
+    conclude(found, shown, pictures)
 
 
 def _no_bound(metric: str) -> InvalidParameterError:
@@ -148,3 +151,11 @@ def _no_bound(metric: str) -> InvalidParameterError:
 
     option = "--at-least" if metric_for(metric).larger_is_better else "--at-most"
     return InvalidParameterError(f"how good must {metric} be? give {option} OMEGA")
+
+
+def conclude(found: Plans, shown: opt.ResultOptions, pictures: Pictures) -> None:
+    """Show plans, draw them, and leave with 1 if there is no answer."""
+    deliver(found, shown)
+    pictures.save(found)
+    if not found.feasible:
+        raise typer.Exit(1)

@@ -12,7 +12,8 @@ from ldpkit.cli.inputs import load_people
 from ldpkit.cli.outputs import check_extra
 from ldpkit.cli.parsing import split
 from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption, conclude
+from ldpkit.cli.plan_budget import conclude
+from ldpkit.cli.plan_options import AtLeastOption, AtMostOption, VerifyOption
 from ldpkit.cli.printing import progress_bar
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 

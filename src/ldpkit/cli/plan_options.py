@@ -1,18 +1,12 @@
-"""What the planning commands share: options, and what follows every answer."""
+"""Options that the planning commands share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ldpkit.cli.options import ResultOptions
-from ldpkit.cli.pictures import Pictures
-from ldpkit.cli.printing import deliver
 from ldpkit.core.errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    from ldpkit.planning.plan import Plans
 
 __all__ = [
     "AtLeastOption",
@@ -22,7 +16,6 @@ __all__ = [
     "VerifyOption",
     "WithinOption",
     "check_bound",
-    "conclude",
 ]
 
 AtMostOption = Annotated[
@@ -66,11 +59,3 @@ def check_bound(at_most: float | None, at_least: float | None) -> None:
     """Refuse two bounds: a metric has one good side."""
     if at_most is not None and at_least is not None:
         raise InvalidParameterError("--at-most and --at-least cannot be given together: choose one")
-
-
-def conclude(found: Plans, shown: ResultOptions, pictures: Pictures) -> None:
-    """Show plans, draw them, and leave with 1 if there is no answer."""
-    deliver(found, shown)
-    pictures.save(found)
-    if not found.feasible:
-        raise typer.Exit(1)

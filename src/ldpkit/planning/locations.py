@@ -157,8 +157,8 @@ class LocationRecommendation(Result):
         if self.grid is None:
             unit = " in metres" if self.domain.projection is not None else ""
             told = (
-                f"The error is the mean distance{unit} between a report and the location, by integration, for "
-                f"{where}; constant: always the best single point"
+                f"The error is the mean distance{unit} between a report and the location, by integration, "
+                f"for {where}; constant: always the best single point"
             )
         else:
             told = (
