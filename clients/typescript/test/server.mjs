@@ -24,6 +24,7 @@ const bodyOf = async (request) => {
 export async function startCollector({ envelope, version, questions }) {
   const collector = { envelope, accepted: new Map(), order: [], requests: [], conflicts: [], next: undefined };
   const server = createServer(async (request, response) => {
+    response.shouldKeepAlive = false; // or a connection that one test cuts off fails the first request of the next
     try {
       const { method, url, headers } = request;
       const body = await bodyOf(request);
