@@ -95,7 +95,7 @@ def test_a_seed_is_recorded_and_shown_everywhere(run, numbers, target):
     assert (file.provenance.randomness, file.provenance.domain) == ("seeded", "stated")
     for command in ("inspect", "estimate", "mean", "density"):
         shown = run(command, target)
-        assert "made with a seed: anybody who knows the seed can undo the noise" in shown.out + shown.err
+        assert "made with a seed: whoever knows the seed can undo the noise" in shown.out + shown.err
         facts = json.loads(run(command, target, "--format", "json").out)
         told = facts["rows"][0] if command == "inspect" else facts["about"]["provenance"]
         assert (told["randomness"], told["batches"]) == ("seeded", [file.batch])

@@ -37,7 +37,7 @@ def test_a_person_pays_for_every_location(name):
     assert told["about"]["largest_epsilon"] == private.epsilons.max()
     assert "is not protected" in told["notes"][0]
     assert told["rows"][3]["epsilon"] == private.epsilons[3]
-    assert told["warnings"] == ["made with a seed: anybody who knows the seed can undo the noise"]
+    assert told["warnings"] == ["made with a seed: whoever knows the seed can undo the noise"]
     assert len(private.rows(top=2)) == 2
 
 

@@ -168,7 +168,7 @@ count a file and its copy or its tally only once
         said = []
         if self.randomness == "seeded":
             said.append(
-                "made with a seed: anybody who knows the seed can undo the noise, so they protect nobody"
+                "made with a seed: whoever knows the seed can undo the noise, so these reports protect nobody"
             )
         if self.domain == "data":
             said.append("the domain was taken from the values: it is not hidden that these values exist")

@@ -210,7 +210,7 @@ class PrivateTrajectories(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know first."""
-        return () if self.is_secure else ("made with a seed: anybody who knows the seed can undo the noise",)
+        return () if self.is_secure else ("made with a seed: whoever knows the seed can undo the noise",)
 
     def __repr__(self) -> str:
         return f"<{self.title}; a person pays up to epsilon {self.epsilons.max():.4g}>"

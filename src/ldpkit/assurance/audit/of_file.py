@@ -49,7 +49,8 @@ def check_provenance(provenance: Provenance | None) -> list[Check]:
     public: Outcome = "pass" if provenance.domain == "stated" else "warn"
     said = {
         "secure": "recorded as secure",
-        "seeded": "made with a seed: anybody who knows the seed can undo the noise, so they protect nobody",
+        "seeded": "made with a seed: whoever knows the seed can undo the noise, so these reports "
+        "protect nobody",
         "stated": "stated in advance",
         "data": "taken from the values: it is not hidden that these values exist",
         "unknown": "not recorded",
