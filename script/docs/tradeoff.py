@@ -62,7 +62,7 @@ def numbers() -> str:
 def _sure(prior: float, epsilon: float) -> str:
     """Return how sure anybody can become, rounded up, as `ldpkit risk` prints it."""
     from ldpkit.assurance.adversary.words import suspicion
-    from ldpkit.core.text import percent_text
+    from ldpkit.core.numbertext import percent_text
 
     return percent_text(suspicion(prior, epsilon), up=True)
 

@@ -161,7 +161,7 @@ def test_a_copy_is_refused_by_its_batch(run, tmp_path, method):
     first, copy, tally = tmp_path / "a.ldp", tmp_path / "copy.ldp", tmp_path / "a.tally"
     write(first, oracle, [0, 1, 2] * 20, 1)
     copy.write_bytes(first.read_bytes())
-    run("estimate", first, "--save-tally", tally)
+    assert f"wrote {tally}" in run("estimate", first, "--save-tally", tally).err
     for twin in (copy, tally):
         line = run("estimate", first, twin, "--estimator", method, code=2).error_line
         assert f"'{first}' and '{twin}' hold the same reports: reports 0 to 59 of batch " in line

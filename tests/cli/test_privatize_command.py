@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.numbertext import epsilon_text
 from ldpkit.core.parameters import EPSILON, Parameter
-from ldpkit.core.text import epsilon_text
 from ldpkit.files.reportfile import ReportFile, tally_file
 from ldpkit.mechanisms.base import MECHANISMS
 

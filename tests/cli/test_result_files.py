@@ -144,6 +144,7 @@ def test_a_verdict_is_seen_where_the_result_goes_to_a_file(run, folder, inputs, 
 
 def test_what_a_command_reads_is_never_its_output(run, folder, inputs):
     (folder / "a.csv").write_text("value,count\nx,3\ny,1\n")
+    (folder / "b.csv").write_text("x\n")
     before = (folder / "a.csv").read_bytes()
     for words in (
         ("risk", "-p", "grr", "-e", 1, "-d", "a.csv"),
@@ -156,6 +157,8 @@ def test_what_a_command_reads_is_never_its_output(run, folder, inputs):
         ("plan", "cluster", "--people", 9, "-p", "grr", "-e", 1, "--domain", "@a.csv:value"),
         ("datasets", "show", "a.csv"),
         ("inspect", "a.csv"),
+        ("privatize", "b.csv", "-p", "grr", "-e", 1, "--domain", "@a.csv:value"),
+        ("privatize", "b.csv", "-p", "@a.csv"),
     ):
         assert "is also the input" in run(*words, "-o", "a.csv", "--force", code=2).error_line
     assert (folder / "a.csv").read_bytes() == before

@@ -20,6 +20,7 @@ from ldpkit.collector.asked import LATE_ROUNDS
 from ldpkit.collector.database import SqliteDatabase
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.remote import Collector
+from ldpkit.collector.serve import tell_collections
 from ldpkit.collector.tokens import ANALYST, new_token
 from ldpkit.collector.uploads import Limits, Uploads
 from ldpkit.protocols.collection.building import compile_toml
@@ -174,6 +175,10 @@ def test_a_collection_that_has_reports_can_still_be_signed(tmp_path):
     with inside(SqliteDatabase(tmp_path / "collector.db"), plain) as service:
         assert service.service.shelf.get("survey").newest.is_signed
         assert service.service.shelf.get("survey").retired
+        told: list[str] = []
+        tell_collections(service.service, ["survey"], "http://here", told.append)
+        assert told[0].startswith("'survey' version 1 is closed and takes no answers: ")
+        assert told[1:] == ["  results page     http://here/c/survey"]  # and nothing to put on a page
         assert service.verified() == 5
 
 

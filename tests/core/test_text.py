@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
+from ldpkit.core.numbertext import ends_text, interval_texts, rounded
 from ldpkit.core.tables import Table
-from ldpkit.core.text import ends_text, interval_texts, rounded
 
 ENDS = (
     *(0.0, 0.015, 0.0149999, 0.05, 0.3, 0.345, 0.3451, 0.44999999999999996, 0.5, 0.9999999999, 1.0),

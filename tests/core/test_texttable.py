@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ldpkit.cli.options import Format
 from ldpkit.cli.printing import show
-from ldpkit.core.text import display_width, number_text, text_table, wrapped
+from ldpkit.core.numbertext import number_text
+from ldpkit.core.text import display_width, text_table, wrapped
 
 words = st.text("abcdefgh", max_size=12)
 cells = st.lists(words, max_size=6).map(" ".join)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.numbertext import interval_texts
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import seeded
-from ldpkit.core.text import interval_texts
 from ldpkit.figures.drawing import DRAWN, SHOWN, WHOLE, alt_text
 from ldpkit.figures.frequency_page import SCRIPT, sums_data
 from ldpkit.figures.theme import COLOURS, INK, PAPER, dark_rules

@@ -10,7 +10,7 @@ import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
 from ldpkit.client.store import DeviceStore
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
-from ldpkit.core.text import epsilon_text
+from ldpkit.core.numbertext import epsilon_text
 from ldpkit.protocols.people import person_keys
 
 SECRET = bytes(range(32))

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from ldpkit.bench.numeric_summary import NumericSummary
 from ldpkit.bench.numeric_table import SHORT_TITLES, scale
 from ldpkit.bench.summary import Summary
+from ldpkit.core.numbertext import number_text, percent_text
 from ldpkit.core.tables import cell_text
-from ldpkit.core.text import and_text, number_text, percent_text
+from ldpkit.core.text import and_text
 from ldpkit.simulation.metrics import metric_for
 
 __all__ = ["coverage_answer", "frequencies_answer", "numbers_answer"]

@@ -14,7 +14,7 @@ from ldpkit.cli.options import Format, ResultOptions, spread
 from ldpkit.cli.outputs import check_result
 from ldpkit.cli.printing import deliver, deliver_rows, goes_to_file, note, opened, say, show_table, warn
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.text import number_text
+from ldpkit.core.numbertext import number_text
 
 if TYPE_CHECKING:
     from ldpkit.client.collection import Collection

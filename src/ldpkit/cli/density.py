@@ -16,7 +16,7 @@ from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note
 from ldpkit.cli.tallies import count_numbers
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
-from ldpkit.core.text import ends_text
+from ldpkit.core.numbertext import ends_text
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Floats

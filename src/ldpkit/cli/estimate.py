@@ -170,6 +170,7 @@ def estimate(
     if save_tally is not None:
         with whole_file(save_tally) as stream:
             stream.write(tally.to_bytes())
+        note(f"wrote {save_tally}")
 
 
 def _only(found: Tallies) -> Tally:

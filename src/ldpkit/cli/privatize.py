@@ -11,7 +11,14 @@ import typer
 from ldpkit.cli import options as opt
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
-from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
+from ldpkit.cli.parsing import (
+    domain_file,
+    parse_circle,
+    parse_domain,
+    parse_interval,
+    parse_parameters,
+    refuse_options,
+)
 from ldpkit.cli.printing import note, progress_bar
 from ldpkit.cli.randomise import (
     Request,
@@ -113,18 +120,19 @@ def privatize(
     from ldpkit.files.readers import row_count
     from ldpkit.files.reportfile import ReportWriter
 
-    check_output(output, force=force, inputs=[values, *filter(None, [secret_file])])
+    description = Path(mechanism[1:]) if mechanism.startswith("@") else None
+    check_output(output, force=force, inputs=[values, secret_file, description, domain_file(domain)])
     if is_standard_output(output) and sys.stdout.isatty():
         raise InvalidParameterError(
             "reports are binary and not for a terminal: send them to a file or a pipe"
         )
-    described = mechanism.startswith("@")
+    described = description is not None
     circle = None if described else parse_circle(*where, clip=clip, wrap=wrap)
     interval = None if described or circle is not None else parse_interval(where.low, where.high)
     rng = random.secure() if seed is None else random.seeded(seed)
     memory = Memory(new_devices, ids, secret_file, question)
     asked = Request(mechanism, epsilon, parse_parameters(parameter), values, column, missing, rng, memory)
-    if described:
+    if description is not None:
         refuse_options(
             "the description of a mechanism says all about it",
             epsilon=epsilon,
@@ -135,7 +143,7 @@ def privatize(
             bins=bins,
             descriptor=descriptor,
         )
-        work = randomise_described(asked, Path(mechanism[1:]), clip=clip, wrap=wrap)
+        work = randomise_described(asked, description, clip=clip, wrap=wrap)
     elif circle is not None:
         refuse_options(
             "values on a circle have a --period and nothing to describe",

@@ -20,7 +20,7 @@ from ldpkit.collector.pictures import STYLE, bars, line, map_of_cells
 from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.core.errors import LdpkitError
-from ldpkit.core.text import interval_texts, number_text
+from ldpkit.core.numbertext import interval_texts, number_text
 
 __all__ = ["page_html", "results_html"]
 

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from ldpkit.core.text import number_text, percent_text
+from ldpkit.core.numbertext import number_text, percent_text
 
 __all__ = ["STYLE", "bars", "line", "map_of_cells"]
 

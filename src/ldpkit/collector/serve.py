@@ -21,7 +21,7 @@ from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
 
-__all__ = ["Front", "ServeSettings", "serve"]
+__all__ = ["Front", "ServeSettings", "serve", "tell_collections"]
 
 _BACKLOG = 4096  # of connections that wait to be taken
 _OTHER_FILES = 200  # that a service has open beside its connections: database, threads that read, logs
@@ -127,7 +127,7 @@ def serve(
     with _listening(settings) as listener, Service(database, uploads.deliver) as service:
         uploads.attach(service)
         given = [service.add(envelope).id for envelope in envelopes]
-        _tell_all(service, given, settings.url, tell)
+        tell_collections(service, given, settings.url, tell)
         with service.connection() as connection:
             give_first_tokens(connection, database, tell, is_private=is_private)
         front = Front(
@@ -162,10 +162,17 @@ def _listening(settings: ServeSettings) -> socket.socket:
         ) from None
 
 
-def _tell_all(service: Service, given: list[str], url: str, tell: Callable[[str], None]) -> None:
+def tell_collections(service: Service, given: list[str], url: str, tell: Callable[[str], None]) -> None:
     """Say what is collected, and of the collections that were given how a page answers them."""
     for name in service.shelf.names():
-        collection = service.shelf.get(name).newest
+        entry = service.shelf.get(name)
+        collection = entry.newest
+        if entry.is_over:
+            tell(
+                f"{name!r} version {collection.version} is closed and takes no answers: {collection.purpose}"
+            )
+            tell(f"  results page     {url}/c/{name}")
+            continue
         tell(f"collecting {name!r} version {collection.version}: {collection.purpose}")
         if not collection.is_signed:
             tell("  not signed: devices cannot tell who asks; see ldpkit collection sign")

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ldpkit.core.text import number_text, rounded, text_table
+from ldpkit.core.numbertext import number_text, rounded
+from ldpkit.core.text import text_table
 
 __all__ = ["Table", "cell_text", "flat"]
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.circle import CircleDomain
-from ldpkit.core.text import ends_text
+from ldpkit.core.numbertext import ends_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.from_reports import reported
 from ldpkit.estimation.margins import LARGEST_RATIO, STUDENT, BettingMargin, deviations

@@ -20,9 +20,9 @@ import numpy as np
 
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.numbertext import interval_text, percent_text
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
-from ldpkit.core.text import interval_text, percent_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import BinnedDensity, deconvolved
 from ldpkit.estimation.deconvolution import averages

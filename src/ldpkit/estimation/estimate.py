@@ -11,11 +11,11 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.categorical import CategoricalDomain
 from ldpkit.core.errors import OutOfDomainError
+from ldpkit.core.numbertext import interval_text
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table, cell_text
-from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Counts, Floats, Label
 from ldpkit.estimation.consistency import CONSISTENCY, Noise
 from ldpkit.estimation.from_reports import FromReports

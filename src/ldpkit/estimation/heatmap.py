@@ -17,12 +17,12 @@ import numpy as np
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.domains.plane import Locations
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.numbertext import interval_text
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.random import RandomSource
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
-from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Onlooker, Watch, unwatched
 from ldpkit.estimation.cell_bounds import share_bounds

@@ -10,9 +10,9 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.interval import IntervalDomain
+from ldpkit.core.numbertext import interval_text, number_text, rounded
 from ldpkit.core.parameters import check_fraction
 from ldpkit.core.provenance import UNKNOWN, Provenance
-from ldpkit.core.text import interval_text, number_text, rounded
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile, density
 from ldpkit.estimation.from_reports import FromReports

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ldpkit.core.errors import LdpkitError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.parameters import exact_sum
-from ldpkit.core.text import number_text
 from ldpkit.estimation.sums import set_law
 from ldpkit.estimation.tails import CountLaw
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle

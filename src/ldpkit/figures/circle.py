@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ldpkit.core.text import interval_text
+from ldpkit.core.numbertext import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.circular_density import CircularDensity
 from ldpkit.estimation.direction import DirectionEstimate

@@ -9,7 +9,7 @@ from typing import Any
 from ldpkit.assurance.collection import summarise
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import FREQUENCY, Question
-from ldpkit.core.text import interval_text, number_text, percent_text
+from ldpkit.core.numbertext import interval_text, number_text, percent_text
 from ldpkit.figures.page import scrolled, table_html, write_page
 from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.simulation.survey import SurveyTrials

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ldpkit.core.text import number_text
+from ldpkit.core.numbertext import number_text
 from ldpkit.figures.canvas import new_figure, three_digits
 from ldpkit.figures.theme import BAD, FAINT, MAIN
 from ldpkit.planning.cluster import ClusterPlan, readable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ldpkit.core.numbertext import interval_text
 from ldpkit.core.tables import cell_text
-from ldpkit.core.text import interval_text
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.density import Density, Quantile
 from ldpkit.estimation.estimate import Estimate

@@ -8,7 +8,7 @@ import re
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
-from ldpkit.core.text import number_text
+from ldpkit.core.numbertext import number_text
 from ldpkit.figures.page import scrolled, section
 from ldpkit.simulation.metrics import metric_for
 

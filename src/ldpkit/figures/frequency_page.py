@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.core.numbertext import interval_text
 from ldpkit.core.tables import Table, cell_text
-from ldpkit.core.text import interval_text
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.sums import sum_table
 from ldpkit.figures.page import section

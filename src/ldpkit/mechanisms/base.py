@@ -11,8 +11,8 @@ import numpy as np
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError
 from ldpkit.core.frozen import Frozen
+from ldpkit.core.numbertext import epsilon_text
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue
-from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import Counts, Reports, Values
 from ldpkit.mechanisms.lookup import CAPABILITIES, MECHANISMS, from_spec, register
 

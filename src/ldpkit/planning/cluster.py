@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.parameters import check_people
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import seeded
 from ldpkit.core.results import Result
-from ldpkit.core.text import number_text
 from ldpkit.engines.local import tally
 from ldpkit.engines.partial import ROWS_AT_ONCE
 from ldpkit.files.arrow import write_parquet

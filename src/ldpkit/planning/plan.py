@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.numbertext import ends_text
 from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
-from ldpkit.core.text import ends_text
 
 if TYPE_CHECKING:
     from ldpkit.planning.verification import Verification

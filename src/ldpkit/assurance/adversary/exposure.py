@@ -13,7 +13,7 @@ from ldpkit.assurance.adversary.listed import knows_ratio, listed_chances
 from ldpkit.assurance.adversary.measure import risk
 from ldpkit.assurance.adversary.risk_record import Risk
 from ldpkit.assurance.adversary.words import guess_in_words, suspicion_in_words
-from ldpkit.core.text import number_text
+from ldpkit.core.numbertext import number_text
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.kinds import is_frequency, is_paired
 

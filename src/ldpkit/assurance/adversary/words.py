@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ldpkit.core.text import number_text, percent_text
+from ldpkit.core.numbertext import number_text, percent_text
 
 if TYPE_CHECKING:
     from ldpkit.assurance.adversary.risk_record import Risk

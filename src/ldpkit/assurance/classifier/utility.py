@@ -12,10 +12,10 @@ import numpy as np
 from ldpkit.assurance.classifier.columns import PIECES, PrivateColumn
 from ldpkit.assurance.classifier.reading import Unread, regions
 from ldpkit.assurance.classifier.table import BATCH, RecordTable, Sensitive, private_columns, record_table
+from ldpkit.core.numbertext import ends_text
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import Result
-from ldpkit.core.text import ends_text
 from ldpkit.core.typing import Floats
 
 __all__ = [

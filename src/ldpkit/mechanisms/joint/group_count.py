@@ -19,9 +19,9 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.categorical import CategoricalDomain, as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, exp_bounds, log_up
+from ldpkit.core.numbertext import epsilon_text
 from ldpkit.core.parameters import EPSILON, Parameter, check_counts, check_epsilon, check_whole
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import Counts, DomainLike, Floats, Reports, Values
 from ldpkit.mechanisms.base import Mechanism, register
 from ldpkit.mechanisms.channel import Channel

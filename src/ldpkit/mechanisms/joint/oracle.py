@@ -18,9 +18,9 @@ import numpy as np
 from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.numbertext import epsilon_text
 from ldpkit.core.parameters import EPSILON, Parameter, ParameterValue, check_epsilon, check_people
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import Counts, DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.joint.adversary import Adversary

@@ -18,9 +18,9 @@ from ldpkit.core.domains.categorical import as_domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import exp_bounds, log_up, total_up
 from ldpkit.core.hooks import call_up
+from ldpkit.core.numbertext import epsilon_text
 from ldpkit.core.parameters import EPSILON_1, EPSILON_INF, Parameter, check_epsilon
 from ldpkit.core.random import RandomSource, resolve
-from ldpkit.core.text import epsilon_text
 from ldpkit.core.typing import DomainLike, Floats, Indices, Reports, Values
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.longitudinal.chain import ChainedBits, ChainedResponse

@@ -12,10 +12,10 @@ import numpy as np
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.results import TOP
 from ldpkit.core.tables import Table
-from ldpkit.core.text import number_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, unwatched
 from ldpkit.mechanisms.kinds import ALL, listed, select

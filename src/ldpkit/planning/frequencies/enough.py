@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from ldpkit.core.errors import LdpkitError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.random import RandomSource
-from ldpkit.core.text import number_text
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.kinds import frequency_class
 from ldpkit.planning.frequencies.nothing import learn_nothing

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ldpkit.core.text import number_text
+from ldpkit.core.numbertext import number_text
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Counts, Floats

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ldpkit.core.numbertext import number_text, percent_text
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
-from ldpkit.core.text import number_text, percent_text
 from ldpkit.mechanisms.kinds import frequency_oracle
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.enough import Enough

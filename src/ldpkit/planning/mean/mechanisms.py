@@ -16,6 +16,7 @@ import numpy as np
 
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.parameters import (
     LARGEST_EPSILON,
     SMALLEST_EPSILON,
@@ -23,7 +24,6 @@ from ldpkit.core.parameters import (
     check_fraction,
     check_people,
 )
-from ldpkit.core.text import number_text
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.planning.mean.variance import Spread, mean_error, report_variance, unbiased_mechanisms
 from ldpkit.planning.searches.roots import find_root

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
-from ldpkit.core.text import and_text, number_text
+from ldpkit.core.text import and_text
 from ldpkit.planning.mean.mechanisms import (
     MeanOption,
     mean_options,

@@ -16,9 +16,9 @@ import numpy as np
 from ldpkit.core.domains.circle import CircleDomain, CircleLike, as_circle
 from ldpkit.core.domains.interval import IntervalDomain, IntervalLike, as_interval
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import Result
-from ldpkit.core.text import number_text
 from ldpkit.core.typing import Floats
 from ldpkit.core.watching import Watch, collect, unwatched
 from ldpkit.mechanisms.base import MECHANISMS

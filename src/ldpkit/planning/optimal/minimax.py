@@ -15,10 +15,10 @@ import numpy as np
 
 from ldpkit.core.domains.circle import CircleLike, as_circle
 from ldpkit.core.domains.interval import IntervalLike, as_interval
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
-from ldpkit.core.text import number_text
 from ldpkit.core.typing import Floats
 from ldpkit.mechanisms.cells.widths import POWER, check_prior, clamped_error, end_error, prior_width
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ldpkit.assurance.adversary.exposure import LARGE_FOR_PEOPLE, epsilon_warnings
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.numbertext import number_text
 from ldpkit.core.parameters import check_epsilon
-from ldpkit.core.text import number_text
 from ldpkit.planning.survey.question import Choice, PlannedQuestion, least_epsilon, ranked
 
 __all__ = ["Chosen", "choose_question"]

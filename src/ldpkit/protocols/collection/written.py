@@ -85,11 +85,15 @@ def read_toml(data: bytes, name: str) -> Written:
     ...
     ldpkit.core.errors.FileFormatError: a.toml, line 2: this is not TOML: Invalid value
     """
+    whole = name or "the collection"  # which has no name before it is written
     if len(data) > _MOST_BYTES:
-        raise FileFormatError(f"{name} has {len(data):,} bytes, more than the {_MOST_BYTES:,} that are read")
+        raise FileFormatError(
+            f"{whole} has {len(data):,} bytes, more than the {_MOST_BYTES:,} that are read: "
+            "give it fewer or shorter labels"
+        )
     if data.count(b"[") + data.count(b"{") > _MOST_BRACKETS:
         raise FileFormatError(
-            f"{name} has more than {_MOST_BRACKETS:,} brackets, more than any collection needs"
+            f"{whole} has more than {_MOST_BRACKETS:,} brackets, more than any collection needs"
         )
     try:
         text = data.decode()
