@@ -16,6 +16,5 @@ export type { Ratio } from "./epsilon.js";
 export * from "./index.js";
 export type { Place } from "./forms/sampler.js";
 export { reportFor, type Stage } from "./report.js";
-export { LocalStorageStore } from "./stores/localstorage.js";
 export { MemoryStore } from "./stores/store.js";
 export { canonical, covers } from "./tools.js";

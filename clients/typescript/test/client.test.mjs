@@ -12,7 +12,6 @@ import {
   covers,
   FileStore,
   IndexedDBStore,
-  LocalStorageStore,
   MemoryStore,
   reportFor,
 } from "../dist/node.js";
@@ -380,7 +379,6 @@ describe("arguments", () => {
       async (bad) => covers(5, bad),
       async (bad) => (bad === "x" ? Promise.reject(new Reject()) : new FileStore(bad)),
       (bad) => new IndexedDBStore(bad).load(), // there is none in node
-      async (bad) => new LocalStorageStore(bad),
     ];
     class Reject extends Error {
       code = "skipped";
