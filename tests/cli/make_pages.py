@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cli import page_cases
 from ldpkit.cli.app import run
+from ldpkit.core.numbertext import interval_text
 from ldpkit.estimation.sums import sum_table
 from ldpkit.files.reportfile import tally_file
 
@@ -29,7 +30,7 @@ def expected_sum(reports: Path) -> str:
     names = " or ".join(str(found.labels[each]) for each in first)
     low, high = sum_table(found).ends(2, float(found.unbiased[first].sum()))
     share = float(found.values[first].sum())
-    return f"{names}: {100 * share:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+    return f"{names}: {interval_text(share, low, high, share=True, level=0.95)}"
 
 
 def main() -> None:
