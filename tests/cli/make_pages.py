@@ -9,7 +9,8 @@ from pathlib import Path
 from cli import page_cases
 from ldpkit.cli.app import run
 from ldpkit.core.numbertext import interval_text
-from ldpkit.estimation.sums import sum_table
+from ldpkit.estimation.sums import SumTable
+from ldpkit.figures.frequency_page import sums_data
 from ldpkit.files.reportfile import tally_file
 
 
@@ -28,7 +29,9 @@ def expected_sum(reports: Path) -> str:
     found = tally_file(reports).estimate()
     first = sorted(found.order(2, sort="frequency").tolist())
     names = " or ".join(str(found.labels[each]) for each in first)
-    low, high = sum_table(found).ends(2, float(found.unbiased[first].sum()))
+    data = sums_data(found)  # rounded outwards, as the page has it
+    table = SumTable(data["knots"], data["low"], data["high"], data["slack"])
+    low, high = table.ends(2, float(found.unbiased[first].sum()))
     share = float(found.values[first].sum())
     return f"{names}: {interval_text(share, low, high, share=True, level=0.95)}"
 
