@@ -139,6 +139,7 @@ class _Run:
         if current.exists():
             noted = current.read_bytes()
             path = str(keep(self._kept, name, noted[8 : 8 + int.from_bytes(noted[:8], "little")]))
+            Path(f"{path}.stderr").write_bytes(errors)  # its last line is often not enough
         return Failure(name, f"the process died of {how}: {told}", path)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,15 @@ class Guard:
     def leave(self) -> None:
         """Stop watching."""
         self._data = None
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Look away for a while."""
+        data, self._data = self._data, None
+        try:
+            yield
+        finally:
+            self._data = data
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self._data is None:
@@ -94,4 +105,6 @@ def _is_within(file: str, function: str = "") -> bool:
 
 def _is_cache(name: str) -> bool:
     """Whether a file is one in which Python or Numba keep what they compiled."""
-    return "__pycache__" in Path(name).parts or name.endswith((".nbi", ".nbc"))
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    is_within = bool(folder) and Path(name).is_relative_to(Path(str(folder)).absolute())
+    return is_within or "__pycache__" in Path(name).parts or name.endswith((".nbi", ".nbc"))

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from numba.core import event
+
 from fuzz.guard import Guard
 from fuzz.target import Target
 from ldpkit.core.errors import LdpkitError
@@ -111,19 +113,20 @@ class Harness:
         tempfile.gettempdir()  # tries once whether it may write there, which is not the input's doing
         self.guard = Guard(self.inside)
         self._current = os.open(folder / "current", os.O_RDWR | os.O_CREAT) if limited else -1
-        self._base, self._since = 0, 0
+        self._base, self._since, self._space, self._aside = 0, 0, 0, 0.0
+        self._length: int | None = None  # of the input at work
         if limited:
             os.chdir(self._elsewhere)  # where anything that appears is a failure
             os.environ["HOME"] = str(self._elsewhere)
             signal.signal(signal.SIGVTALRM, _stop)
+            event.register("numba:compile", _Compiling(self))
 
     def warm_up(self, target: Target, inputs: list[bytes]) -> None:
         """Run some inputs first: what is loaded and compiled once is not what an input takes."""
         for data in inputs:
             self._clear()
             self._patiently(target, data)
-        self._base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-        self._limit_memory(0)
+        self._measure()
 
     def run(self, target: Target, data: bytes, result: Result) -> None:
         """Run one input, and count what it did."""
@@ -145,9 +148,7 @@ class Harness:
         result.accepted += not is_refused and problem is None
         if len(data) <= SMALL:
             result.slowest = max(result.slowest, seconds)
-        peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - self._base
-        if peak > result.memory:
-            result.memory = peak
+        result.memory = max(result.memory, _peak() - self._base)
         if problem is None:
             problem = self._trespass()
         if problem is not None:
@@ -155,7 +156,8 @@ class Harness:
 
     def _attempt(self, target: Target, data: bytes) -> tuple[float, str | None, bool]:
         problem, is_refused = None, False
-        self._limit_memory(len(data))
+        self._length, self._aside = len(data), 0.0
+        self._limit(self._length)
         self.guard.watch(data)
         start = time.process_time()
         try:
@@ -171,15 +173,15 @@ class Harness:
             problem = _told(error)
         finally:
             self.guard.leave()
-        return time.process_time() - start, problem, is_refused
+            self._length = None
+            self._lift()  # what makes the next input is not this one's doing
+        return time.process_time() - start - self._aside, problem, is_refused
 
     def _patiently(self, target: Target, data: bytes) -> None:
         """Run an input without limits on memory and time, but for a process that is stuck."""
-        if self._limited:
-            self._since = 0
-            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         with contextlib.suppress(Exception):
             target.check(data, self.inside)
+        self._since = 0
 
     @contextlib.contextmanager
     def _timer(self) -> Iterator[None]:
@@ -192,7 +194,7 @@ class Harness:
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
-    def _limit_memory(self, length: int) -> None:
+    def _limit(self, length: int) -> None:
         """Let no more be taken than an input of this length may, and end a process that is stuck."""
         if not self._limited:
             return
@@ -203,6 +205,33 @@ class Harness:
         most = self._space + MEMORY + _SLACK + _MORE_MEMORY * max(0, length - SMALL)
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + _STUCK, resource.RLIM_INFINITY))
+
+    def _lift(self) -> None:
+        """Let the process take what it wants; only one that is stuck still ends."""
+        if self._limited:
+            resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    def _measure(self) -> None:
+        """Take the memory of now for what the process has without an input."""
+        with contextlib.suppress(OSError):  # where there is no such file, the peak until now is not forgotten
+            Path("/proc/self/clear_refs").write_text("5")
+        self._base, self._since = _peak(), 0
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """Do what an input happens to need first, such as compiling, at nobody's expense."""
+        start = time.process_time()
+        left, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        self._lift()
+        try:
+            with self.guard.aside():
+                yield
+                self._measure()
+        finally:
+            self._aside += time.process_time() - start
+            if self._length is not None:
+                self._limit(self._length)
+                signal.setitimer(signal.ITIMER_VIRTUAL, left)
 
     def _note(self, target: Target, data: bytes) -> None:
         """Write down what is about to run, for who finds this process dead."""
@@ -235,6 +264,23 @@ class Harness:
         result.failures.append(Failure(target.name, problem, str(path)))
 
 
+class _Compiling(event.Listener):  # type: ignore[misc]  # Numba has no types
+    """Sets aside what compiling takes: in a new installation an input may be the first to need a kernel."""
+
+    def __init__(self, harness: Harness) -> None:
+        self._harness, self._depth, self._open = harness, 0, contextlib.ExitStack()
+
+    def on_start(self, event_: event.Event) -> None:
+        if self._depth == 0:
+            self._open.enter_context(self._harness.aside())
+        self._depth += 1
+
+    def on_end(self, event_: event.Event) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._open.close()
+
+
 def keep(folder: Path, target: str, data: bytes) -> Path:
     """Write a failing input to its place, and return it."""
     place = folder / target.replace(" ", "-")
@@ -242,6 +288,10 @@ def keep(folder: Path, target: str, data: bytes) -> Path:
     path = place / hashlib.sha256(data).hexdigest()[:16]
     path.write_bytes(data)
     return path
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -22,19 +22,25 @@ _INPUTS = 15  # of each target; script/fuzz makes as many as there is time for
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
-    """Fuzz in a process of its own, which may have limits, and replay the findings there."""
+    """Fuzz and replay the findings."""
     folder = tmp_path_factory.mktemp("fuzz")
     asked = {"target": ",".join([*TARGETS, "findings"]), "seed": 20, "inputs": _INPUTS, "until": float("inf")}
     paths = {"folder": f"{folder}/work", "kept": f"{folder}/kept", "summary": f"{folder}/summary"}
+    _python("-m", "fuzz.worker", json.dumps({**asked, **paths, "guided": False}))
+    return [Result.from_dict(each) for each in json.loads((folder / "summary").read_text())]
+
+
+def _python(*words: str) -> str:
+    """Run Python in a process of its own, which may have limits, and return what it printed."""
     done = subprocess.run(
-        [sys.executable, "-m", "fuzz.worker", json.dumps({**asked, **paths, "guided": False})],
+        [sys.executable, *words],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(_TESTS), *filter(None, sys.path)])},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, f"the process died with {done.returncode}: {done.stderr[-2000:]}"
-    return [Result.from_dict(each) for each in json.loads((folder / "summary").read_text())]
+    return done.stdout
 
 
 def _failures(results: list[Result]) -> str:
@@ -88,3 +94,47 @@ def test_the_harness_sees_what_it_must(tmp_path: Path, data: bytes, what: str | 
     assert result.accepted == (what is None) or what in ("outside the folder", "code of the input")
     for failure in result.failures:
         assert Path(failure.path).read_bytes() == data
+
+
+_LIMITS = """
+import sys
+import time
+from pathlib import Path
+
+from fuzz.harness import SECONDS, Harness, Result
+from fuzz.target import Target
+from numba.core import event
+
+harness = Harness(Path(sys.argv[1], "work"), Path(sys.argv[1], "kept"))
+
+def check(data, folder):
+    if data == b"compile":
+        with event.trigger_event("numba:compile"), event.trigger_event("numba:compile"):
+            bytes(400 << 20)
+            start = time.process_time()
+            while time.process_time() < start + 1.1:  # longer than an input may take
+                pass
+    if data == b"compile, then much":
+        with event.trigger_event("numba:compile"):
+            pass
+    if data.endswith(b"much"):
+        bytes(400 << 20)
+
+target = Target("control", lambda: [b"fine"], lambda rng, data: data, check)
+harness.warm_up(target, [b"fine"])
+for data in (b"fine", b"compile", b"much", b"compile, then much"):
+    result = Result("control")
+    harness.run(target, data, result)
+    bytes(400 << 20)  # as what makes the next input may take
+    cheap = result.slowest < SECONDS and result.memory < 50 << 20
+    print(data.decode(), [each.what.split()[0] for each in result.failures], cheap, sep="; ")
+"""
+
+
+def test_an_input_pays_for_what_it_takes_and_not_for_compiling_or_for_the_next(tmp_path: Path) -> None:
+    assert _python("-c", _LIMITS, str(tmp_path)).splitlines() == [
+        "fine; []; True",
+        "compile; []; True",
+        "much; ['MemoryError']; True",
+        "compile, then much; ['MemoryError']; True",
+    ]
