@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ldpkit.assurance.classifier.mixture import mixture_utility
     from ldpkit.assurance.classifier.prior import prior_from_reports
     from ldpkit.assurance.classifier.utility import Utilities, utility
+    from ldpkit.assurance.exposure import Exposure, expose
     from ldpkit.assurance.joint import guarantee
     from ldpkit.bench.benchmark import Benchmark
     from ldpkit.client.client import Client
@@ -128,6 +129,7 @@ __all__ = [
     "AAA",
     "ATP",
     "BLH",
+    "Exposure",
     "GRR",
     "HM",
     "JRR",
@@ -254,6 +256,7 @@ __all__ = [
     "bench",
     "device_loss",
     "errors",
+    "expose",
     "get",
     "guarantee",
     "label_response",
@@ -283,6 +286,7 @@ _HOMES = {
     "assurance.adversary.risk_record": ("Risk",),
     "assurance.audit.audit": ("audit",),
     "assurance.audit.record": ("Audit",),
+    "assurance.exposure": ("Exposure", "expose"),
     "assurance.joint": ("guarantee",),
     "bench.benchmark": ("Benchmark",),
     "core.domains.categorical": ("CategoricalDomain",),

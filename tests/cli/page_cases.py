@@ -94,6 +94,7 @@ def cases(folder: Path) -> dict[str, tuple[object, ...]]:
         "recommend-mean": ("recommend", "--n", 100_000, "--low", 0, "--high", 100, "--within", 0.5),
         "risk": ("risk", "-p", "grr", "oue", "ss", "-e", 0.5, 1, 2, 4, "--domain", 10),
         "risk-bars": ("risk", "-p", "grr", "oue", "olh", "ss", "-e", 1, "--domain", 10),
+        "longitudinal": ("longitudinal", "--reports", 200, "--devices", 400, "--changes", "0,1,12"),
         "audit": ("audit", "-p", "grr", "--domain", 4, "-e", 1, "--reports", 20_000, "--seed", 1),
         "error": ("error", "-p", "pm", "sw", "hm", "-e", 0.5, 1, 2, 4),
         "optimal": ("optimal", "-e", 1, "--low", 0, "--high", 120, "--intervals", 16, "--unit", "years"),

@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
+import re
 
 import pytest
+from scipy.stats import binomtest
 
 import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
@@ -78,6 +81,28 @@ def test_table_and_figure(run, tmp_path):
     assert (tmp_path / "attack.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_page_has_the_answer_of_the_result(run, tmp_path):
+    page = tmp_path / "attack.html"
+    run("longitudinal", *SMALL, "--seed", 3, "--report", page)
+    oracle = ldpkit.get("lgrr", 16, epsilon_inf=2, epsilon_1=1)
+    found = ldpkit.expose(oracle, 60, devices=60, rng=ldpkit.random.seeded(3))
+    assert f'<p id="answer">{found.answer()}</p>' in page.read_text()
+    attacked = found.rows()[6]
+    low, high = binomtest(round(60 * attacked["found"]), 60).proportion_ci(method="exact")
+    assert (
+        f"{math.floor(1000 * low) / 10}% to {math.ceil(1000 * high) / 10}%) of 60 devices" in found.answer()
+    )
+
+
+def test_the_figure_has_a_curve_for_every_case():
+    found = ldpkit.expose(ldpkit.get("lgrr", 3, epsilon_inf=2, epsilon_1=1), 9, changes=range(6), devices=9)
+    loss = found.figure().axes[0]
+    shown = " ".join(text.get_text().replace("\n", " ") for text in loss.get_legend().get_texts())
+    every = re.findall(r"every history, ([\d or]+) changes?", shown)
+    assert sorted(int(count) for text in every for count in text.split(" or ")) == list(range(6))
+    assert re.findall(r"of states, (\d) change", shown) == list("12345")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -100,6 +125,8 @@ def test_table_and_figure(run, tmp_path):
         (("--devices", 0), "devices must be at least 1, got 0"),
         (("--reports", 10**8), "are too much to attack"),
         (("--figure", "attack.jpeg"), "--figure is written as .png, .svg or .pdf"),
+        (("--figure", "a.png", "-o", "a.png", "--format", "csv"), "is written as"),
+        (("--report", "attack.txt"), "--report is written as .html, got 'attack.txt'"),
         (("--parameter", "d=4"), "lgrr has no parameter 'd'"),
         (("--seed", -1), "a seed must be a non-negative integer, got -1"),
     ],

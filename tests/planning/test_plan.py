@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from scipy.stats import binomtest
 
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.planning.plan import Plan, Trial, binomial_interval
+from ldpkit.planning.plan import Plan, Trial
 
 TRACE = (Trial(20.0, 0.4, 100, False, 0.3), Trial(10.0, 0.1, 100, False, 0.5))
 FOUND = Plan("bs", "grr", "mae at most 0.1", 0.9, 1.5, 0.93, (0.91, 0.95), 0.99, TRACE, 200, 0.1)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.binomial import highest_chance, lowest_chance
 from ldpkit.core.domains.cellgrid import CellGrid
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.core.watching import Onlooker
@@ -39,16 +40,10 @@ def chance_ends(hits: Any, n: int, error: float) -> tuple[Floats, Floats]:
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.187], [0.308, 0.813])
     """
-    from scipy.special import betaincinv
-
-    counts = np.asarray(hits, float)
     # The same shares of fewer reports have wider intervals, which cover as well.
     fewer = max(1.0, n / _MOST_REPORTS)
-    found, missed = np.maximum(counts, 1) / fewer, np.maximum(n - counts, 1) / fewer
-    with np.errstate(invalid="ignore"):
-        low = np.where(counts > 0, betaincinv(found, (n - counts) / fewer + 1, error / 2), 0.0)
-        high = np.where(counts < n, betaincinv(counts / fewer + 1, missed, 1 - error / 2), 1.0)
-    return low, high
+    counts, runs = np.asarray(hits, float) / fewer, n / fewer
+    return lowest_chance(counts, runs, error / 2), highest_chance(counts, runs, error / 2)
 
 
 def solved(

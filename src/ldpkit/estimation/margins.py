@@ -26,6 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ldpkit.core.binomial import highest_chance, lowest_chance
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.mechanisms.cells.law import Law
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -97,13 +98,10 @@ class CoinMargin:
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return the ends of an interval of that level."""
-        from scipy.special import betaincinv
-
-        error, heads, tails = (1 - level) / 2, self.upper, self.n - self.upper
-        low = float(betaincinv(heads, tails + 1, error)) if heads else 0.0
-        high = float(betaincinv(heads + 1, tails, 1 - error)) if tails else 1.0
+        error = (1 - level) / 2
+        low, high = lowest_chance(self.upper, self.n, error), highest_chance(self.upper, self.n, error)
         origin, width = self.points[0], self.points[1] - self.points[0]
-        low, high = min(low, (heads - 1) / self.n), max(high, (heads + 1) / self.n)
+        low, high = min(low, (self.upper - 1) / self.n), max(high, (self.upper + 1) / self.n)
         return origin + width * low, origin + width * high
 
 

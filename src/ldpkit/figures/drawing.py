@@ -52,6 +52,7 @@ DRAWN = {
     "mean recommendation": "ldpkit.figures.recommendation:draw_mean_recommendation",
     "risk": "ldpkit.figures.risk:draw_risk",
     "risks": "ldpkit.figures.risk:draw_risks",
+    "longitudinal": "ldpkit.figures.longitudinal:draw_longitudinal",
     "audit": "ldpkit.figures.audit:draw_audit",
     "benchmark": "ldpkit.figures.experiment:draw_benchmark",
     "numeric benchmark": "ldpkit.figures.numeric:draw_numeric_benchmark",
@@ -76,6 +77,7 @@ WHOLE = {
     "trajectory evaluation": "ldpkit.figures.trajectories:evaluation_figure",
     "private trajectories": "ldpkit.figures.trajectories:private_figure",
     "risks": "ldpkit.figures.risk:risks_figure",
+    "longitudinal": "ldpkit.figures.longitudinal:longitudinal_figure",
     "benchmark": "ldpkit.figures.experiment:overview",
     "numeric benchmark": "ldpkit.figures.numeric:numeric_figure",
 }
@@ -122,6 +124,7 @@ SHOWN = {
     "plan survey": "Bars for the worst error of each way to ask, and a line at the error that is allowed",
     "cluster plan": "Bars for each cost of a day",
     "risks": "How often an adversary guesses right over epsilon, for each mechanism",
+    "longitudinal": "The epsilon of all reports over their number, and how many devices the attack finds",
     "audit": "Bars for the epsilons that were found, and a line at each bound that they must not pass",
     "benchmark": "Error of each mechanism with each method, and truth against estimate",
     "numeric benchmark": "Error over epsilon for each mechanism, or estimated densities beside the truth",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.numbertext import ends_text
-from ldpkit.core.parameters import check_epsilon, check_fraction, check_whole
+from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.results import TOP, Result
 from ldpkit.core.tables import Table
 
@@ -21,7 +21,6 @@ __all__ = [
     "Plan",
     "Plans",
     "Trial",
-    "binomial_interval",
     "check_range",
     "left_out_note",
 ]
@@ -318,27 +317,6 @@ def left_out_note(reasons: Sequence[str]) -> list[str]:
     (["left out of 'all': lgrr needs epsilon_inf and epsilon_1"], [])
     """
     return [f"left out of 'all': {'; '.join(reasons)}"] if reasons else []
-
-
-def binomial_interval(successes: int, runs: int, level: float = 0.95) -> tuple[float, float]:
-    """Return the Clopper-Pearson interval of a probability; it covers with at least `level`, always.
-
-    Examples
-    --------
-    >>> tuple(round(end, 4) for end in binomial_interval(90, 100))
-    (0.8238, 0.951)
-    >>> binomial_interval(0, 10)[0], binomial_interval(10, 10)[1]
-    (0.0, 1.0)
-    """
-    from scipy.special import betaincinv
-
-    check_fraction(level, "level")
-    if not 0 <= check_whole(successes, "successes", least=0) <= check_whole(runs, "runs"):
-        raise InvalidParameterError(f"{successes} of {runs} runs cannot succeed")
-    tail = (1 - level) / 2
-    low = float(betaincinv(successes, runs - successes + 1, tail)) if successes > 0 else 0.0
-    high = float(betaincinv(successes + 1, runs - successes, 1 - tail)) if successes < runs else 1.0
-    return low, high
 
 
 def check_range(epsilon_min: float, epsilon_max: float) -> tuple[float, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.parameters import check_whole
-from ldpkit.planning.plan import binomial_interval
 
 __all__ = ["RUNS", "Verification", "verify_around"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import ldpkit
 from ldpkit.assurance.classifier.columns import as_private_column
-from ldpkit.assurance.classifier.utility import binomial_interval
+from ldpkit.core.binomial import binomial_interval
 
 FAMILIES = ("linear", "several", "curved", "forest", "boosted", "network", "wide network", "black box")
 MECHANISMS: dict[str, Callable[[float], Any]] = {

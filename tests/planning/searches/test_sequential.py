@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ldpkit
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.plans import plan_budget
 from ldpkit.planning.frequencies.question import FrequencyQuestion
-from ldpkit.planning.plan import binomial_interval
 from ldpkit.planning.searches import TrialRunner
 from ldpkit.planning.searches.sequential import ConfidenceSequence, SequentialSearch
 from ldpkit.simulation.populations import zipf

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ldpkit.core.binomial import highest_chance, lowest_chance
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import RandomSource, resolve
 from ldpkit.core.typing import Floats, Label, Reports
@@ -95,11 +96,9 @@ def lower_bound(hits: tuple[int, int], reports: int, false_alarm: float = FALSE_
     >>> round(lower_bound((731_000, 269_000), 1_000_000), 3), lower_bound((5, 5), 10)
     (0.989, 0.0)
     """
-    from scipy.special import betaincinv
-
     own, other = hits
-    low = float(betaincinv(own, reports - own + 1, false_alarm / 2)) if own else 0.0
-    high = 1.0 if other == reports else float(betaincinv(other + 1, reports - other, 1 - false_alarm / 2))
+    low = lowest_chance(own, reports, false_alarm / 2)
+    high = highest_chance(other, reports, false_alarm / 2)
     return max(0.0, math.log(low / high)) if low > 0 else 0.0
 
 

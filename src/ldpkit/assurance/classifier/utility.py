@@ -12,6 +12,7 @@ import numpy as np
 from ldpkit.assurance.classifier.columns import PIECES, PrivateColumn
 from ldpkit.assurance.classifier.reading import Unread, regions
 from ldpkit.assurance.classifier.table import BATCH, RecordTable, Sensitive, private_columns, record_table
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.numbertext import ends_text
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.random import RandomSource, seeded
@@ -23,7 +24,6 @@ __all__ = [
     "KeptRegions",
     "RecordUtility",
     "Utilities",
-    "binomial_interval",
     "drawn_utility",
     "utility",
 ]
@@ -328,22 +328,3 @@ def drawn_utility(
         kept[start : start + step] = same.reshape(-1, draws).sum(axis=1)
     low, high = binomial_interval(kept, draws, confidence)
     return kept / draws, low, high
-
-
-def binomial_interval(kept: Any, tries: int, confidence: float) -> tuple[Any, Any]:
-    """Return the exact interval of Clopper and Pearson for a probability.
-
-    Examples
-    --------
-    >>> low, high = binomial_interval(10, 10, 0.95)
-    >>> round(float(low), 4), float(high)
-    (0.6915, 1.0)
-    """
-    from scipy.stats import beta
-
-    kept = np.asarray(kept, np.float64)
-    tail = (1 - confidence) / 2
-    with np.errstate(invalid="ignore"):
-        low = np.where(kept > 0, beta.ppf(tail, np.maximum(kept, 1), tries - kept + 1), 0.0)
-        high = np.where(kept < tries, beta.ppf(1 - tail, kept + 1, np.maximum(tries - kept, 1)), 1.0)
-    return low, high

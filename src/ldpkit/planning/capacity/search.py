@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from statistics import NormalDist
 from typing import Any
 
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
 from ldpkit.core.parameters import check_whole
 from ldpkit.core.random import RandomSource, resolve
@@ -24,7 +25,7 @@ from ldpkit.core.watching import Watch, unwatched, watching
 from ldpkit.planning.capacity.exact import EPSILON_MAX, EPSILON_MIN
 from ldpkit.planning.capacity.question import CapacityQuestion
 from ldpkit.planning.capacity.totals import Sampler, from_collections, from_law
-from ldpkit.planning.plan import Plan, Trial, binomial_interval, check_range
+from ldpkit.planning.plan import Plan, Trial, check_range
 
 __all__ = ["RUNS", "bayesian", "capri", "capri_r"]
 

@@ -11,7 +11,8 @@ import numpy as np
 from ldpkit.assurance.classifier.columns import PrivateColumn
 from ldpkit.assurance.classifier.corrected import Corrected, label_response, privatized
 from ldpkit.assurance.classifier.table import RecordTable, Sensitive
-from ldpkit.assurance.classifier.utility import binomial_interval, drawn_utility
+from ldpkit.assurance.classifier.utility import drawn_utility
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats

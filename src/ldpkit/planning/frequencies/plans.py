@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
+from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.errors import InvalidParameterError, LdpkitError
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.watching import Watch, collect, unwatched
@@ -16,7 +17,7 @@ from ldpkit.mechanisms.kinds import ALL, FREQUENCY, listed, select
 from ldpkit.planning.constraint import Constraint
 from ldpkit.planning.frequencies.nothing import nothing_warnings
 from ldpkit.planning.frequencies.question import FrequencyQuestion
-from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans, binomial_interval
+from ldpkit.planning.plan import EPSILON_MAX, EPSILON_MIN, Plan, Plans
 from ldpkit.planning.searches import SEARCHES, ChosenEpsilon, Search, TrialRunner
 from ldpkit.planning.verification import RUNS, Verification, verify_around
 from ldpkit.simulation.datasets import DEFAULT_DATA, as_dataset
