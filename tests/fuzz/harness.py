@@ -60,7 +60,10 @@ class Failure:
 
 @dataclass
 class Result:
-    """What came of the inputs of one target; `seconds` is the CPU time of its processes."""
+    """What came of the inputs of one target; `seconds` is the CPU time of its processes.
+
+    `slowest` and `memory` are the most that one input of at most `SMALL` bytes took.
+    """
 
     target: str
     inputs: int = 0
@@ -126,37 +129,41 @@ class Harness:
         for data in inputs:
             self._clear()
             self._patiently(target, data)
-        self._measure()
 
     def run(self, target: Target, data: bytes, result: Result) -> None:
         """Run one input, and count what it did."""
         self._note(target, data)
         self._clear()
-        seconds, problem, is_refused = self._attempt(target, data)
+        seconds, memory, problem, is_refused = self._attempt(target, data)
         is_small, told = len(data) <= SMALL, problem or ""
-        if (is_small and (seconds > SECONDS or "MemoryError" in told)) or told.startswith("too slow"):
+        is_dear = seconds > SECONDS or memory > MEMORY or "MemoryError" in told
+        if (is_small and is_dear) or told.startswith("too slow"):
             # Once more: the first time something may have been compiled or loaded.
             self._clear()
             self._patiently(target, data)
             self._clear()
-            seconds, problem, is_refused = self._attempt(target, data)
+            seconds, memory, problem, is_refused = self._attempt(target, data)
             if problem is None and is_small and seconds > SECONDS:
                 problem = f"too slow: an input of {len(data)} bytes takes {seconds:.1f} CPU seconds"
+            if problem is None and is_small and memory > MEMORY:
+                problem = f"too large: an input of {len(data)} bytes takes {memory >> 20} MB"
         result.inputs += 1
         result.seconds = time.process_time()
         result.refused += is_refused
         result.accepted += not is_refused and problem is None
-        if len(data) <= SMALL:
+        if is_small:
             result.slowest = max(result.slowest, seconds)
-        result.memory = max(result.memory, _peak() - self._base)
+            result.memory = max(result.memory, memory)
         if problem is None:
             problem = self._trespass()
         if problem is not None:
             self._keep(target, data, problem, result)
 
-    def _attempt(self, target: Target, data: bytes) -> tuple[float, str | None, bool]:
+    def _attempt(self, target: Target, data: bytes) -> tuple[float, int, str | None, bool]:
+        """Return CPU seconds, bytes of memory, what went wrong, and whether the input was refused."""
         problem, is_refused = None, False
         self._length, self._aside = len(data), 0.0
+        self._measure()
         self._limit(self._length)
         self.guard.watch(data)
         start = time.process_time()
@@ -175,7 +182,7 @@ class Harness:
             self.guard.leave()
             self._length = None
             self._lift()  # what makes the next input is not this one's doing
-        return time.process_time() - start - self._aside, problem, is_refused
+        return time.process_time() - start - self._aside, _peak() - self._base, problem, is_refused
 
     def _patiently(self, target: Target, data: bytes) -> None:
         """Run an input without limits on memory and time, but for a process that is stuck."""
@@ -215,7 +222,7 @@ class Harness:
         """Take the memory of now for what the process has without an input."""
         with contextlib.suppress(OSError):  # where there is no such file, the peak until now is not forgotten
             Path("/proc/self/clear_refs").write_text("5")
-        self._base, self._since = _peak(), 0
+        self._base = _peak()
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
@@ -227,6 +234,7 @@ class Harness:
             with self.guard.aside():
                 yield
                 self._measure()
+                self._since = 0
         finally:
             self._aside += time.process_time() - start
             if self._length is not None:

@@ -119,10 +119,12 @@ def check(data, folder):
             pass
     if data.endswith(b"much"):
         bytes(400 << 20)
+    if data == b"large":
+        b"x" * (310 << 20)
 
 target = Target("control", lambda: [b"fine"], lambda rng, data: data, check)
 harness.warm_up(target, [b"fine"])
-for data in (b"fine", b"compile", b"much", b"compile, then much"):
+for data in (b"fine", b"compile", b"much", b"compile, then much", b"large"):
     result = Result("control")
     harness.run(target, data, result)
     bytes(400 << 20)  # as what makes the next input may take
@@ -137,4 +139,5 @@ def test_an_input_pays_for_what_it_takes_and_not_for_compiling_or_for_the_next(t
         "compile; []; True",
         "much; ['MemoryError']; True",
         "compile, then much; ['MemoryError']; True",
+        "large; ['too']; False",
     ]

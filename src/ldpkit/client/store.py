@@ -34,6 +34,7 @@ _SCHEMA = 1
 _PATIENCE = 20.0  # seconds to wait for another process
 _PAUSE = 0.002
 _CHECKSUM_BYTES = 16
+_MOST_TIMES = 1 << 48  # charges of one place; more were never made, and SQLite could not count on
 _TABLES = (
     """CREATE TABLE kept (
     owner BLOB NOT NULL, place BLOB NOT NULL, content BLOB NOT NULL, times INTEGER NOT NULL,
@@ -283,7 +284,8 @@ class _StoredRecords:
     def _checked(self, row: tuple[Any, ...]) -> tuple[bytes, int]:
         owner, place, content, times, checksum = row
         is_typed = all(type(each) is bytes for each in (owner, place, content)) and type(times) is int
-        if not is_typed or _checksum(owner, place, content, times) != checksum:
+        can_be = is_typed and 0 <= times <= _MOST_TIMES
+        if not can_be or _checksum(owner, place, content, times) != checksum:
             raise self._store.damaged()
         return content, times
 

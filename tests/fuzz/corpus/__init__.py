@@ -189,6 +189,9 @@ def _stores() -> Iterator[Finding]:
     yield Finding(
         "a length that is not there", "stores", b"D" + whole[:at] + b"\xff" * 6 + b"\x7f" + whole[at + 7 :]
     )
+    for name, times in (("too often to count on", 2**63 - 1), ("less than never", -1)):
+        row = (b"page", b"0", b"x", times)
+        yield Finding(f"charged {name}", "stores", stores.forged(rows=((*row, stores.checksum(*row)),)))
     yield Finding("a store of one byte", "stores", b"DS")
     yield Finding("a store of no byte", "stores", b"D")
     yield Finding("a memo of 50,000 brackets", "stores", b"D" + b'{"a":' + b"[" * 50_000)

@@ -52,6 +52,7 @@ _WORDS = (
 )
 _METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "BREW", "PATCH", "DELETE")
 _KEYS = ("question", "round", "version", "estimator", "consistency", "level", "change")
+_SHOWN = 100  # reports, below which a collector shows nothing
 _EVERY = 2000  # requests after which all that the collector keeps is verified
 
 
@@ -86,7 +87,12 @@ def _site() -> _Site:
     uploads.attach(service)
     with service.connection() as connection:
         tokens = {role.upper(): new_token(connection, role, role) for role in (ANALYST, ADMIN)}
-    return _Site(service, Front(uploads, make_app(service, uploads)), asyncio.new_event_loop(), tokens)
+    site = _Site(service, Front(uploads, make_app(service, uploads)), asyncio.new_event_loop(), tokens)
+    for data in _uploads(service, _SHOWN):
+        first, _, body = data.partition(b"\n")
+        status, _, answer = site.loop.run_until_complete(_ask(site, json.loads(first), body))
+        require(status == 200 and json.loads(answer)["accepted"] == _SHOWN, "the first reports are not taken")
+    return site
 
 
 @functools.cache
@@ -100,23 +106,30 @@ def _framed(method: str, path: str, body: bytes = b"", query: str = "", role: st
     return json.dumps(asked).encode() + b"\n" + body
 
 
-@functools.cache
-def _seeds() -> tuple[bytes, ...]:
-    _, questions = _site().service.shelf.get("survey").versions[1]
+def _uploads(service: Any, count: int) -> list[bytes]:
+    """Return a request for each question that brings some reports of it."""
+    _, questions = service.shelf.get("survey").versions[1]
     made = []
-    for asked, values in zip(questions, (["bike", "car"], [30.0, 41.0]), strict=True):
-        data = asked.mechanism.encode(asked.mechanism.privatize(values, rng=seeded(1)))
+    people: tuple[list[Any], ...] = (["bike", "car"], [30.0, 41.0])
+    for asked, values in zip(questions, people, strict=True):
+        data = asked.mechanism.encode(asked.mechanism.privatize(values * (count // 2), rng=seeded(1)))
         length = asked.question.report_bytes
         header = UploadHeader(1, asked.question.number, 0, asked.question.fingerprint)
-        records = [(place, data[place * length :][:length]) for place in (0, 1)]
+        records = [(count + place, data[place * length :][:length]) for place in range(count)]
         made.append(_framed("POST", f"{_ROOT}/survey/reports", encode_upload(header, records)))
+    return made
+
+
+@functools.cache
+def _seeds() -> tuple[bytes, ...]:
     name = f"{_ROOT}/survey"
     return (
-        *(made * 4),
+        *(_uploads(_site().service, 2) * 4),
         _framed("GET", name),
         _framed("GET", f"{name}/estimates", query="question=commute&round=0", role="ANALYST"),
         _framed("GET", f"{name}/tally", query="question=age", role="ANALYST"),
         _framed("GET", f"{name}/export.csv", query="question=commute", role="ANALYST"),
+        _framed("GET", f"{name}/export.ldp", query="question=age", role="ANALYST"),
         _framed("GET", f"{name}/progress", role="ANALYST"),
         _framed("GET", "/c/survey"),
         _framed("GET", "/metrics"),
@@ -219,7 +232,12 @@ def _check(data: bytes, folder: Path) -> None:
         asked["headers"] = {"authorization": "Bearer ANALYST"}
     asked["query"] = asked["query"].replace("retire", "retired")
     site = _site()
-    status, headers, answer = site.loop.run_until_complete(_ask(site, asked, body))
+    was, tempfile.tempdir = tempfile.tempdir, str(folder)  # where an export is made
+    try:
+        status, headers, answer = site.loop.run_until_complete(_ask(site, asked, body))
+    finally:
+        tempfile.tempdir = was
+    require(not list(folder.iterdir()), "an export is left behind")
     require(
         status < 500 or (status == 503 and b"retry-after" in headers), f"status {status}: {answer[:200]!r}"
     )

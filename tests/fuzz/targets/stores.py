@@ -22,8 +22,9 @@ from fuzz.target import Broken, Target, refused_if, require
 from ldpkit.client import store as stores
 from ldpkit.client.store import DeviceStore
 
-__all__ = ["STORES", "forged", "whole"]
+__all__ = ["STORES", "checksum", "forged", "whole"]
 
+checksum = stores._checksum
 _OWNER = b"page"
 _KEPT = {b"%d" % place: bytes([place]) * 5 for place in range(4)}
 _ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c)"
@@ -76,8 +77,8 @@ def forged(*statements: str, rows: tuple[tuple[Any, ...], ...] = ()) -> bytes:
                     connection.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?)", row)
             with contextlib.suppress(sqlite3.Error, TypeError, OverflowError):
                 sums = bytes(16)
-                for (checksum,) in connection.execute("SELECT checksum FROM kept").fetchall():
-                    sums = stores._both(sums, checksum)
+                for (each,) in connection.execute("SELECT checksum FROM kept").fetchall():
+                    sums = stores._both(sums, each)
                 connection.execute(
                     "UPDATE whole SET records=(SELECT count(*) FROM kept), checksum=?", (sums,)
                 )
@@ -127,11 +128,9 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
     if kind == 0:  # costly, and so seldom
         owner, place, content, times = (_cell(rng) for _ in range(4))
         fits = isinstance(owner, bytes) and isinstance(place, bytes) and isinstance(content, bytes)
-        checksum: Any = (
-            stores._checksum(owner, place, content, times) if fits and type(times) is int else _cell(rng)
-        )
+        fitting: Any = checksum(owner, place, content, times) if fits and type(times) is int else _cell(rng)
         return forged(
-            *rng.sample(_SCHEMAS, rng.choice((0, 0, 1))), rows=((owner, place, content, times, checksum),)
+            *rng.sample(_SCHEMAS, rng.choice((0, 0, 1))), rows=((owner, place, content, times, fitting),)
         )
     if kind == 1:
         pages = {rng.choice((1, 2, 3, 4, 999)): change_bytes(rng, whole()[:512]).ljust(512, b"\0")[:512]}
