@@ -173,8 +173,20 @@ SCENARIOS = (
     ),
     Scenario(
         "longitudinal",
-        ("longitudinal", "--reports", "20", "--devices", "50", "--figure", "attack.png", "-o", "attack.csv"),
-        ("attack.png", "attack.csv"),
+        (
+            "longitudinal",
+            "--reports",
+            "20",
+            "--devices",
+            "50",
+            "--figure",
+            "attack.png",
+            "--report",
+            "attack.html",
+            "-o",
+            "attack.csv",
+        ),
+        ("attack.png", "attack.html", "attack.csv"),
         prints=False,
     ),
     Scenario(
