@@ -98,6 +98,8 @@ def _kinds():
     risks = ldpkit.risk(["grr", "oue"], domain=3, epsilon=[1, 2])
     yield "risks", risks
     yield "risk", risks[0]
+    repeated = ldpkit.get("lgrr", list(PEOPLE), epsilon_inf=2, epsilon_1=1)
+    yield "longitudinal", ldpkit.expose(repeated, 9, devices=9)
     yield "errors", compare_errors(["ogpm", "sw"], [1.0, 2.0], points=5)
     yield "minimax", minimax((0, 1), 1.0, power=2, intervals=8)
     densities = (DensityPiece(0.0, 0.4, 1.5), DensityPiece(0.4, 1.0, 2 / 3))
