@@ -15,8 +15,18 @@ from ldpkit.collector.app import make_app
 from ldpkit.collector.database import open_database
 from ldpkit.collector.tokens import ADMIN, new_token
 from ldpkit.collector.uploads import Limits, Uploads
+from ldpkit.protocols.collection.building import compile_toml
+from ldpkit.protocols.collection.files import seal
+from questions import commute
 
 ESTIMATES = ("collector", "estimates", "town", "--question", "commute")
+ONE_QUESTION = """
+id = "survey"
+version = 1
+purpose = "How people travel."
+least_reports = 1
+rounds = {every = "daily", start = 2026-11-01, count = 9}
+""" + commute("grr", 1)
 
 
 def test_a_token_that_is_missing_is_asked_for_as_an_option(run, monkeypatch):
@@ -82,7 +92,17 @@ def test_each_command_has_examples_of_its_own_that_can_be_called():
 @pytest.fixture
 def service(tmp_path, monkeypatch):
     """A service in this process, which the commands reach with an admin token."""
-    with inside(open_database(str(tmp_path)), collection_file()) as found:
+    yield from _served(collection_file(), tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def service_of_one(tmp_path, monkeypatch):
+    """The same with a collection of one question."""
+    yield from _served(seal(compile_toml(ONE_QUESTION.encode())), tmp_path, monkeypatch)
+
+
+def _served(envelope, folder, monkeypatch):
+    with inside(open_database(str(folder)), envelope) as found:
         app = make_app(found.service, Uploads(Limits()))
         with found.service.connection() as connection:
             monkeypatch.setenv("LDPKIT_TOKEN", new_token(connection, "admin", ADMIN))
@@ -115,3 +135,23 @@ def test_erase_names_the_copy_that_it_leaves(run, service, tmp_path):
     service.service.add(collection_file())
     (tmp_path / "collector.db.replaced").write_bytes(b"")
     assert "collector.db.replaced in the data folder, which a restore kept" in run(*erase).err
+
+
+def test_the_only_question_need_not_be_named(run, service_of_one, tmp_path):
+    for number in (0, 1):
+        service_of_one.send(range(30), number=number)
+    for words in ((), ("--round", "0,1"), ("--round", "0,1", "--change")):
+        told = run("collector", "estimates", "survey", *words)
+        assert "bike" in told.out
+        assert told == run("collector", "estimates", "survey", "--question", "commute", *words)
+    kept = tmp_path / "reports.csv"
+    run("collector", "export", "survey", kept)
+    assert len(kept.read_text().splitlines()) == 31
+
+
+def test_of_several_questions_none_is_chosen(run, service, tmp_path):
+    for command in (("estimates", "survey"), ("export", "survey", tmp_path / "reports.csv")):
+        line = run("collector", *command, code=2).error_line
+        assert "'survey' asks 3 questions: choose one with --question" in line
+        assert line.endswith("commute, age, app")
+    assert not (tmp_path / "reports.csv").exists()

@@ -25,10 +25,9 @@ __all__ = ["add_to"]
 _EXAMPLES = """
 \b
 Examples:
-  ldpkit collector estimates commute-2026 --question commute
-  ldpkit collector estimates commute-2026 --question commute \\
-      --round 0,1 --change
-  ldpkit collector export commute-2026 commute.ldp --question commute
+  ldpkit collector estimates commute-2026
+  ldpkit collector estimates commute-2026 --round 0,1 --change
+  ldpkit collector export commute-2026 commute.ldp
   ldpkit collector close commute-2026 --round 3
   ldpkit collector tokens --data ldpkit-data --new "weekly report"
   ldpkit collector backup monday.db --data ldpkit-data
@@ -39,17 +38,16 @@ _EXAMPLES_OF = {
     "estimates": """
 \b
 Examples:
-  ldpkit collector estimates commute-2026 --question commute
-  ldpkit collector estimates commute-2026 --question commute \\
-      --round 0,1 --change
-  ldpkit collector estimates commute-2026 --question commute \\
+  ldpkit collector estimates commute-2026
+  ldpkit collector estimates commute-2026 --round 0,1 --change
+  ldpkit collector estimates town-2026 --question commute \\
       --consistency norm_sub -o commute.csv
 """,
     "export": """
 \b
 Examples:
-  ldpkit collector export commute-2026 commute.ldp --question commute
-  ldpkit collector export commute-2026 commute.parquet \\
+  ldpkit collector export commute-2026 commute.ldp
+  ldpkit collector export town-2026 commute.parquet \\
       --question commute --round 1
 """,
     "close": """
@@ -100,7 +98,12 @@ TokenOption = Annotated[
     ),
 ]
 DataFolder = Annotated[str, typer.Option("--data", help="The folder of the database, or postgresql://...")]
-QuestionOption = Annotated[str, typer.Option("--question", help="The id of the question.")]
+QuestionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--question", help="The id of the question; needed if several are asked.", show_default=False
+    ),
+]
 RoundOption = Annotated[int, typer.Option("--round", min=0, help="The round.")]
 CollectionArgument = Annotated[str, typer.Argument(help="The id of the collection.")]
 
@@ -129,7 +132,7 @@ def _remote(url: str, token: str | None) -> Collector:
 
 def estimates(
     collection: CollectionArgument,
-    question: QuestionOption,
+    question: QuestionOption = None,
     rounds: Annotated[str, typer.Option("--round", help="A round, or several such as 0,1,2.")] = "0",
     change: Annotated[
         bool, typer.Option("--change", help="The change from the first of two rounds to the second.")
@@ -163,7 +166,7 @@ def estimates(
 def export(
     collection: CollectionArgument,
     output: Annotated[Path, typer.Argument(help="A file that ends in .ldp, .csv or .parquet.")],
-    question: QuestionOption,
+    question: QuestionOption = None,
     number: RoundOption = 0,
     force: ForceOption = False,
     url: UrlOption = _URL,

@@ -283,12 +283,12 @@ def _device(entry: Entry, base: str) -> str:
 
 
 def _downloads(entry: Entry, base: str) -> str:
-    name, question, base = _text(entry.newest.id), _text(entry.newest.questions[0].id), _text(base)
-    asked = f"{name} --question {question}"
+    name, questions, base = _text(entry.newest.id), entry.newest.questions, _text(base)
+    which = f" --question {_text(questions[0].id)}" if len(questions) > 1 else ""
     return (
         "<h2>For analysts</h2>"
         f'<p>The <a href="{base}/v1/collections/{name}">collection file</a> is public. '
         "Estimates and reports need a token:</p>"
-        f"<pre><code>ldpkit collector estimates {asked} --url {base}\n"
-        f"ldpkit collector export {name} reports.ldp --question {question} --url {base}</code></pre>"
+        f"<pre><code>ldpkit collector estimates {name}{which} --url {base}\n"
+        f"ldpkit collector export {name} reports.ldp{which} --url {base}</code></pre>"
     )

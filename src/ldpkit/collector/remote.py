@@ -24,6 +24,7 @@ __all__ = ["Collector"]
 
 _MLE = "mle"
 _LARGEST = 1 << 36  # bytes of an export
+_MOST_NAMES = 12  # of questions in a message
 
 
 class Collector:
@@ -72,20 +73,21 @@ class Collector:
     def estimate(
         self,
         collection: str,
-        question: str,
+        question: str | None = None,
         *,
         number: int = 0,
         version: int | None = None,
         estimator: str | None = None,
         consistency: str | None = None,
     ) -> Any:
-        """Return the estimate of a question and round.
+        """Return the estimate of a question and round; without a question, of the only one that is asked.
 
         Where devices answer some of the questions, drawn at random, errors are about all of them.
         Everything but maximum likelihood works from the tally, which is all that is fetched; for
         `estimator="mle"` the reports are.
         """
-        asked = Collection.read(self._call("GET", f"/{quote(collection, safe='')}").body)
+        asked = self._asked(collection)
+        question = _only_question(asked) if question is None else question
         # An older version may have had other names for the same cells.
         known = asked.questions if version in (None, asked.version) else ()
         domain = next((each.domain for each in known if each.id == question), None)
@@ -102,21 +104,32 @@ class Collector:
             made = evidence.provenance.sign(evidence.estimate(_MLE, consistency=consistency, **about))
             return labelled(made, domain)
 
-    def together(self, collection: str, question: str, rounds: Sequence[int], **options: Any) -> OverRounds:
+    def together(
+        self, collection: str, question: str | None, rounds: Sequence[int], **options: Any
+    ) -> OverRounds:
         """Return what several rounds tell together; the same people may have answered in each."""
         return together(
             [self.estimate(collection, question, number=each, **options) for each in rounds], rounds
         )
 
-    def change(self, collection: str, question: str, first: int, second: int, **options: Any) -> OverRounds:
+    def change(
+        self, collection: str, question: str | None, first: int, second: int, **options: Any
+    ) -> OverRounds:
         """Return the change from one round to another."""
         made = [self.estimate(collection, question, number=each, **options) for each in (first, second)]
         return change(made[0], made[1], [first, second])
 
     def export(
-        self, collection: str, question: str, path: str | Path, *, number: int = 0, version: int | None = None
+        self,
+        collection: str,
+        question: str | None,
+        path: str | Path,
+        *,
+        number: int = 0,
+        version: int | None = None,
     ) -> Path:
-        """Write the reports of a question and round to a file that ends in .ldp, .csv or .parquet."""
+        """Write the reports of a question (None: the only one) and round to a .ldp, .csv or .parquet file."""
+        question = _only_question(self._asked(collection)) if question is None else question
         target = Path(path)
         name = f"/{quote(collection, safe='')}/export.{target.suffix.removeprefix('.')}"
         found = self._call("GET", name, question=question, round=number, version=version)
@@ -143,6 +156,10 @@ class Collector:
         """
         return self._call("DELETE", f"/{quote(collection, safe='')}").json()
 
+    def _asked(self, collection: str) -> Collection:
+        """Return the newest version of a collection."""
+        return Collection.read(self._call("GET", f"/{quote(collection, safe='')}").body)
+
     def _call(self, method: str, path: str, data: bytes | None = None, **query: Any) -> Response:
         told = urlencode({name: value for name, value in query.items() if value is not None})
         address = f"{self.url}/v1/collections{path}" + (f"?{told}" if told else "")
@@ -156,3 +173,14 @@ class Collector:
 
     def __repr__(self) -> str:
         return f"Collector({self.url!r})"
+
+
+def _only_question(asked: Collection) -> str:
+    """Return the id of the only question of a collection, or refuse to choose among several."""
+    names = [each.id for each in asked.questions]
+    if len(names) > 1:
+        raise InvalidParameterError(
+            f"{asked.id!r} asks {len(names)} questions: choose one with --question (question= in Python), "
+            f"{', '.join(names[:_MOST_NAMES])}{', ...' if len(names) > _MOST_NAMES else ''}"
+        )
+    return names[0]
