@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import itertools
+import sys
 
+import numpy as np
 import pytest
 
 from client.collecting import collection_file
@@ -15,6 +19,7 @@ from ldpkit.collector import closing
 from ldpkit.collector.asked import LATE_ROUNDS, Entry, asked_of
 from ldpkit.collector.closing import Closing
 from ldpkit.collector.database import SqliteDatabase
+from ldpkit.collector.kept import Place, add_chunk, chunks_of, merge_chunks
 from ldpkit.collector.problems import HttpProblem
 
 DAY = datetime.timedelta(days=1)
@@ -122,3 +127,28 @@ def test_no_leap_of_the_clock_loses_an_answer_or_closes_a_round(monkeypatch):
 def _header_of(entry, number):
     question = entry.newest.questions[0]
     return UploadHeader(entry.newest.version, 0, number, question.fingerprint)
+
+
+def test_closing_a_round_takes_work_in_proportion_to_its_chunks(tmp_path):
+    """An answer that arrives alone is a chunk; the lengths of all before were once added up for each."""
+    calls = [_calls_of_merging(SqliteDatabase(tmp_path / f"{count}.db"), count) for count in (100, 400)]
+    assert calls[1] < 4.5 * calls[0]  # 7 times when each chunk looks at all before it
+
+
+def _calls_of_merging(database, count):
+    """Return how many functions are called while so many chunks are merged."""
+    place, numbers = Place("survey", 1, "commute", 0), itertools.count(1)
+    connection = database.connect_writer()
+    with contextlib.closing(connection):
+        database.prepare(connection)
+        for _ in range(count):
+            add_chunk(connection, next(numbers), place, np.ones((1, 4), np.uint8), np.empty(0, np.uint64))
+        calls = itertools.count()
+        sys.setprofile(lambda *event: next(calls))
+        try:
+            merge_chunks(connection, place, lambda: next(numbers))
+        finally:
+            sys.setprofile(None)
+        (merged,) = chunks_of(connection, place)
+        assert merged.n == count
+    return next(calls)
