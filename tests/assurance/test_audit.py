@@ -12,9 +12,9 @@ import pytest
 import ldpkit
 from contract.subjects import ORACLE_NAMES, oracle
 from ldpkit.assurance.audit import attack
-from ldpkit.assurance.audit.attack import lower_bound
+from ldpkit.assurance.audit.attack import least_memory, lower_bound
 from ldpkit.assurance.audit.enumeration import enumerate_channel
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.exact import WORD, RandomisedResponse
 from ldpkit.core.provenance import Provenance, Span
 from ldpkit.mechanisms.longitudinal.chain import ChainedResponse
@@ -346,3 +346,33 @@ def test_an_attack_looks_up_two_values_and_does_not_list_a_million(kind, monkeyp
                 patched.setattr(kind, "_pack", listed)
             found.append(attack(kind(70_000, 1.0), reports=1000, rng=ldpkit.random.seeded(3)))
     assert found[0] == found[1]
+
+
+def test_an_audit_of_a_small_file_takes_no_more_memory_than_it_may(tmp_path, monkeypatch):
+    oracle = ldpkit.GRR(70_000, epsilon=1.0)
+    path = tmp_path / "reports.ldp"
+    with ldpkit.ReportWriter(path, oracle) as writer:
+        writer.write(oracle.privatize([0], rng=ldpkit.random.seeded(1)))
+    file = ldpkit.ReportFile.open(path)
+    monkeypatch.setenv("LDPKIT_MEMORY", "100K")
+    with pytest.raises(InvalidInputError, match=r"an audit of .* takes 7 MiB of memory"):
+        ldpkit.audit(file, reports=1000)
+    monkeypatch.delenv("LDPKIT_MEMORY")
+    assert ldpkit.audit(file, reports=1000).passed
+
+
+def test_an_attack_with_little_memory_looks_at_fewer_values(monkeypatch):
+    oracle, most = ldpkit.GRR(70_000, epsilon=1.0), []
+
+    def counted(self, values, made=ldpkit.GRR.privatize, **options):
+        most.append(max(len(values), most.pop() if most else 0))
+        return made(self, values, **options)
+
+    monkeypatch.setattr(ldpkit.GRR, "privatize", counted)
+    source, little = ldpkit.random.seeded(1), least_memory(oracle)
+    attack(oracle, reports=1000, rng=source)
+    assert most.pop() > 5_000
+    attack(oracle, reports=1000, rng=source, memory=little)
+    assert most.pop() == 200
+    with pytest.raises(InvalidParameterError, match="audit the mechanism on fewer values"):
+        attack(oracle, reports=1000, rng=source, memory=little // 2)

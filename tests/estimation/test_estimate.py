@@ -16,6 +16,7 @@ from ldpkit.core.errors import (
     OutOfDomainError,
     UnknownNameError,
 )
+from ldpkit.core.text import is_unseen
 
 
 @pytest.fixture
@@ -237,3 +238,10 @@ def test_it_travels_between_processes(estimate):
     back = pickle.loads(pickle.dumps(estimate))
     assert (back.values == estimate.values).all()
     assert back.domain == estimate.domain
+
+
+def test_a_label_cannot_steer_a_terminal():
+    oracle = ldpkit.GRR(["\x1b[2Jcar", "\u202ebus", "tram"], epsilon=3)
+    shown = repr(ldpkit.Tally(oracle, 30, [10, 10, 10]).estimate())
+    assert r"\x1b[2Jcar" in shown
+    assert not any(map(is_unseen, shown))

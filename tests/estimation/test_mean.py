@@ -209,3 +209,12 @@ def test_wide_intervals_whose_width_is_rounded_are_no_trouble():
     oracle = ldpkit.PM((-30621.43, 121952.52), epsilon=1.0)
     estimate = oracle.tally(oracle.privatize([-30621.43, 0.0, 121952.52] * 50)).estimate()
     assert estimate.stderr > 0
+
+
+@pytest.mark.parametrize("name", ["pm", "duchi", "laplace"])
+def test_the_highest_level_that_a_number_can_say_has_an_interval(name, values):
+    mechanism = ldpkit.get(name, (0, 100), epsilon=1.0)
+    made = mechanism.tally(mechanism.privatize(values, rng=seeded(3))).estimate()
+    ends = [made.interval(level) for level in (0.95, math.nextafter(1, 0))]
+    assert ends[1][0] < ends[0][0] < ends[0][1] < ends[1][1]
+    assert all(map(math.isfinite, (*ends[1], *made.variance_interval(math.nextafter(1, 0)))))

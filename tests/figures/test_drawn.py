@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from xml.dom import minidom
 
 import numpy as np
 import pytest
 
 import ldpkit
 from ldpkit.core.domains.circle import CircleDomain
+from ldpkit.core.text import is_unseen
 from ldpkit.estimation.circular_density import CircularDensity
-from ldpkit.figures.canvas import label_ends, new_figure, svg_text
+from ldpkit.figures.canvas import label_ends, new_figure, save_figure, svg_text
+from ldpkit.figures.page import listed, section, write_page
 from ldpkit.figures.theme import FAINT, dark_rules
 
 pytest.importorskip("matplotlib")
@@ -75,3 +78,29 @@ def test_points_and_hatched_bars_change_their_colours_in_the_dark():
     hatched = re.findall(r'<rect[^>]*fill="(#\w+)"', svg_text(bars))
     assert hatched == [FAINT]
     assert f'[fill="{FAINT}"]' in dark_rules()
+
+
+HOSTILE = "\x1b[31m\u202eRome\x00"
+
+
+def test_nothing_unseen_stands_in_a_figure(tmp_path):
+    figure = new_figure(4, 3)
+    axes = figure.subplots()
+    axes.bar([0, 1], [1, 2], label=HOSTILE)
+    axes.set_xticks([0, 1], labels=[HOSTILE, "b"])
+    axes.set(title=HOSTILE, ylabel=HOSTILE)
+    axes.legend()
+    path = tmp_path / "figure.svg"
+    save_figure(figure, path, alt=HOSTILE)
+    text = path.read_text()
+    assert not any(map(is_unseen, text))
+    assert text.count(r"\x1b[31m") >= 5  # written out, not left out
+    minidom.parseString(text)
+
+
+def test_nothing_unseen_stands_on_a_page():
+    page = write_page(
+        HOSTILE, section("a", HOSTILE, listed([HOSTILE])), command=HOSTILE, facts={"of": HOSTILE}
+    )
+    assert not any(map(is_unseen, page))
+    assert page.count("Rome") >= 5

@@ -6,7 +6,6 @@ phone, on paper and to a screen reader: every picture stands beside its numbers 
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.core.errors import LdpkitError
 from ldpkit.core.numbertext import interval_texts, number_text
+from ldpkit.core.text import as_html
 
 __all__ = ["page_html", "results_html"]
 
@@ -58,10 +58,10 @@ def page_html(entry: Entry, results: str, base: str) -> str:
     """
     collection = entry.newest
     about = (
-        f"<p>Collection <code>{_text(collection.id)}</code>, version {collection.version}. "
+        f"<p>Collection <code>{as_html(collection.id)}</code>, version {collection.version}. "
         f"{_rounds(entry)} {_signed(entry)}</p>"
     )
-    heading = f"<h1>{_text(collection.purpose)}</h1>"
+    heading = f"<h1>{as_html(collection.purpose)}</h1>"
     parts = [
         heading,
         about,
@@ -71,7 +71,7 @@ def page_html(entry: Entry, results: str, base: str) -> str:
         "" if entry.is_over else _device(entry, base),
         _downloads(entry, base),
     ]
-    title = _text(f"{collection.purpose} ({collection.id})")
+    title = as_html(f"{collection.purpose} ({collection.id})")
     head = (
         f'<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}{STYLE}</style>"
@@ -84,10 +84,6 @@ def page_html(entry: Entry, results: str, base: str) -> str:
 def results_html(analyst: Analyst, entry: Entry) -> str:
     """Return what came out of each question, as far as there are enough answers."""
     return "".join(_question(analyst, entry, question) for question in entry.newest.questions)
-
-
-def _text(value: Any) -> str:
-    return html.escape(str(value), quote=True)
 
 
 def _rounds(entry: Entry) -> str:
@@ -126,13 +122,13 @@ def _promise(entry: Entry) -> str:
         "<h2>What an answer reveals</h2>"
         "<p>A device changes its answer at random before anything leaves it. Nobody else sees the answer "
         f"itself. What a device sends in all rounds together is {_times(promise.lifetime)} (epsilon "
-        f"{_text(micro_text(promise.lifetime))}); one report alone costs at most epsilon "
-        f"{_text(micro_text(promise.report))}. Each device answers {asked}.</p>"
+        f"{as_html(micro_text(promise.lifetime))}); one report alone costs at most epsilon "
+        f"{as_html(micro_text(promise.report))}. Each device answers {asked}.</p>"
     )
 
 
 def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
-    parts = [f"<h2>{_text(question.text)}</h2>"]
+    parts = [f"<h2>{as_html(question.text)}</h2>"]
     numbers = analyst.rounds(question.id)
     shown = None
     for number in reversed(numbers):
@@ -142,7 +138,7 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
         except HttpProblem:
             continue
         except LdpkitError as error:
-            return "".join([*parts, f"<p>{_text(error)}</p>"])
+            return "".join([*parts, f"<p>{as_html(error)}</p>"])
     if shown is None:
         least = f"{entry.newest.least_reports:,} devices"
         same = " the same version" if len(entry.versions) > 1 else ""
@@ -155,7 +151,7 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
     closed = " (closed)" if number in entry.closed else ""
     where = "" if entry.newest.rounds.every == "once" else f" in round {number}{closed}"
     each = "for all rounds together" if question.value == FIXED else "each"
-    epsilon = _text(micro_text(question.first))
+    epsilon = as_html(micro_text(question.first))
     parts.append(f"<p>{estimate.n:,} answers{where}, epsilon {epsilon} {each}.</p>")
     parts.append(_result(estimate))
     if analyst.is_sampled(question.id):
@@ -167,7 +163,7 @@ def _question(analyst: Analyst, entry: Entry, question: Question) -> str:
     if moved is not None:
         parts.append(
             "<p>If one device in a hundred were invented, each of these numbers could move by up to "
-            f"{_text(moved)}.</p>"
+            f"{as_html(moved)}.</p>"
         )
     return "".join(parts)
 
@@ -257,7 +253,8 @@ def _table(first: str, rows: list[tuple[str, str, str]]) -> str:
         for name, style in ((first, ""), ("estimate", ' class="n"'), ("95% interval", ' class="n"'))
     )
     body = "".join(
-        f'<tr><th scope="row">{_text(name)}</th><td class="n">{value}</td><td class="n">{interval}</td></tr>'
+        f'<tr><th scope="row">{as_html(name)}</th><td class="n">{value}</td>'
+        f'<td class="n">{interval}</td></tr>'
         for name, value, interval in rows
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -276,15 +273,15 @@ def _limits() -> str:
 
 
 def _device(entry: Entry, base: str) -> str:
-    snippet = _text(snippet_for(entry.newest, base))
-    asked = _text(answered_by_snippet(entry.newest))
+    snippet = as_html(snippet_for(entry.newest, base))
+    asked = as_html(answered_by_snippet(entry.newest))
     told = f"<p>Paste this into a page, with the visitor's own answer to {asked} in place of this one:</p>"
     return f"<h2>Answer from a web page</h2>{told}<pre><code>{snippet}</code></pre>"
 
 
 def _downloads(entry: Entry, base: str) -> str:
-    name, questions, base = _text(entry.newest.id), entry.newest.questions, _text(base)
-    which = f" --question {_text(questions[0].id)}" if len(questions) > 1 else ""
+    name, questions, base = as_html(entry.newest.id), entry.newest.questions, as_html(base)
+    which = f" --question {as_html(questions[0].id)}" if len(questions) > 1 else ""
     return (
         "<h2>For analysts</h2>"
         f'<p>The <a href="{base}/v1/collections/{name}">collection file</a> is public. '

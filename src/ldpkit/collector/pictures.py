@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
 from ldpkit.core.numbertext import number_text, percent_text
+from ldpkit.core.text import as_html
 
 __all__ = ["STYLE", "bars", "line", "map_of_cells"]
 
@@ -38,11 +38,11 @@ def bars(rows: Sequence[tuple[str, float, float, float]]) -> str:
         at, start, end = (100 * min(max(each, 0.0), top) / top for each in (value, low, high))
         pale = ' class="pale"' if low <= 0 else ""
         bar = f'<rect width="{at:.2f}" height="18" vector-effect="non-scaling-stroke"{pale}/>'
-        parts.append(f'<span title="{_text(name)}">{_text(name)}</span>{_strip(bar, start, end)}')
+        parts.append(f'<span title="{as_html(name)}">{as_html(name)}</span>{_strip(bar, start, end)}')
     marks = "".join(f"<span>{percent_text(each)}</span>" for each in (0.0, top / 2, top))
     parts.append(f'<span></span><div class="scale">{marks}</div>')
     spoken = "; ".join(f"{name} {100 * value:.1f}%" for name, value, *_ in rows)
-    drawn = f'<div class="bars" role="img" aria-label="Estimates, 95% intervals: {_text(spoken)}">'
+    drawn = f'<div class="bars" role="img" aria-label="Estimates, 95% intervals: {as_html(spoken)}">'
     unsure = any(low <= 0 for _, _, low, _ in rows)
     note = "<p>Pale bars: the interval reaches 0, so perhaps nobody gave this answer.</p>" if unsure else ""
     return f"{drawn}{''.join(parts)}</div>{note}"
@@ -70,7 +70,7 @@ def line(what: str, value: float, ends: tuple[float, float] | None, low: float, 
     first, last = number_text(low), number_text(high)
     spoken = f"{what.capitalize()} {number_text(value)} between {first} and {last}"
     return (
-        f'<div class="bars line" role="img" aria-label="{_text(spoken)}"><span>{first}</span>'
+        f'<div class="bars line" role="img" aria-label="{as_html(spoken)}"><span>{first}</span>'
         f"{_strip(rule + dot, reach[0], reach[1])}<span>{last}</span></div>"
     )
 
@@ -107,7 +107,3 @@ def _strip(inside: str, start: float, end: float) -> str:
         f'<svg viewBox="0 0 100 18" preserveAspectRatio="none">{inside}<path d="{path}" stroke="var(--text)" '
         'stroke-width="1.6" vector-effect="non-scaling-stroke" fill="none"/></svg>'
     )
-
-
-def _text(value: str) -> str:
-    return html.escape(value, quote=True)

@@ -8,7 +8,6 @@ envelope, the data frame, the table, the HTML and the picture.
 from __future__ import annotations
 
 import abc
-import html
 import itertools
 import json
 import math
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from ldpkit.core.frames import make_frame
 from ldpkit.core.hooks import call_up
 from ldpkit.core.tables import Table
+from ldpkit.core.text import as_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,12 +190,12 @@ class Result(abc.ABC):
         """Return what a notebook shows; whatever stands in a label is text, not markup."""
         parts = []
         for table in self.tables():
-            parts.append(f"<p><strong>{html.escape(table.title)}</strong></p>" if table.title else "")
+            parts.append(f"<p><strong>{as_html(table.title)}</strong></p>" if table.title else "")
             parts.append(table.to_html() if table.rows else "")
-            parts += [f"<p><small>{html.escape(line)}</small></p>" for line in table.caption.splitlines()]
+            parts += [f"<p><small>{as_html(line)}</small></p>" for line in table.caption.splitlines()]
         told = [*self.notes(), *(f"warning: {each}" for each in self.warnings)]
         if told:
-            parts.append("<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in told) + "</ul>")
+            parts.append("<ul>" + "".join(f"<li>{as_html(each)}</li>" for each in told) + "</ul>")
         return f'<div class="ldpkit-result">{"".join(parts)}</div>'
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ldpkit.core.numbertext import number_text, rounded
-from ldpkit.core.text import text_table
+from ldpkit.core.text import as_html, text_table
 
 __all__ = ["Table", "cell_text", "flat"]
 
@@ -111,7 +110,7 @@ class Table:
     @staticmethod
     def _html_cell(text: str, right: bool, tag: str = "td") -> str:
         style = ' style="text-align: right"' if right else ""
-        return f"<{tag}{style}>{html.escape(text)}</{tag}>"
+        return f"<{tag}{style}>{as_html(text)}</{tag}>"
 
     def __str__(self) -> str:
         lines = list(text_table(self.header, self.rows, right=self.right, width=_WIDTH)) if self.rows else []

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 __all__ = [
     "and_text",
+    "as_html",
     "clock_time",
     "decimal_comma",
     "display_width",
@@ -93,6 +94,19 @@ def visible(text: str) -> str:
     return "".join(
         each.encode("unicode_escape").decode("ascii") if is_unseen(each) else each for each in text
     )
+
+
+def as_html(text: object) -> str:
+    r"""Return a text as it stands on a page: no markup, and nothing that is not seen.
+
+    Examples
+    --------
+    >>> as_html('<b> & "c"'), as_html("a\u202eb")
+    ('&lt;b&gt; &amp; &quot;c&quot;', 'a\\u202eb')
+    """
+    import html
+
+    return html.escape(visible(str(text)))
 
 
 def text_table(

@@ -346,7 +346,8 @@ class Estimate(FromReports):
     def __repr__(self) -> str:
         order = np.argsort(-self.values, kind="stable")[:5]
         shown = [
-            f"  {self.domain.labels[index]!s:>12}  {self.values[index]:8.4f} +- {self.stderr[index]:.4f}"
+            f"  {cell_text(self.domain.labels[index]):>12}"
+            f"  {self.values[index]:8.4f} +- {self.stderr[index]:.4f}"
             for index in order
         ]
         more = [f"  ... and {len(self) - len(order)} more"] if len(self) > len(order) else []

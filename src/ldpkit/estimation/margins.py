@@ -41,6 +41,7 @@ __all__ = [
     "NormalMargin",
     "deviations",
     "lyapunov_range",
+    "normal_deviations",
     "scattered_margin",
     "variance_range",
 ]
@@ -138,15 +139,25 @@ class NormalMargin:
         return self.centre - reach, self.centre + reach
 
 
+def normal_deviations(level: float) -> float:
+    """Return how many standard deviations to either side of its mean a normal law has a share of `level`.
+
+    Examples
+    --------
+    >>> normal_deviations(0.95), round(normal_deviations(1 - 2**-53), 2)
+    (1.95996398454..., 8.29)
+    """
+    return -NormalDist().inv_cdf((1 - level) / 2)  # the upper tail would be cut off at 2**-53
+
+
 def deviations(level: float, ratio: float, n: int | None) -> float:
     """Return how many standard errors an interval reaches; see `NormalMargin`."""
-    share = (1 + level) / 2
     if n is None or n > _LARGE:
-        z = NormalDist().inv_cdf(share)
+        z = normal_deviations(level)
     else:
         from scipy.special import stdtrit
 
-        z = float(stdtrit(max(n - 1, 1), share))
+        z = -float(stdtrit(max(n - 1, 1), (1 - level) / 2))
     return z + max(z**2 - 1, 0.0) * ratio / 6 + max(z**3 - 3 * z, 0.0) * ratio**2 / 24
 
 

@@ -13,6 +13,7 @@ of any values and is cautious: both parts are rarely at their worst together.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -52,7 +53,7 @@ class SpreadMargin:
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return the ends of an interval of that level."""
-        each = (1 + level) / 2
+        each = min((1 + level) / 2, math.nextafter(1, 0))  # half of an error of 2**-53 would be none
         around = np.clip(_around_the_middle(self.tally).ends(each), 0.0, 1.0) / 4
         low, high = np.clip(self.mean.ends(each), 0.0, 1.0)
         most = max((low - 0.5) ** 2, (high - 0.5) ** 2)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from ldpkit.assurance.audit import Audit, Check
+from ldpkit.core.text import as_html
 from ldpkit.figures.page import facts_list, listed, scrolled, section
 
 __all__ = ["checks_part"]
@@ -35,9 +35,9 @@ def checks_part(found: Audit) -> str:
 
 def _table(checks: Sequence[Check]) -> str:
     rows = "".join(
-        f'<tr><th scope="row">{html.escape(check.name)}</th>'
+        f'<tr><th scope="row">{as_html(check.name)}</th>'
         f'<td class="{_MARKS.get(check.outcome, "")}"><strong>{check.outcome}</strong></td>'
-        f"<td>{html.escape(check.finding)}</td></tr>"
+        f"<td>{as_html(check.finding)}</td></tr>"
         for check in checks
     )
     head = '<tr><th scope="col">check</th><th scope="col">outcome</th><th scope="col">finding</th></tr>'

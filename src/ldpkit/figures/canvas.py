@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
+from ldpkit.core.text import as_html, visible
 from ldpkit.core.typing import Floats
 from ldpkit.core.wholefile import whole_file
 from ldpkit.figures.theme import COLOURS, INK, MUTED, PAPER, SETTINGS, dark_rules
@@ -154,6 +156,7 @@ def save_figure(figure: Figure, path: Path, *, alt: str = "") -> None:
     """
     kind = check_figure_path(path).suffix.lower().removeprefix(".")
     drawn = io.BytesIO()
+    write_out(figure)
     if kind == "svg":
         drawn.write(f'<?xml version="1.0" encoding="utf-8"?>\n{svg_text(figure, alt, dark=True)}'.encode())
     else:
@@ -164,6 +167,26 @@ def save_figure(figure: Figure, path: Path, *, alt: str = "") -> None:
             figure.savefig(drawn, format=kind, dpi=150, metadata={**told, **dates})
     with whole_file(path) as stream:
         stream.write(drawn.getbuffer())
+
+
+def write_out(figure: Figure) -> None:
+    """Write out the control characters in the texts of a figure: an SVG file may not have them."""
+    from matplotlib.text import Text
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    for text in figure.findobj(Text):
+        text.set_text(visible(text.get_text()))
+    for axes in figure.axes:
+        for axis in axes.xaxis, axes.yaxis:
+            named = axis.get_major_formatter()
+            if isinstance(named, FixedFormatter):
+                named.seq = [visible(str(each)) for each in named.seq]
+            elif isinstance(named, FuncFormatter):  # as `set_ticks` makes it of labels
+                named.func = partial(_visible_label, named.func)
+
+
+def _visible_label(label: Callable[..., str], *place: Any) -> str:
+    return visible(label(*place))
 
 
 def svg_text(figure: Figure, alt: str = "", *, name: str = "", dark: bool = False) -> str:
@@ -180,18 +203,17 @@ def svg_text(figure: Figure, alt: str = "", *, name: str = "", dark: bool = Fals
     dark : bool
         Whether it brings the rules for dark mode itself, as a file of its own must.
     """
-    import html
-
     text = io.StringIO()
+    write_out(figure)
     with themed():
         figure.savefig(text, format="svg", metadata=_NO_METADATA)
     found = text.getvalue()
     found = found[found.index("<svg") :]
     if name:
         found = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", found)
-    label = f' role="img" aria-label="{html.escape(alt)}"' if alt else ""
+    label = f' role="img" aria-label="{as_html(alt)}"' if alt else ""
     rules = f"<style>{dark_rules().replace('svg{', ':root{')}</style>" if dark else ""
-    title = f"<title>{html.escape(alt)}</title>" if alt and dark else ""
+    title = f"<title>{as_html(alt)}</title>" if alt and dark else ""
     head, end, rest = found.partition(">")
     return head + label + end + title + rules + rest
 

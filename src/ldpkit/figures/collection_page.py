@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from ldpkit.assurance.collection import summarise
 from ldpkit.client.collection import Collection
 from ldpkit.client.questions import FREQUENCY, Question
 from ldpkit.core.numbertext import interval_text, number_text, percent_text
+from ldpkit.core.text import as_html
 from ldpkit.figures.page import scrolled, table_html, write_page
 from ldpkit.protocols.collection.domains import labels_of
 from ldpkit.simulation.survey import SurveyTrials
@@ -38,7 +38,7 @@ def collection_page(collection: Collection, trials: SurveyTrials, *, command: st
             f'<p class="draft">A rehearsal with {trials.people:,} invented people: their answers mean '
             "nothing. How accurate the estimates are is what to expect of real people.</p>"
         ),
-        f"<p>{html.escape(collection.purpose)}</p>",
+        f"<p>{as_html(collection.purpose)}</p>",
         *(_question(collection, question, trials) for question in collection.questions),
         "<h2>What a person gives away</h2>",
         _sentences([*told.notes(), *(f"Warning: {each}" for each in told.warnings)]),
@@ -60,14 +60,14 @@ def collection_page(collection: Collection, trials: SurveyTrials, *, command: st
 
 def _question(collection: Collection, question: Question, trials: SurveyTrials) -> str:
     estimate = trials.example[question.id]
-    head = f"<h2>{html.escape(question.text)}</h2>"
+    head = f"<h2>{as_html(question.text)}</h2>"
     if estimate.n < collection.least_reports:
         return (
             f"{head}<p>{estimate.n:,} answers so far. Results appear from "
             f"{collection.least_reports:,} answers on.</p>"
         )
     rows = "".join(_row(*each) for each in _bars(question, estimate)) + _scale(question)
-    made = html.escape(question.mechanism)
+    made = as_html(question.mechanism)
     about = f"{estimate.n:,} answers; {made}; blue: the estimate, orange: its 95% interval"
     table = scrolled(f'<table class="bars"><tbody>{rows}</tbody></table>', question.text)
     return f"{head}{table}<p><small>{about}</small></p>"
@@ -118,11 +118,11 @@ def _row(name: str, words: str, value: float, low: float, high: float) -> str:
     spans = [(start, end)] if start <= end else [(start, 100.0), (0.0, end)]  # past the end of a turn
     marks = "".join(f'<b style="left:{a:.2f}%;width:{max(b - a, 0.3):.2f}%"></b>' for a, b in spans)
     bar = f'<div class="bar"><i style="left:0;width:{filled:.2f}%"></i>{marks}</div>'
-    return f'<tr><td>{html.escape(name)}</td><td>{bar}</td><td class="n">{html.escape(words)}</td></tr>'
+    return f'<tr><td>{as_html(name)}</td><td>{bar}</td><td class="n">{as_html(words)}</td></tr>'
 
 
 def _sentences(told: list[str]) -> str:
-    return "<ul>" + "".join(f"<li>{html.escape(each)}</li>" for each in told) + "</ul>"
+    return "<ul>" + "".join(f"<li>{as_html(each)}</li>" for each in told) + "</ul>"
 
 
 def _trials(trials: SurveyTrials) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 from ldpkit.bench.benchmark import Benchmark
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
 from ldpkit.core.numbertext import number_text
+from ldpkit.core.text import as_html
 from ldpkit.figures.page import scrolled, section
 from ldpkit.simulation.metrics import metric_for
 
@@ -29,7 +29,7 @@ def metrics_part(found: Benchmark) -> str:
 def _answer(summary: Summary) -> str:
     mean = summary.mean(*summary.best_pair())
     told = f"{number_text(mean.value)} (standard error {number_text(mean.stderr, 2)})"
-    best = html.escape(summary.best_in_words())
+    best = as_html(summary.best_in_words())
     if len(summary.tied_pairs()) > 1:
         best = best[:1].upper() + best[1:]
     return f"<h3>Epsilon {summary.epsilon:g}</h3><p><strong>{best}</strong>: {told}.</p>"
@@ -39,10 +39,10 @@ def _table(summary: Summary) -> str:
     table = tabulate(summary)
     cells = re.sub(r"<td( [^>]*>[^<]*\*)", r'<td class="best"\1', table.to_html())
     cells = re.sub(r"<td( [^>]*>[^<]*~)", r'<td class="tie"\1', cells)
-    above = f"<p><small>{html.escape(table.title[:1].upper() + table.title[1:])}</small></p>"
+    above = f"<p><small>{as_html(table.title[:1].upper() + table.title[1:])}</small></p>"
     won = "; won: how often a method was best, over all mechanisms and repeats"
     won = won if len(summary.methods) > 1 else ""
-    below = f"<p><small>{html.escape(table.caption + won + _two_families(summary))}</small></p>"
+    below = f"<p><small>{as_html(table.caption + won + _two_families(summary))}</small></p>"
     return above + scrolled(cells, table.title) + below
 
 

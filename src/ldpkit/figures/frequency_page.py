@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 from typing import Any
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.numbertext import interval_text
 from ldpkit.core.tables import Table, cell_text
+from ldpkit.core.text import as_html
 from ldpkit.estimation.estimate import Estimate
 from ldpkit.estimation.sums import sum_table
 from ldpkit.figures.page import section
@@ -97,12 +97,10 @@ def sums_part(found: Estimate) -> str:
         data = sums_data(found)
     except InvalidInputError as error:
         told = str(error)
-        return section(
-            "adding", "Several values together", f"<p>{html.escape(told[0].upper() + told[1:])}.</p>"
-        )
+        return section("adding", "Several values together", f"<p>{as_html(told[0].upper() + told[1:])}.</p>")
     first = set(found.order(2, sort="frequency").tolist())
     boxes = "".join(
-        f'<label><input type="checkbox"{" checked" if place in first else ""}> {html.escape(label)}</label>'
+        f'<label><input type="checkbox"{" checked" if place in first else ""}> {as_html(label)}</label>'
         for place, label in enumerate(data["labels"])
     )
     each = " Each such interval holds on its own, not all of them at once." if not found.simultaneous else ""

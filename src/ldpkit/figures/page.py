@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import re
 from collections.abc import Iterable, Mapping
 from string import Template
 
 from ldpkit import __version__
 from ldpkit.core.tables import Table
+from ldpkit.core.text import as_html
 from ldpkit.figures.theme import dark_rules
 
 __all__ = ["facts_list", "listed", "scrolled", "section", "table_html", "write_page"]
@@ -100,7 +100,7 @@ def write_page(
     told = {**(facts or {}), "Made with": f"ldpkit {__version__}"}
     shown = f'<h3 id="command">The command</h3><pre>{_unbroken(command)}</pre>' if command else ""
     return _PAGE.substitute(
-        title=html.escape(title),
+        title=as_html(title),
         version=__version__,
         body=body,
         command=shown,
@@ -113,15 +113,13 @@ def write_page(
 
 def _unbroken(command: str) -> str:
     """Return a command that a line breaks between its words: a browser also breaks behind hyphens."""
-    words = (html.escape(word) for word in command.split(" "))
+    words = (as_html(word) for word in command.split(" "))
     return " ".join(f"<span>{word}</span>" if "-" in word else word for word in words)
 
 
 def facts_list(facts: Mapping[str, str]) -> str:
     """Return facts as the inside of a description list."""
-    return "".join(
-        f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in facts.items()
-    )
+    return "".join(f"<dt>{as_html(name)}</dt><dd>{as_html(text)}</dd>" for name, text in facts.items())
 
 
 def listed(sentences: Iterable[str]) -> str:
@@ -132,7 +130,7 @@ def listed(sentences: Iterable[str]) -> str:
     >>> listed(["a < b"]), listed([])
     ('<ul><li>a &lt; b</li></ul>', '')
     """
-    items = "".join(f"<li>{html.escape(each)}</li>" for each in sentences)
+    items = "".join(f"<li>{as_html(each)}</li>" for each in sentences)
     return f"<ul>{items}</ul>" if items else ""
 
 
@@ -150,12 +148,12 @@ def section(name: str, heading: str, body: str) -> str:
     """
     if not body:
         return ""
-    return f'<section aria-labelledby="{name}"><h2 id="{name}">{html.escape(heading)}</h2>{body}</section>'
+    return f'<section aria-labelledby="{name}"><h2 id="{name}">{as_html(heading)}</h2>{body}</section>'
 
 
 def scrolled(body: str, label: str) -> str:
     """Return something wide that scrolls sideways by itself, also by keyboard."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">{body}</div>'
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{as_html(label)}">{body}</div>'
 
 
 def table_html(table: Table, label: str = "") -> str:
@@ -171,7 +169,7 @@ def table_html(table: Table, label: str = "") -> str:
     for name in table.header:
         caption = re.sub(rf"\b{re.escape(name)}\b", _in_words(name), caption)
     named = dataclasses.replace(table, header=tuple(map(_in_words, table.header)))
-    told = "".join(f"<p><small>{html.escape(line)}</small></p>" for line in caption.splitlines())
+    told = "".join(f"<p><small>{as_html(line)}</small></p>" for line in caption.splitlines())
     return scrolled(named.to_html(), label or table.title or "table") + told
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import datetime
-import html
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.adversary.words import suspicion_in_words
 from ldpkit.core.results import Columns, Result
 from ldpkit.core.tables import Table
+from ldpkit.core.text import as_html
 from ldpkit.figures import audit_page, experiment_page, frequency_page
 from ldpkit.figures.canvas import svg_text
 from ldpkit.figures.drawing import alt_text, figure
@@ -120,7 +120,7 @@ def result_page(
     """
     answer = found.answer(unit)
     body = [
-        f'<blockquote><p id="answer">{html.escape(answer)}</p></blockquote>',
+        f'<blockquote><p id="answer">{as_html(answer)}</p></blockquote>',
         '<p class="screen"><button type="button" data-copy="answer">Copy this summary</button></p>',
         _warnings(found.warnings),
         _figures(found, unit, draw),
@@ -164,7 +164,7 @@ def _sentence(text: str) -> str:
 
 
 def _warnings(warnings: Sequence[str]) -> str:
-    told = "".join(f"<p><strong>Warning:</strong> {html.escape(each)}.</p>" for each in warnings)
+    told = "".join(f"<p><strong>Warning:</strong> {as_html(each)}.</p>" for each in warnings)
     return f'<div class="warn" role="note">{told.replace("..</p>", ".</p>")}</div>' if told else ""
 
 
@@ -183,7 +183,7 @@ def _tables(found: Result) -> str:
     tables = _TABLES[found.kind](found) if found.kind in _TABLES else found.tables(_MOST_ROWS)
     told = {"", *([found.title] if len(tables) == 1 else [])}  # which stands above the page already
     return "".join(
-        ("" if table.title in told else f"<h3>{html.escape(_begun(table.title))}</h3>")
+        ("" if table.title in told else f"<h3>{as_html(_begun(table.title))}</h3>")
         + table_html(table.without(_SPENT))
         for table in tables
     )

@@ -28,8 +28,10 @@ from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.joint.oracle import PairedOracle
 from ldpkit.mechanisms.kinds import is_frequency, is_group, is_memoized, is_paired
 
-__all__ = ["FALSE_ALARM", "REPORTS", "Attack", "attack", "lower_bound"]
+__all__ = ["FALSE_ALARM", "MEMORY", "REPORTS", "Attack", "attack", "least_memory", "lower_bound"]
 
+MEMORY = 3 << 30
+"""How many bytes an attack may take at most."""
 REPORTS = 4_000_000
 """How many reports of each value of the final pair are counted."""
 FALSE_ALARM = 1e-6
@@ -45,7 +47,7 @@ _LEARNED = 50_000  # reports of each candidate to learn from
 _MOST_BITS = 1 << 33  # of supports looked at in all: fewer reports for very large domains
 _LEVELS = 64  # a column is cut into at most so many levels
 _CHUNK = 1 << 16
-_MEMORY = 1 << 30  # bytes that reports may take, with what is made of them
+_COPIES = 3  # of the reports at hand: as they are drawn, in their order, and with what is made of them
 _FEWEST = 100  # reports of a value from which something can be learned
 _KEPT = 10_000  # devices with memory for each value of the final pair; each is asked by itself
 
@@ -110,6 +112,7 @@ def attack(
     rng: RandomSource | None = None,
     kept: bool = False,
     partner: bool = False,
+    memory: int = MEMORY,
 ) -> Attack:
     """Attack a mechanism through its public path.
 
@@ -130,6 +133,8 @@ def attack(
     partner : bool
         Attack the reports of pairs as the partner does, who knows the pairing, the own
         value and both reports; for mechanisms whose people report in pairs.
+    memory : int
+        How many bytes the attack may take; where that is little, it looks at fewer values.
 
     Examples
     --------
@@ -140,14 +145,19 @@ def attack(
     """
     source = resolve(rng)
     count = _affordable(mechanism, reports)
-    values = _candidates(mechanism, source, few=kept)
+    bytes_at_once = min(memory, MEMORY) // _COPIES
+    room = bytes_at_once // _looked_at(mechanism)
+    values = _candidates(mechanism, source, room, few=kept)
+    if not is_group(mechanism):  # its values are neighbours
+        most = min(len(values), max(2, room // _FEWEST))
+        values = [values[place] for place in np.linspace(0, len(values) - 1, most).astype(int)]
     if kept:
         count = min(count, max(250, min(reports // 100, _KEPT)))
-    sampled = min(_LEARNED, max(250, count // 4) if kept else count, _room(mechanism) // len(values))
+    sampled = min(_LEARNED, max(250, count // 4) if kept else count, room // len(values))
     if sampled < _FEWEST:
         raise InvalidParameterError(
             f"an attack on {mechanism!r} looks at {_FEWEST * len(values)} reports at once, which takes "
-            f"more than {_MEMORY >> 20} MiB: audit the mechanism on fewer values"
+            f"more than {bytes_at_once >> 20} MiB: audit the mechanism on fewer values"
         )
     draw: Callable[[Any], Reports] = partial(_draw, mechanism, source)
     look: Callable[[Reports, tuple[Any, Any]], list[Floats]] = partial(_views, mechanism)
@@ -169,7 +179,7 @@ def attack(
     assert best is not None
     _, pair, seen, view, scores, threshold = best
     hits = [0, 0]
-    step = min(_CHUNK, max(1, _room(mechanism) // 4))
+    step = min(_CHUNK, max(1, room // 4))
     for start in range(0, count, step):
         some = min(step, count - start)
         drawn = draw(np.repeat(pair, some, axis=0))  # both in one batch, as people come
@@ -183,18 +193,30 @@ def _affordable(mechanism: Mechanism, reports: int) -> int:
     return max(1000, min(reports, _MOST_BITS // (mechanism.domain.size or 1)))
 
 
-def _room(mechanism: Mechanism) -> int:
-    """Return how many reports can be looked at in the memory that an attack may take."""
+def least_memory(mechanism: Mechanism) -> int:
+    """Return how many bytes an attack takes at least: for reports of two values.
+
+    Examples
+    --------
+    >>> import ldpkit
+    >>> least_memory(ldpkit.OUE(1 << 22, epsilon=1.0)) >> 20
+    300
+    """
+    return _COPIES * 2 * _FEWEST * _looked_at(mechanism)
+
+
+def _looked_at(mechanism: Mechanism) -> int:
+    """Return the bytes that the attacker looks at in a report."""
     length = mechanism.report_bytes
     if is_frequency(mechanism):  # supports are bits, likelihoods are numbers
         length = max(length, mechanism.size // 8 if mechanism.can("pure") else 8 * mechanism.size)
-    return _MEMORY // max(length, 1)
+    return max(length, 1)
 
 
-def _candidates(mechanism: Mechanism, source: RandomSource, *, few: bool = False) -> list[Any]:
+def _candidates(mechanism: Mechanism, source: RandomSource, room: int, *, few: bool = False) -> list[Any]:
     """Return values to try: all of a small domain, else both ends, some at random, and what looks odd.
 
-    Of a group these are all sums: a person moves it by one.
+    Of a group these are all sums: a person moves it by one. There is room for so many reports at once.
     """
     if is_group(mechanism):
         return list(range(mechanism.size + 1))
@@ -203,17 +225,17 @@ def _candidates(mechanism: Mechanism, source: RandomSource, *, few: bool = False
         return sorted({0, size - 1, *source.generator().integers(size, size=_FEW - 2).tolist()})
     found = mechanism.domain.examples(_CANDIDATES, source)
     if is_frequency(mechanism) and mechanism.size > _CANDIDATES:
-        return sorted({*found, *_odd_values(mechanism, source)})
+        return sorted({*found, *_odd_values(mechanism, source, room)})
     return found
 
 
-def _odd_values(oracle: FrequencyOracle, source: RandomSource) -> list[int]:
+def _odd_values(oracle: FrequencyOracle, source: RandomSource, room: int) -> list[int]:
     """Return the values whose own reports support them more or less often than those of others do."""
     if not (oracle.can("pure") and oracle.size <= _MOST_SCREENED):
         return []
     times = max(1, min(_SCREENED, _MOST_BITS // 4 // oracle.size) // oracle.size)
     own = np.zeros(oracle.size)
-    step = max(1, _CHUNK // times)
+    step = max(1, min(_CHUNK, room) // times)
     for start in range(0, oracle.size, step):
         values = np.repeat(np.arange(start, min(start + step, oracle.size)), times)
         try:

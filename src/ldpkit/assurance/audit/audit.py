@@ -10,11 +10,12 @@ from typing import Any
 from ldpkit.assurance.adversary import attack_on, epsilon_warnings
 from ldpkit.assurance.adversary.meaning import meaning
 from ldpkit.assurance.adversary.words import suspicion_in_words
-from ldpkit.assurance.audit.attack import REPORTS, Attack, attack
+from ldpkit.assurance.audit.attack import MEMORY, REPORTS, Attack, attack, least_memory
 from ldpkit.assurance.audit.enumeration import Enumeration, enumerate_channel
 from ldpkit.assurance.audit.of_file import check_provenance, check_reports, file_hash
 from ldpkit.assurance.audit.record import AT_MOST, PERMANENT, Audit, Check
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import allowed_memory, check_memory
 from ldpkit.core.parameters import check_epsilon, check_whole
 from ldpkit.core.provenance import Provenance
 from ldpkit.core.random import RandomSource, resolve
@@ -25,6 +26,8 @@ from ldpkit.mechanisms.tally import Tally
 from ldpkit.protocols.ledger import Ledger, Report, Rounds
 
 __all__ = ["audit"]
+
+_FOR_A_VALUE = 96  # bytes of memory for each value of a domain
 
 
 def audit(
@@ -76,6 +79,12 @@ def audit(
             f"an audit lists one report for each value, and the reports of {mechanism.name} depend on one "
             "another: exact_epsilon() goes through all of its tables"
         )
+    memory = MEMORY
+    if path is not None:
+        length = path.stat().st_size
+        needed = max(_FOR_A_VALUE * (mechanism.domain.size or 0), least_memory(mechanism))
+        check_memory(needed, length, f"an audit of {str(path)!r}")
+        memory = allowed_memory(length)
     tell("computing epsilon from the integers")
     exact = mechanism.exact_epsilon()
     counted: list[Check] = []
@@ -85,15 +94,15 @@ def audit(
     tell("listing every report")
     listed = enumerate_channel(mechanism, resolve(rng))
     tell("attacking the sampler")
-    attacked = attack(mechanism, reports=count, rng=rng)
+    attacked = attack(mechanism, reports=count, rng=rng, memory=memory)
     remembered = None
     if is_memoized(mechanism):
         tell("attacking devices that keep their permanent reports")
-        remembered = attack(mechanism, reports=count, rng=rng, kept=True)
+        remembered = attack(mechanism, reports=count, rng=rng, kept=True, memory=memory)
     by_partner = None
     if is_paired(mechanism) and mechanism.adversary is None:
         tell("attacking pairs as the partner")
-        by_partner = attack(mechanism, reports=count, rng=rng, partner=True)
+        by_partner = attack(mechanism, reports=count, rng=rng, partner=True, memory=memory)
     in_all = mechanism.exact_permanent_epsilon() if is_memoized(mechanism) else None
     limit = min(mechanism.epsilon, exact)
     alone = mechanism.exact_epsilon_alone() if is_paired(mechanism) else limit

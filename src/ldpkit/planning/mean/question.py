@@ -22,6 +22,7 @@ from ldpkit.core.parameters import (
 )
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.margins import normal_deviations
 from ldpkit.mechanisms.kinds import numeric_class
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
 from ldpkit.planning.mean.mechanisms import smallest_epsilon
@@ -137,7 +138,7 @@ def plan_mean(question: MeanQuestion) -> Plan:
     trace: list[Trial] = []
     start = time.perf_counter()
 
-    reach = NormalDist().inv_cdf(0.5 + question.probability / 2)
+    reach = normal_deviations(question.probability)
 
     def watch(epsilon: float, error: float) -> None:
         probability = 2 * NormalDist().cdf(reach * question.within / error) - 1

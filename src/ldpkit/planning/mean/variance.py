@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
 from ldpkit.core.domains.interval import IntervalDomain
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.typing import Counts, Floats
+from ldpkit.estimation.margins import normal_deviations
 from ldpkit.estimation.quadratic import variance_parabola
 from ldpkit.mechanisms.kinds import NUMERIC, numeric_class, select
 from ldpkit.mechanisms.numeric.mechanism import NumericMechanism
@@ -109,7 +109,7 @@ def mean_error(
     >>> round(mean_error(ldpkit.get("laplace", (0, 1), epsilon=1), 20_000, 0.95), 4)
     0.0196
     """
-    reach = NormalDist().inv_cdf(0.5 + probability / 2)
+    reach = normal_deviations(probability)
     grain = 0.0
     if mechanism.cells == 0:
         least, greatest = mechanism.output_range

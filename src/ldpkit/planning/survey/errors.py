@@ -7,9 +7,9 @@ direction. Where chance decides who answers a question, that is part of it.
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.estimation.margins import normal_deviations
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
 from ldpkit.mechanisms.circular.mechanism import CircularMechanism
@@ -58,7 +58,7 @@ def expected_error(mechanism: Mechanism, reports: float, people: float) -> float
             f"{mechanism.name} is for locations, whose map has no single error: plan it with "
             "'ldpkit trajectory recommend', and the other questions without it"
         )
-    return NormalDist().inv_cdf(0.5 + _LEVEL / 2) * math.sqrt(variance)
+    return normal_deviations(_LEVEL) * math.sqrt(variance)
 
 
 def _drawn(reports: float, people: float) -> float:
