@@ -80,7 +80,7 @@ def serve(
     All it needs is a collection file. It makes a database, and prints the address for devices, a
     token for analysts (shown once) and the address of the results page. If the output is not a
     terminal, it writes the token to the file 'token' in the data folder instead. Stop it with
-    Ctrl-C or SIGTERM: it first writes everything that it received.
+    Ctrl-C, SIGTERM or SIGHUP: it first writes everything that it received.
     """
     settings: dict[str, Any] = {} if config is None else _read(config)
     given = {"data": data, "host": host, "port": port, "public_url": public_url}

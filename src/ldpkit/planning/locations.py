@@ -266,9 +266,8 @@ def best_constant_on_globe(points: Floats, weights: Floats) -> tuple[Floats, flo
     for _ in range(200):  # Weiszfeld's steps, along great circles
         away = angles(where)
         towards = units - np.outer(units @ where, where)
-        pull = np.where(away > 1e-9, shares, 0.0) / np.maximum(
-            away, 1e-9
-        )  # a point on the spot pulls nowhere
+        # A point on the spot pulls nowhere.
+        pull = np.where(away > 1e-9, shares, 0.0) / np.maximum(away, 1e-9)
         step = (pull * away / np.maximum(np.sin(away), 1e-9)) @ towards / max(float(pull.sum()), 1e-300)
         length = float(np.linalg.norm(step))
         if length < 1e-10:
