@@ -12,9 +12,7 @@ Examples
 True
 """
 
-from __future__ import annotations
-
-import importlib
+# Nothing is imported here, not even __future__: this runs before the command line listens for Ctrl-C.
 
 __version__ = "0.2.0"
 
@@ -393,10 +391,12 @@ _NAMESPACES = {  # modules that are public as a whole
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     home = next((home for home, names in _HOMES.items() if name in names), _NAMESPACES.get(name))
     if home is None:
         raise AttributeError(f"module 'ldpkit' has no attribute {name!r}")
-    module = importlib.import_module(f"ldpkit.{home}")
+    module = import_module(f"ldpkit.{home}")
     globals()[name] = found = module if name in _NAMESPACES else getattr(module, name)
     return found
 

@@ -1,7 +1,5 @@
 """`python -m ldpkit` is the command line."""
 
-from __future__ import annotations
-
 import sys
 
 try:

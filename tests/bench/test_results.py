@@ -21,6 +21,7 @@ from ldpkit.core.errors import (
     LdpkitError,
     MismatchError,
 )
+from ldpkit.simulation.metrics import METRICS, metric
 
 
 def make(**changes):
@@ -192,11 +193,43 @@ def test_no_damage_is_taken_for_a_run(path, rows, monkeypatch):
 )
 def test_a_line_with_a_good_checksum_and_bad_content_is_refused(path, record):
     log = path.with_name("results.csv.run")
-    last, data = log.read_bytes().splitlines()[-1][:64], json.dumps(record).encode()
-    with log.open("ab") as stream:
-        stream.write(hashlib.sha256(last + data).hexdigest().encode() + b" " + data + b"\n")
+    appended(log, json.dumps(record).encode())
     with pytest.raises(FileFormatError, match="line 5"):
         resumed(path, make())
+
+
+def appended(log, data):
+    """Put a record behind a log, with the checksum that it must have."""
+    last = log.read_bytes().splitlines()[-1][:64]
+    with log.open("ab") as stream:
+        stream.write(hashlib.sha256(last + data).hexdigest().encode() + b" " + data + b"\n")
+
+
+def test_a_value_that_no_run_gives_is_refused(path):
+    log = path.with_name("results.csv.run")
+    whole = log.read_bytes()
+    for value in (b"1e999", b"-1e999", b"Infinity", b"NaN", b"1e-1"):
+        log.write_bytes(whole)
+        appended(log, b'{"cell": [1.0, "ss"], "values": [0.1, %s]}' % value)
+        with pytest.raises(FileFormatError, match="line 5"):
+            resumed(path, make())
+    log.write_bytes(whole)
+    appended(log, b'{"cell": [1.0, "ss"], "values": [0.1, 0.2]}')
+    assert [row.value for row in resumed(path, make())][-2:] == [0.1, 0.2]
+
+
+def test_a_metric_of_the_users_own_may_be_infinite(tmp_path):
+    @metric("test_endless")
+    def endless(truth, estimates):
+        return np.full(len(estimates), np.inf)
+
+    try:
+        experiment = Experiment(np.array([6, 4]), [1.0], ["grr"], ["none"], ["test_endless"], repeats=2)
+        with RunLog.open(tmp_path / "results.csv", experiment) as log:
+            log.add(experiment.run_cell(experiment.cells()[0]))
+        assert [row.value for row in resumed(tmp_path / "results.csv", experiment)] == [np.inf, np.inf]
+    finally:
+        METRICS.forget("test_endless")
 
 
 def test_results_that_somebody_changed_are_not_overwritten(path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -26,6 +27,55 @@ def values(tmp_path):
     path = tmp_path / "values.csv"
     path.write_text("value,other\n" + "0,a\n1,b\n4,c\n")
     return path
+
+
+@pytest.fixture
+def impatient():
+    """Fail a test that waits for somebody to write into a pipe."""
+
+    def fail(*_):
+        raise AssertionError("the command waits")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_a_description_is_a_file_and_neither_a_pipe_nor_a_device(
+    run, tmp_path, monkeypatch, values, impatient
+):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    os.mkfifo("pipe.toml")
+    device = "/dev/zero"
+    for words in (
+        ("collection", "check", "pipe"),
+        ("collection", "show", device),
+        ("collection", "diff", "pipe", device),
+        ("collection", "keygen", "pipe", "--public"),
+        ("collection", "sign", "pipe.toml", "--unsigned", "-o", "a.json"),
+        (
+            *("collection", "new", "pipe.toml", "--add", "--question", "q", "--text", "Yes?"),
+            *("--domain", "a,b", "-p", "grr", "-e", 1),
+        ),
+        ("plan", "survey", "pipe.toml", "-e", 1),
+        ("serve", "pipe"),
+        ("serve", "--config", "pipe"),
+        ("serve", "--config", device),
+        ("privatize", values, "-p", "@pipe", "-o", "a.ldp"),
+        ("privatize", values, "-p", f"@{device}", "-o", "a.ldp"),
+        ("trajectory", "recommend", "--space", "@pipe"),
+        ("--plugin", "pipe", "mechanisms"),
+        ("--plugin", device, "mechanisms"),
+    ):
+        assert "is not a file on a disk: save" in run(*words, code=2).error_line
+    assert (
+        "'.' is a directory: give the file with the collection" in run("collection", "check", ".", code=2).err
+    )
+    assert "'.' is a directory: give a Python file" in run("--plugin", ".", "mechanisms", code=2).err
+    assert "'pipe' is not a folder" in run("serve", "--data", "pipe", code=2).error_line
 
 
 def ldpkit_process(*arguments, **options):

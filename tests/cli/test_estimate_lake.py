@@ -28,6 +28,31 @@ def test_a_pattern_of_files_is_one_estimate(run, lake, tmp_path):
     assert Tally.from_bytes(kept.read_bytes()) == whole
 
 
+def test_a_name_is_that_of_a_file_before_it_is_a_pattern(run, lake, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "values.txt").write_text("0\n1\n")
+    words = ("-p", "grr", "-e", 1, "--domain", 2, "--seed", 1)
+    run("privatize", "values.txt", *words, "-o", "answers [2].ldp")
+    assert "n=2 reports" in run("estimate", "answers [2].ldp").out
+    named = next(lake.rglob("question=app/**/*.parquet"))
+    (tmp_path / "x[1].parquet").write_bytes(named.read_bytes())
+    (tmp_path / "x1.parquet").write_text("another one")
+    assert run("estimate", "x[1].parquet").out == run("estimate", named).out
+    for name, told in (
+        (
+            "a[/b].ldp",
+            "cannot read the report file 'a[/b].ldp': No such file or directory: check the path",
+        ),
+        ("[bold]x", "there is no file '[bold]x', and no Parquet file fits it: check the path"),
+        (
+            "empty",
+            "there is no Parquet file in the folder 'empty': name report files",
+        ),
+    ):
+        assert run("estimate", name, code=2).error_line.startswith(f"error: {told}")
+
+
 def test_groups_are_one_table_with_every_engine(run, lake):
     words = ("estimate", lake, "--by", "question,day", "--format", "csv", "--consistency", "norm_sub")
     one = run(*words).out

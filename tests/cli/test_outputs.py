@@ -74,6 +74,18 @@ def test_an_input_is_never_overwritten(run, folder):
     assert (folder / "values.txt").read_text() == "a\nb\n"
 
 
+def test_what_else_a_plugin_raises_ends_a_command_in_one_line(run, folder, monkeypatch):
+    class Bare(BaseException):
+        pass
+
+    def raises(*_):
+        raise Bare("\x1b[31m")
+
+    monkeypatch.setattr("ldpkit.bench.experiment.Experiment.run_cell", raises)
+    line = run(*SMALL, code=2).err.splitlines()[-1]
+    assert line.startswith("error: a plugin ended the command with Bare('\\x1b[31m')")
+
+
 def test_a_plugin_that_ends_the_process_is_refused(run, folder):
     (folder / "ends.py").write_text("import sys\nsys.exit(0)\n")
     assert "it calls sys.exit(0)" in run("--plugin", "ends.py", *SMALL, code=2).error_line
@@ -84,6 +96,12 @@ def test_a_plugin_that_ends_the_process_is_refused(run, folder):
         "def ends_all(estimates, noise):\n"
         "    sys.exit(0)\n"
     )
+    bare = "class Bare(BaseException): pass\nraise Bare('\\x1b[31m')\n"
+    for text, told in (("raise GeneratorExit\n", "GeneratorExit"), (bare, "Bare: \\x1b[31m")):
+        (folder / "bare.py").write_text(text)
+        assert run("--plugin", "bare.py", *SMALL, code=2).error_line.endswith(f"does not load: {told}")
+    (folder / "stops.py").write_text("raise KeyboardInterrupt\n")
+    run("--plugin", "stops.py", *SMALL, code=130)
     words = ("bench", "--plugin", "later.py", *SMALL[1:-1], "ends_all", "-o", "out.csv")
     # A process of its own: a method that is registered stays for all tests that follow.
     command = [sys.executable, "-m", "ldpkit", *map(str, words)]

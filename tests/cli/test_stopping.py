@@ -119,6 +119,24 @@ def test_a_signal_while_the_command_is_loaded_shows_no_traceback(tmp_path, numbe
     assert stopped(SLOW_START, number, ["--help"], tmp_path) == (128 + number, "interrupted\n")
 
 
+def test_ctrl_c_before_anybody_listens_shows_no_traceback():
+    """A process of its own, in which each import of a module that is not of ldpkit is when Ctrl-C comes."""
+    script = """
+import sys
+class Finder:
+    def find_spec(self, name, *_):
+        if not name.startswith("ldpkit"):
+            raise KeyboardInterrupt
+for name in sys.modules.keys() - {"sys", "builtins"}:
+    if not name.startswith(("_", "importlib")) or name in ("__future__", "importlib"):
+        del sys.modules[name]
+sys.meta_path.insert(0, Finder())
+from ldpkit.cli.main import main
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_a_signal_that_python_drops_comes_again():
     """It comes again while the hook that sends it still runs, too, as on a busy machine."""
     script = """

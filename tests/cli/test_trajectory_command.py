@@ -61,6 +61,24 @@ def test_reports_tally_to_the_same_map(run, walks, tmp_path):
     assert "leave out --space" in line
 
 
+def test_what_is_no_report_of_a_location_is_sent_to_estimate(run, tmp_path):
+    (tmp_path / "values.txt").write_text("0\n1\n")
+    file = tmp_path / "g.ldp"
+    run("privatize", tmp_path / "values.txt", "-p", "grr", "-e", 1, "--domain", 2, "--seed", 1, "-o", file)
+    line = run("trajectory", "heatmap", file, code=2).error_line
+    assert line.endswith(f"these are of GRR(2, epsilon=1): give them to 'ldpkit estimate {file}'")
+
+
+def test_a_refusal_of_a_region_is_one_line(run, tmp_path):
+    for space in ("disc:0,0,1e308", "disc:1e308,0,1e308", "-1e308,-1e308,1e308,1e308"):
+        line = run("trajectory", "recommend", f"--space={space}", code=2).error_line
+        assert "error: a region inf across is too wide" in line
+    (tmp_path / "many.csv").write_text("," * 10_000 + "\n")
+    line = run("trajectory", "recommend", tmp_path / "many.csv", *SPACE, code=2).error_line
+    assert line.endswith("'', '' and 9971 more")
+    assert len(line) < 500
+
+
 def test_maps_and_evaluations_are_drawn(run, walks, tmp_path):
     pytest.importorskip("matplotlib")
     figure, points = tmp_path / "map.png", tmp_path / "points.png"

@@ -240,7 +240,7 @@ def test_a_plugin_loaded_first_cannot_take_a_name_of_the_house_either(write):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(PluginError, match=r"no_such\.py.*does not exist: check the path"):
         load_plugin(tmp_path / "no_such.py")
-    with pytest.raises(PluginError, match="does not exist"):
+    with pytest.raises(PluginError, match="is a directory: give a Python file"):
         load_plugin(tmp_path)
 
 

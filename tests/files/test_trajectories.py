@@ -82,6 +82,8 @@ def test_gpx_with_a_document_type_is_refused_before_anything_is_read(tmp_path):
         ("a.geojson", '{"type": "FeatureCollection", "features": []}', "has no features"),
         ("a.geojson", '{"features": [3]}', "feature 0 is not an object"),
         ("a.geojson", '{"type": "Polygon", "coordinates": []}', "feature 0 is a 'Polygon'"),
+        ("a.geojson", '{"type": "Feature", "geometry": null}', "feature 0 has no geometry: leave it out"),
+        ("a.geojson", '{"features": [{"type": "Feature"}]}', "feature 0 has no geometry: leave it out"),
         ("a.geojson", '{"type": "LineString", "coordinates": [[0, 1], [2]]}', "not pairs of numbers"),
         ("a.geojson", '{"type": "LineString", "coordinates": []}', "feature 0 has no points"),
         ("a.csv", "id,x\n1,2\n", "has no column called y, lat, latitude: say which one is y"),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ldpkit.core.domains.globe import EARTH_RADIUS, Globe
+from ldpkit.core.domains.plane import PlaneDomain
 from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import seeded
-from ldpkit.planning.locations import best_constant, recommend_locations
+from ldpkit.mechanisms.spatial.tracs_c import TracsC
+from ldpkit.planning.locations import best_constant, best_constant_on_globe, recommend_locations
 from ldpkit.simulation.metrics import trajectories as metrics
 from ldpkit.simulation.trajectories import evaluate_trajectories
 
@@ -57,6 +60,28 @@ def test_the_best_constant_is_the_geometric_median():
     where, least = best_constant(points, np.ones(50) / 50)
     for step in ((0.01, 0), (0, 0.01), (-0.01, 0), (0, -0.01)):
         assert np.hypot(*(points - where - step).T).mean() > least
+
+
+def test_the_best_constant_on_the_globe_is_better_than_any_place_of_a_grid():
+    earth, generator = Globe(), seeded(2).generator()
+    grid, _ = earth.nodes(24)
+    for count in (1, 4, 50):
+        points = np.column_stack([generator.uniform(-180, 180, count), generator.uniform(-60, 60, count)])
+        where, least = best_constant_on_globe(points, np.ones(count))
+        assert least == pytest.approx(float(earth.distance(points, where).mean()), abs=1e-3)
+        assert all(earth.distance(points, each).mean() > least for each in grid)
+
+
+def test_on_the_globe_a_constant_is_among_the_answers(monkeypatch):
+    monkeypatch.setattr(TracsC, "mean_error", lambda *_: 5000.0)  # its integral takes a second
+    found = recommend_locations(PlaneDomain.globe(), 4)
+    rows = {row["mechanism"]: row for row in found.rows()}
+    assert rows["constant"]["error"] == pytest.approx(EARTH_RADIUS * np.pi / 2)  # a quarter of the way around
+    assert rows["tracs_c"]["of_constant"] == pytest.approx(5000 / (EARTH_RADIUS * np.pi / 2))
+    assert "mean distance in kilometres" in found.caption
+    near = recommend_locations(PlaneDomain.globe(), 4, locations=[(179, 0), (-179, 0), (180, 0)])
+    (constant,) = (each for each in near.options if each.mechanism == "constant")
+    assert constant.error == pytest.approx(2 / 3 * EARTH_RADIUS * np.pi / 180, rel=1e-6)
 
 
 def test_metrics_by_hand():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -146,6 +147,11 @@ class Experiment(Grid):
     def keys(self, cell: Cell) -> list[tuple[str | int, ...]]:
         """Return method, metric and repeat of each row of a cell."""
         return list(itertools.product(self.methods, self.metrics, range(self.repeats)))
+
+    def is_impossible(self, key: tuple[str | int, ...], value: float) -> bool:
+        """Whether a metric of the house is infinite or no number; none of them ever is."""
+        _, name, _ = key
+        return not math.isfinite(value) and metric_for(str(name)).__module__.startswith("ldpkit.")
 
     def values(self, cell: Cell) -> Iterator[float]:
         """Run a cell with all methods and metrics."""

@@ -60,6 +60,10 @@ class Grid(abc.ABC):
         """Return the randomness of a cell."""
         return random.seeded(self.seed).derive(cell.label)
 
+    def is_impossible(self, key: tuple[str | int, ...], value: float) -> bool:
+        """Whether no run gives this value in the row of a key; a metric of the user's own may give any."""
+        return False
+
     def rows_of(self, cell: Any, values: Sequence[float]) -> list[Any]:
         """Return the rows of a cell with so many values."""
         row: Any = self.row_type

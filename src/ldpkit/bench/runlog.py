@@ -198,6 +198,8 @@ class RunLog:
         if line != digest.encode() + b" " + data + b"\n":
             raise ValueError
         record = json.loads(data)
+        if _spelled(record) != data:  # such as 1e999, which is read as infinite and never written
+            raise ValueError
         if not before:
             self._check_experiment(record)
         elif "output" in record:
@@ -225,6 +227,8 @@ class RunLog:
             raise ValueError
         if not isinstance(values, list) or {*map(type, values)} != {float}:
             raise ValueError
+        if any(map(experiment.is_impossible, experiment.keys(cell), values)):
+            raise ValueError
         self.cells[cell] = experiment.rows_of(cell, values)
 
 
@@ -232,8 +236,12 @@ def _chained(before: str, data: bytes) -> str:
     return hashlib.sha256(before.encode() + data).hexdigest()
 
 
+def _spelled(record: dict[str, Any]) -> bytes:
+    return json.dumps(record).encode()
+
+
 def _line(before: str, record: dict[str, Any]) -> bytes:
-    data = json.dumps(record).encode()
+    data = _spelled(record)
     return _chained(before, data).encode() + b" " + data + b"\n"
 
 

@@ -60,10 +60,15 @@ class _Commands(Group):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except SystemExit as error:  # no command of ours does that
-            raise PluginError(
-                f"a plugin ended the command with sys.exit({error.code!r}): let it raise an exception instead"
-            ) from error
+        except (Exception, KeyboardInterrupt, Stopped):
+            raise
+        except BaseException as error:  # no command of ours raises any other
+            said = (
+                f"sys.exit({error.code!r}): let it raise an exception"
+                if isinstance(error, SystemExit)
+                else f"{type(error).__name__}({str(error)!r}): let it raise a subclass of Exception"
+            )
+            raise PluginError(f"a plugin ended the command with {said} instead") from error
 
 
 def make_app(words: Sequence[str] = ()) -> typer.Typer:

@@ -174,11 +174,12 @@ def _inexact(file: Path, found: Collection) -> Iterator[str]:
     from ldpkit.planning.survey.question import PlannedQuestion
     from ldpkit.protocols.collection.building import mechanism_of
     from ldpkit.protocols.collection.drafts import read_drafts
+    from ldpkit.protocols.collection.files import read_collection_file
     from ldpkit.protocols.collection.written import read_toml
 
     if file.suffix != ".toml":
         return  # devices are not told what was planned
-    written = read_toml(file.read_bytes(), str(file))
+    written = read_toml(read_collection_file(file), str(file))
     people = written.data.get("people")
     for draft, question in zip(read_drafts(written), found.questions, strict=True):
         if not isinstance(people, int) or people < 1 or draft.within is None:

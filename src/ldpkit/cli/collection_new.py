@@ -258,15 +258,17 @@ def _write(
 ) -> Collection:
     """Write the file if it can be compiled, and not otherwise; return what devices will be told."""
     from ldpkit.protocols.collection.building import compile_toml
+    from ldpkit.protocols.collection.files import read_collection_file
     from ldpkit.protocols.collection.text import collection_text, question_text
 
     if add:
-        head = file.read_text(encoding="utf-8").rstrip("\n") + "\n"
+        head = read_collection_file(file).replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"
     else:
         if every == Every.once and count != 1:
             raise InvalidParameterError(f"--count {count} needs --every daily or weekly: once is one round")
-        head = collection_text(file.stem, purpose or "", people=people, every=every, start=start, count=count)
-    whole = head + question_text(table, reasons)
-    made = compile_toml(whole.encode(), str(file) if add else "")  # no line of a file that is not there yet
-    write_text(file, whole)
+        text = collection_text(file.stem, purpose or "", people=people, every=every, start=start, count=count)
+        head = text.encode()
+    whole = head + question_text(table, reasons).encode()
+    made = compile_toml(whole, str(file) if add else "")  # no line of a file that is not there yet
+    write_text(file, whole.decode())
     return made

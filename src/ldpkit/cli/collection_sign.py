@@ -70,9 +70,9 @@ def keygen(
 
 def _read_key(file: Path) -> SigningKey:
     from ldpkit.client.signing import SigningKey
+    from ldpkit.core.smallfile import read_small_file
 
-    with file.open("rb") as stream:
-        return SigningKey.from_pem(stream.read(_MOST_BYTES))
+    return SigningKey.from_pem(read_small_file(file, "the private key", _MOST_BYTES))
 
 
 def sign(

@@ -1,6 +1,4 @@
-"""The entry point: listens for signals before anything else is loaded."""
-
-from __future__ import annotations
+"""The entry point: listens for signals before anything else is loaded, be it from the standard library."""
 
 import sys
 
@@ -14,7 +12,10 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; it has the process for itself."""
-    stop_at_signals()
+    try:
+        stop_at_signals()
+    except KeyboardInterrupt:
+        sys.exit(130)
     from ldpkit.cli.app import run
 
     run(sys.argv[1:])

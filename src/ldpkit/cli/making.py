@@ -157,12 +157,12 @@ def space_of(
 
 def read_mechanism(file: Path) -> Mechanism:
     """Return the mechanism that a file describes in JSON; what is read is checked, and nothing is solved."""
+    from ldpkit.core.smallfile import read_small_file
     from ldpkit.mechanisms.base import from_spec
 
+    data = read_small_file(file, "the description of a mechanism", _LONGEST_DESCRIPTION)
     try:
-        if file.stat().st_size > _LONGEST_DESCRIPTION:
-            raise FileFormatError(f"{str(file)!r} is too large for the description of a mechanism")
-        return from_spec(json.loads(file.read_bytes()))
+        return from_spec(json.loads(data))
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"{str(file)!r} describes no mechanism: {error}") from None
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperCommand, TyperOption
 
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.text import decimal_comma
+from ldpkit.core.text import decimal_comma, listed
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.categorical import CategoricalDomain
@@ -130,7 +130,7 @@ def _read_labels(place: str) -> list[Label]:
     names = column_names(file)
     if not column and len(names) > 1:
         raise InvalidParameterError(
-            f"{file!r} has several columns: write --domain @{file}:COLUMN with one of {', '.join(names[:30])}"
+            f"{file!r} has several columns: write --domain @{file}:COLUMN with one of {listed(names)}"
         )
     labels: list[Label] = read_column(file, column or None).tolist()
     return labels

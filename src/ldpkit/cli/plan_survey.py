@@ -52,6 +52,7 @@ def survey(
     from ldpkit.planning.survey.question import PlannedQuestion
     from ldpkit.protocols.collection.drafts import read_drafts
     from ldpkit.protocols.collection.few_answers import LEAST_REPORTS
+    from ldpkit.protocols.collection.files import read_collection_file
     from ldpkit.protocols.collection.written import read_toml
 
     if target is not None:
@@ -60,7 +61,7 @@ def survey(
     pictures = Pictures.wanted(*pictured, force=force, inputs=[file], outputs={"--output": target})
     if epsilon is None:
         raise InvalidParameterError("what may all answers of a person cost together? give --epsilon")
-    written = read_toml(file.read_bytes(), str(file))
+    written = read_toml(read_collection_file(file), str(file))
     count = people or written.data.get("people")
     if not isinstance(count, int):
         raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")

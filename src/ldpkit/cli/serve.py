@@ -22,6 +22,7 @@ Examples:
   ldpkit serve --config collector.toml
   ldpkit serve commute.toml --data postgresql://collector@localhost/ldpkit
 """
+_MOST_BYTES = 1 << 16  # of settings
 _SETTINGS = {
     "collections": list,
     "data": str,
@@ -80,7 +81,7 @@ def serve(
     All it needs is a collection file. It makes a database, and prints the address for devices, a
     token for analysts (shown once) and the address of the results page. If the output is not a
     terminal, it writes the token to the file 'token' in the data folder instead. Stop it with
-    Ctrl-C or SIGTERM: it first writes everything that it received.
+    Ctrl-C, SIGTERM or SIGHUP: it first writes everything that it received.
     """
     settings: dict[str, Any] = {} if config is None else _read(config)
     given = {"data": data, "host": host, "port": port, "public_url": public_url}
@@ -95,7 +96,10 @@ def serve(
     envelopes = [_envelope(path) for path in files]
     where = settings.get("data", "ldpkit-data")
     if "://" not in where:
-        Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
+        except FileExistsError:
+            raise InvalidInputError(f"{where!r} is not a folder: name another one with --data") from None
     named = {"largest_upload": "body", "per_address": "per_address", "in_all": "in_all", "at_once": "at_once"}
     limits = Limits(**{name: settings[key] for key, name in named.items() if key in settings})
     chosen = ServeSettings(
@@ -114,12 +118,12 @@ def serve(
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the settings of a file, each of its type; unknown ones are refused by name."""
+    from ldpkit.core.smallfile import read_small_file
+
+    data = read_small_file(path, "the settings", _MOST_BYTES)
     try:
-        with path.open("rb") as stream:
-            found = tomllib.load(stream)
-    except OSError as error:
-        raise InvalidInputError(f"cannot read {str(path)!r}: {error.strerror}: check the path") from None
-    except tomllib.TOMLDecodeError as error:
+        found = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"{str(path)!r} is not TOML: {error}") from None
     for name, value in found.items():
         if name not in _SETTINGS:
@@ -135,10 +139,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _envelope(path: Path) -> bytes:
     """Return what devices get of a collection file; a signature stays as it is."""
-    from ldpkit.protocols.collection.files import load_collection, seal
+    from ldpkit.protocols.collection.files import load_collection, read_collection_file, seal
 
-    try:
-        collection = load_collection(path)
-        return seal(collection) if path.suffix.lower() == ".toml" else path.read_bytes()
-    except OSError as error:
-        raise InvalidInputError(f"cannot read {str(path)!r}: {error.strerror}: check the path") from None
+    collection = load_collection(path)
+    return seal(collection) if path.suffix.lower() == ".toml" else read_collection_file(path)

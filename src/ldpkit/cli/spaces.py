@@ -19,7 +19,6 @@ _FORMS = (
     "X0,Y0,X1,Y1 for a rectangle, degrees:WEST,SOUTH,EAST,NORTH, utm:WEST,SOUTH,EAST,NORTH, disc:X,Y,RADIUS, "
     "globe, or @FILE with the JSON of a region"
 )
-_LONGEST = 1 << 22  # bytes of a region
 
 PointsArgument = Annotated[
     Path, typer.Argument(help="Locations: .csv, .tsv, .parquet, .geojson or .gpx; longitude, or x, first.")
@@ -77,11 +76,11 @@ def parse_space(spec: str) -> PlaneDomain:
 
 def _read_space(file: Path) -> PlaneDomain:
     from ldpkit.core.domains.plane import PlaneDomain
+    from ldpkit.core.smallfile import read_small_file
 
+    data = read_small_file(file, "the JSON of a region")
     try:
-        if file.stat().st_size > _LONGEST:
-            raise FileFormatError(f"{str(file)!r} is too large for the JSON of a region")
-        return PlaneDomain.from_json(json.loads(file.read_bytes()))
+        return PlaneDomain.from_json(json.loads(data))
     except (ValueError, RecursionError) as error:
         if isinstance(error, InvalidParameterError):
             raise

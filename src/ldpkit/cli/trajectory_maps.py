@@ -15,7 +15,7 @@ from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.cli.spaces import SpaceOption, parse_space
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.core.domains.plane import PlaneDomain
@@ -182,9 +182,15 @@ def recommend(
 def _collected_map(files: list[Path], columns: int, rows: int, level: float) -> HeatMap:
     from ldpkit.cli.tallies import count_files, refuse_twins
     from ldpkit.estimation.heatmap import heatmap as estimate_map
+    from ldpkit.mechanisms.tally import SpatialTally
 
     refuse_twins(files)
     tally = count_files(files)
+    if not isinstance(tally, SpatialTally):
+        raise InvalidInputError(
+            f"a heat map needs reports of locations, and these are of {tally.mechanism!r}: give them to "
+            f"'ldpkit estimate {files[0]}'"
+        )
     with progress_bar() as watch:
         found = estimate_map(tally, columns=columns, rows=rows, level=level, watch=watch)
     return tally.provenance.sign(found)

@@ -20,6 +20,7 @@ from ldpkit.collector.service import Service
 from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
 from ldpkit.core.errors import LdpkitError, MissingDependencyError
+from ldpkit.core.stopping import hanging_up_terminates
 
 __all__ = ["Front", "ServeSettings", "serve", "tell_collections"]
 
@@ -146,7 +147,8 @@ def serve(
         )
         server = uvicorn.Server(config)
         front.connections = server.server_state.connections
-        server.run(sockets=[listener])
+        with hanging_up_terminates():  # uvicorn waits for what it answers at SIGINT and SIGTERM alone
+            server.run(sockets=[listener])
 
 
 def _listening(settings: ServeSettings) -> socket.socket:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from ldpkit.core.errors import InvalidParameterError, PluginError, UnknownNameError
+from ldpkit.core.stopping import Stopped
 
 __all__ = ["Registry", "load_plugin"]
 
@@ -172,7 +173,9 @@ def _load_entry_points() -> None:
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             entry.load()
-        except (Exception, SystemExit) as error:
+        except (KeyboardInterrupt, Stopped):
+            raise
+        except BaseException as error:  # a plugin may raise any of its own
             told = _told(error)
             raise PluginError(f"the installed plugin {entry.value!r} does not load: {told}") from error
 
@@ -212,7 +215,12 @@ def load_plugin(path: str | Path) -> None:
     """
     file = Path(path)
     if not os.path.isfile(file):  # noqa: PTH113  # a Path raises an error where a name is too long
-        raise PluginError(f"the plugin file {str(path)!r} does not exist: check the path")
+        where = f"the plugin file {str(path)!r}"
+        if os.path.isdir(file):  # noqa: PTH112  # as above
+            raise PluginError(f"{where} is a directory: give a Python file")
+        if os.path.exists(file):  # noqa: PTH110  # as above
+            raise PluginError(f"{where} is not a file on a disk: save it first")
+        raise PluginError(f"{where} does not exist: check the path")
     name = f"ldpkit_plugin_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -221,9 +229,9 @@ def load_plugin(path: str | Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except PluginError:
+    except (PluginError, KeyboardInterrupt, Stopped):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # a plugin may raise any of its own
         del sys.modules[name]
         raise PluginError(f"the plugin file {str(path)!r} does not load: {_told(error)}") from error
 
@@ -231,4 +239,4 @@ def load_plugin(path: str | Path) -> None:
 def _told(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"it calls sys.exit({error.code!r}), which would end ldpkit: let it raise an exception instead"
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}".removesuffix(": ")

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["Stopped", "stop_at_signals", "tidied"]
+__all__ = ["Stopped", "hanging_up_terminates", "stop_at_signals", "tidied"]
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 _AGAIN = 0.01  # seconds until a signal is sent again
@@ -61,6 +61,33 @@ def stop_at_signals() -> None:
             with contextlib.suppress(ValueError):  # only the main thread may listen
                 signal.signal(number, _stop)
     sys.unraisablehook = _send_again
+
+
+@contextlib.contextmanager
+def hanging_up_terminates() -> Iterator[None]:
+    """Make SIGTERM of SIGHUP inside the block, for a library that handles SIGTERM itself, but not SIGHUP.
+
+    A hang-up that the caller ignores, as under nohup, or handles itself is left alone.
+
+    Examples
+    --------
+    >>> with hanging_up_terminates():
+    ...     pass
+    """
+    number = getattr(signal, "SIGHUP", None)  # Windows has none
+    before = None if number is None else signal.getsignal(number)
+    if number is None or before not in (signal.SIG_DFL, _stop):
+        yield
+        return
+    try:
+        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+    except ValueError:  # only the main thread may listen
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 def _send_again(dropped: sys.UnraisableHookArgs) -> None:

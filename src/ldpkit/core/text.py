@@ -15,6 +15,7 @@ __all__ = [
     "decimal_comma",
     "display_width",
     "is_unseen",
+    "listed",
     "text_table",
     "visible",
     "wrapped",
@@ -23,6 +24,7 @@ __all__ = [
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # control, format, surrogate, line and paragraph separator
 _WELCOME = "\n\u200c\u200d"  # lines, and the joiners that Persian and emoji need
 _GAP = "  "
+_MOST_LISTED = 30
 _LONGEST_WORD = 24  # numbers and names are shorter, and are never cut
 _NARROWEST = 8  # of text, in a window in which not even two columns fit
 
@@ -36,6 +38,18 @@ def and_text(words: Sequence[str]) -> str:
     ('pm', 'pm and hm', '0.5, 1 and 2')
     """
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def listed(names: Sequence[str]) -> str:
+    r"""Return names that came from a file as a message lists them: in one line, and not all of very many.
+
+    Examples
+    --------
+    >>> listed(["a", "two\nlines", ""]), listed(["a"] * 1000)[-20:]
+    ("a, two lines, ''", 'a, a, a and 970 more')
+    """
+    shown = ", ".join(" ".join(name.split()) or "''" for name in names[:_MOST_LISTED])
+    return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")
 
 
 def decimal_comma(text: object) -> str:

@@ -17,13 +17,26 @@ __all__ = ["Paths", "find_files", "folder_keys", "is_pattern"]
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 
 _WILD = "*?["
+_REPORTS = ".ldp"  # how the names of report files end
 _NONE = "__HIVE_DEFAULT_PARTITION__"  # the folder of rows whose key is missing, as Hive and Spark name it
 
 
 def is_pattern(path: str | Path) -> bool:
-    """Whether a path names many files: it has wildcards, is a folder, or lies elsewhere."""
+    """Whether a path names many files: it has wildcards, is a folder, or lies elsewhere.
+
+    The name of a file that is there is that file's, whatever its signs; a report file is never one of many.
+
+    Examples
+    --------
+    >>> is_pattern("day=*/*.parquet"), is_pattern("answers [2].ldp")
+    (True, False)
+    """
     text = str(path)
-    return "://" in text or any(sign in text for sign in _WILD) or Path(text).is_dir()
+    if "://" in text or os.path.isdir(text):  # noqa: PTH112 - as below
+        return True
+    if os.path.isfile(text) or text.lower().endswith(_REPORTS):  # noqa: PTH113 - as below
+        return False
+    return any(sign in text for sign in _WILD)
 
 
 def find_files(paths: Paths) -> list[str]:
@@ -46,7 +59,7 @@ def find_files(paths: Paths) -> list[str]:
     for each in map(str, every):
         fits = _elsewhere(each) if "://" in each else _here(each)
         if not fits:
-            raise InvalidInputError(f"no Parquet file fits {each!r}: check the path")
+            raise _nothing_fits(each)
         found += sorted(fits)
     seen: dict[str, str] = {}
     for name in found:
@@ -58,6 +71,16 @@ def find_files(paths: Paths) -> list[str]:
     return found
 
 
+def _nothing_fits(text: str) -> InvalidInputError:
+    if os.path.isdir(text):  # noqa: PTH112 - as below
+        return InvalidInputError(
+            f"there is no Parquet file in the folder {text!r}: name report files, or a folder that has some"
+        )
+    if "://" in text or text.lower().endswith(".parquet"):
+        return InvalidInputError(f"no Parquet file fits {text!r}: check the path")
+    return InvalidInputError(f"there is no file {text!r}, and no Parquet file fits it: check the path")
+
+
 def _identity(name: str) -> str:
     """Return the one name of a file of this machine; elsewhere it has no other."""
     text = name.removeprefix("file://")
@@ -65,6 +88,8 @@ def _identity(name: str) -> str:
 
 
 def _here(text: str) -> list[str]:
+    if os.path.isfile(text):  # noqa: PTH113 - as below
+        return [text]
     if os.path.isdir(text):  # noqa: PTH112  # a Path raises an error where a name is too long
         return [str(file) for file in Path(text).rglob("*.parquet") if _is_data(str(file.relative_to(text)))]
     if any(sign in text for sign in _WILD):

@@ -20,6 +20,7 @@ from ldpkit.core.errors import (
     UnknownNameError,
 )
 from ldpkit.core.provenance import Provenance, Span
+from ldpkit.core.smallfile import without_waiting
 from ldpkit.mechanisms.base import Mechanism, from_spec
 
 if TYPE_CHECKING:
@@ -70,11 +71,6 @@ def end(n: int) -> bytes:
     return last + _U32.pack(zlib.crc32(last))
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    """Open a path at once, also where it is a pipe to which nobody writes."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
 @dataclass(frozen=True)
 class Header:
     """What a file says about itself before the first report."""
@@ -95,7 +91,7 @@ class Reader:
 
     def __enter__(self) -> Self:
         try:
-            self._stream = open(self.path, "rb", opener=_without_waiting)
+            self._stream = open(self.path, "rb", opener=without_waiting)
         except (OSError, ValueError) as error:  # a NUL in a path is a ValueError
             what = error.strerror if isinstance(error, OSError) else error
             raise InvalidInputError(

@@ -13,6 +13,7 @@ import numpy as np
 
 from ldpkit.core.domains.trajectories import Identifier, Trajectories
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
+from ldpkit.core.text import listed
 from ldpkit.core.wholefile import whole_file, whole_text
 from ldpkit.files.gpx import read_tracks
 from ldpkit.files.lines import check_kept_file, file_title, text_limit
@@ -109,7 +110,7 @@ def _column(table: InputTable, asked: str | None, usual: tuple[str, ...], needed
     if not found and needed is not None:
         raise InvalidInputError(
             f"{table.title} has no column called {', '.join(usual)}: say which one is {needed}, among "
-            f"{', '.join(table.names) or 'none'}"
+            f"{listed(table.names) or 'none'}"
         )
     return found[0] if found else None
 
@@ -190,7 +191,9 @@ def _feature(feature: Any, title: str, position: int) -> tuple[Any, Any, Any]:
     where = f"{title}, feature {position}"
     if not isinstance(feature, dict):
         raise InvalidInputError(f"{where} is not an object")
-    shape = feature.get("geometry", feature)
+    shape = feature.get("geometry", None if feature.get("type") == "Feature" else feature)
+    if shape is None:
+        raise InvalidInputError(f"{where} has no geometry: leave it out, or give {', '.join(_LINES)}")
     kind = shape.get("type") if isinstance(shape, dict) else None
     if not isinstance(kind, str) or kind not in _LINES:
         raise InvalidInputError(f"{where} is a {str(kind)[:30]!r}: give {', '.join(_LINES)}")

@@ -16,6 +16,7 @@ import numpy as np
 
 from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.domains.cellgrid import CellGrid
+from ldpkit.core.domains.globe import EARTH_RADIUS, Globe
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_people
@@ -30,7 +31,14 @@ from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, TRAJECTORY, frequency_or
 from ldpkit.mechanisms.tally import Tally
 from ldpkit.planning.ties import is_tie
 
-__all__ = ["LocationOption", "LocationRecommendation", "Question", "best_constant", "recommend_locations"]
+__all__ = [
+    "LocationOption",
+    "LocationRecommendation",
+    "Question",
+    "best_constant",
+    "best_constant_on_globe",
+    "recommend_locations",
+]
 
 Question = Literal["points", "heat map"]
 CONSTANT = "constant"
@@ -43,6 +51,7 @@ _NO_ERROR = (
 _NO_TALLY = "its reports do not tally, because each depends on others"
 _NODES = 40
 _DRAWS = 8
+_STARTS, _START_NODES = 100, 8  # of the points and of an even grid, where the best on the globe is looked for
 _MOST_PLACES = 4000  # public locations that mechanisms are fitted to
 
 
@@ -155,7 +164,8 @@ class LocationRecommendation(Result):
         """What the columns mean."""
         where = "locations equally likely everywhere" if self.even else "the locations given"
         if self.grid is None:
-            unit = " in metres" if self.domain.projection is not None else ""
+            globe = " in kilometres" if self.domain.region.wraps else ""
+            unit = " in metres" if self.domain.projection is not None else globe
             told = (
                 f"The error is the mean distance{unit} between a report and the location, by integration, "
                 f"for {where}; constant: always the best single point"
@@ -230,6 +240,52 @@ def best_constant(points: Floats, weights: Floats) -> tuple[Floats, float]:
             break
         where = moved
     return where, float(shares @ np.hypot(*(points - where).T))
+
+
+def best_constant_on_globe(points: Floats, weights: Floats) -> tuple[Floats, float]:
+    """Return the point of the globe with the least mean distance to some points, and that distance.
+
+    The mean distance may have several local minima: the search begins at the best of many points.
+
+    Examples
+    --------
+    >>> where, far = best_constant_on_globe(np.array([[170.0, 0], [-180, 0], [-170, 0]]), np.ones(3) / 3)
+    >>> abs(where).round(3).tolist(), round(far)
+    ([180.0, 0.0], 741)
+    """
+    shares = weights / weights.sum()
+    units = _units(points)
+
+    def angles(where: Floats) -> Floats:
+        chords: Floats = np.linalg.norm(units - where, axis=1)
+        return 2 * np.arcsin(np.minimum(chords / 2, 1.0))
+
+    starts = [*units[:: -(-len(units) // _STARTS)], *_units(Globe().nodes(_START_NODES)[0])]
+    where = min(starts, key=lambda each: float(shares @ angles(each)))
+    least = float(shares @ angles(where))
+    for _ in range(200):  # Weiszfeld's steps, along great circles
+        away = angles(where)
+        towards = units - np.outer(units @ where, where)
+        # A point on the spot pulls nowhere.
+        pull = np.where(away > 1e-9, shares, 0.0) / np.maximum(away, 1e-9)
+        step = (pull * away / np.maximum(np.sin(away), 1e-9)) @ towards / max(float(pull.sum()), 1e-300)
+        length = float(np.linalg.norm(step))
+        if length < 1e-10:
+            break
+        moved = np.cos(length) * where + np.sin(length) / length * step
+        error = float(shares @ angles(moved))
+        if error >= least:
+            break
+        where, least = moved / np.linalg.norm(moved), error
+    x, y, z = where
+    place: Floats = np.degrees([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))])
+    return place, EARTH_RADIUS * least
+
+
+def _units(points: Floats) -> Floats:
+    """Return longitudes and latitudes as unit vectors."""
+    east, north = np.radians(points).T
+    return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=1)
 
 
 def recommend_locations(
@@ -332,12 +388,12 @@ def _point_options(plane: PlaneDomain, epsilon: float, points: Floats | None) ->
         yield name, make
 
     def constant() -> LocationOption:
-        if plane.region.wraps:
-            raise InvalidParameterError("on the globe no point is nearer to all than another")
+        if plane.region.wraps and points is None:  # a quarter of the way around it is the mean distance
+            return LocationOption(CONSTANT, EARTH_RADIUS * math.pi / 2, None, "every point alike")
         where, weights = (
             plane.region.nodes(_NODES) if points is None else (points, np.ones(len(points)) / len(points))
         )
-        point, error = best_constant(where, weights)
+        point, error = (best_constant_on_globe if plane.region.wraps else best_constant)(where, weights)
         x, y = plane.locations(point[None])[0]
         return LocationOption(CONSTANT, error, None, f"x={x:.6g}, y={y:.6g}")
 

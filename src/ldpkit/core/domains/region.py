@@ -69,8 +69,10 @@ class PlaneRegion(Frozen, abc.ABC):
 
     def _settle(self, **fields: Any) -> None:
         self.__dict__.update(fields)
-        low, high = self.box
-        for side, start, end in zip(high - low, low, high, strict=True):
+        with np.errstate(over="ignore"):  # then it is too wide
+            low, high = self.box
+            sides = high - low
+        for side, start, end in zip(sides, low, high, strict=True):
             if not NARROWEST <= side <= WIDEST:
                 raise InvalidParameterError(
                     f"a region {side:g} across is too {'wide' if side > 1 else 'narrow'}: rescale the "

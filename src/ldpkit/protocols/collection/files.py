@@ -9,12 +9,16 @@ from ldpkit.client.collection import Collection, signed_message
 from ldpkit.client.promises import Totals
 from ldpkit.client.signing import ALGORITHM, PublicKey, SigningKey, to_base64url
 from ldpkit.core.errors import FileFormatError, InvalidInputError
+from ldpkit.core.smallfile import read_small_file
 from ldpkit.protocols.collection.building import check_collection, compile_toml
 from ldpkit.protocols.collection.written import read_toml
 
-__all__ = ["expected_people", "load_collection", "seal", "stated_promises"]
+__all__ = ["expected_people", "load_collection", "read_collection_file", "seal", "stated_promises"]
 
-_MOST_BYTES = 1 << 22
+
+def read_collection_file(path: str | Path) -> bytes:
+    """Return the bytes of a collection file, TOML or JSON, or refuse what cannot be one."""
+    return read_small_file(path, "the collection")
 
 
 def load_collection(path: str | Path, *, public_key: bytes | str | PublicKey | None = None) -> Collection:
@@ -28,8 +32,7 @@ def load_collection(path: str | Path, *, public_key: bytes | str | PublicKey | N
         The only key whose signature is good.
     """
     file = Path(path)
-    with file.open("rb") as stream:
-        data = stream.read(_MOST_BYTES + 1)
+    data = read_collection_file(file)
     if file.suffix.lower() == ".toml":
         if public_key is not None:
             raise InvalidInputError(
@@ -75,7 +78,7 @@ def expected_people(path: str | Path) -> int | None:
     file = Path(path)
     if file.suffix.lower() != ".toml":
         return None
-    people = read_toml(file.read_bytes(), str(path)).data.get("people")
+    people = read_toml(read_collection_file(file), str(path)).data.get("people")
     return people if isinstance(people, int) and people > 0 else None
 
 
@@ -84,5 +87,5 @@ def stated_promises(path: str | Path) -> tuple[str, ...]:
     file, names = Path(path), tuple(Totals.__dataclass_fields__)
     if file.suffix.lower() != ".toml":
         return names
-    written = read_toml(file.read_bytes(), str(path)).data.get("promise", {})
+    written = read_toml(read_collection_file(file), str(path)).data.get("promise", {})
     return tuple(name for name in names if name in written)

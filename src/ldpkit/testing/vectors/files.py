@@ -14,6 +14,7 @@ from typing import Any
 
 from ldpkit.client.samplers import read_sampler
 from ldpkit.core.errors import FileFormatError
+from ldpkit.core.smallfile import read_small_file
 from ldpkit.testing.vectors.forged import forgeries
 from ldpkit.testing.vectors.reports import group_of, made_again
 from ldpkit.testing.vectors.rules import rules
@@ -24,6 +25,7 @@ __all__ = ["changed_files", "make_files", "read_files", "text_of", "wrong_vector
 Files = dict[str, Any]
 """The content of each file by its name: a list of groups for a mechanism, a list of cases for a rule."""
 
+_MOST_BYTES = 1 << 26  # of one file
 _LONGEST = 2000  # characters of a forged form: huge tables are made by tests
 
 
@@ -77,8 +79,9 @@ def read_files(folder: Path) -> Files:
     """Return the vectors in a folder."""
     found: Files = {}
     for path in sorted(folder.glob("*.json")):
+        data = read_small_file(path, "the vectors", _MOST_BYTES)
         try:
-            found[path.stem] = json.loads(path.read_text())
+            found[path.stem] = json.loads(data)
         except ValueError as error:
             raise FileFormatError(f"{path} is not JSON: {error}") from None
     if not found:
