@@ -197,6 +197,8 @@ def _estimated(
     options: dict[str, Any] = {"population": True} if population else {}
     if estimator == "density":
         raise InvalidParameterError("for the distribution of numbers use 'ldpkit density' with these files")
+    if "heatmap" in (estimator, tally.mechanism.default_estimator):
+        raise InvalidParameterError("for a map of locations use 'ldpkit trajectory heatmap' with these files")
     made: object = tally.estimate(estimator, consistency=consistency, **options)
     if isinstance(made, Estimate):
         return made.with_level(level, simultaneous=simultaneous)

@@ -223,6 +223,11 @@ def _check_labels(values: Iterable[Label]) -> tuple[Label, ...]:
             raise InvalidParameterError(f"a label must be text, a number or a boolean, got {label!r}")
         if isinstance(label, str) and "\0" in label:
             raise InvalidParameterError(f"a label must not hold a NUL, got {label!r}")
+        if isinstance(label, int) and not -(1 << 63) <= label < 1 << 64:
+            # Larger ones can all be given the same hash, and then looking them up takes hours.
+            raise InvalidParameterError(
+                f"a whole number as a label has at most 64 bits, got one of {label.bit_length()}: use text"
+            )
         if isinstance(label, float) and not math.isfinite(label):
             raise InvalidParameterError(f"a label must be finite, got {label!r}")
     if len({isinstance(label, str) for label in labels}) > 1:

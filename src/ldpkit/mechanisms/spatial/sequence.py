@@ -173,6 +173,14 @@ class TrajectoryMechanism(FewPlaces):
 
     def tally(self, reports: Reports) -> Tally:
         """Refuse: reports do not add up."""
-        raise InvalidInputError(
+        raise self._no_tally()
+
+    @property
+    def tally_size(self) -> int:
+        """Refuse: there is no tally."""
+        raise self._no_tally()
+
+    def _no_tally(self) -> InvalidInputError:
+        return InvalidInputError(
             f"reports of {self.name} do not tally: {self.depends} Take place_exponential or place_response"
         )

@@ -125,8 +125,8 @@ class GridResponse(SiteResponse):
 
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         first, second = (
-            cells_between(start, stop, size)
-            for start, stop, size in zip(low.tolist(), high.tolist(), self.shape, strict=True)
+            _begun(cells_between(start, stop, size), each)
+            for start, stop, size, each in zip(low.tolist(), high.tolist(), self.shape, edges, strict=True)
         )
         return first, second
 
@@ -170,6 +170,13 @@ class GridResponse(SiteResponse):
             errors = self._errors(region.from_shares(shares), power)
             return float(by_x @ errors.reshape(len(x), len(y)) @ by_y)
         return grid_error(self.epsilon, self.shape, np.diag(region.matrix), power)
+
+
+def _begun(cells: Counts, edges: Counts) -> Counts:
+    """Return where the bins begin that neighbouring cells lie in: all cells of a bin have one law."""
+    first, last = np.searchsorted(edges, cells[[0, -1]], "right")
+    found: Counts = edges[first - 1 : last]
+    return found
 
 
 def _is_diagonal(matrix: Floats) -> bool:
