@@ -22,6 +22,7 @@ __all__ = ["STANDARD_INPUT", "check_file", "check_kept_file", "file_title", "lin
 STANDARD_INPUT = "-"
 
 _BLOCK = 1 << 20  # bytes read at a time
+_EMPTY = 1 << 16  # empty lines yielded at a time: packed, a million of them take a kilobyte
 _LONGEST_LINE = 1 << 24
 _TAKES = 16  # so many bytes of memory a byte of text takes until it is an array, at the most
 _NEW_LINE = ord("\n")
@@ -63,8 +64,10 @@ def line_blocks(path: str | Path, *, limit: int | None = None) -> Iterator[list[
             while held and not lines[held - 1]:
                 held -= 1
             if held:
-                if empty:
-                    yield [""] * empty
+                while empty:
+                    some = min(empty, _EMPTY)
+                    yield [""] * some
+                    empty -= some
                 yield lines[:held]
                 is_first, empty = False, len(lines) - held
             else:
