@@ -87,10 +87,10 @@ def read_cells(
     """Return one column with the places of its values; the parameters are those of `ColumnStream`."""
     known = values if column is None else ()
     table = open_table(path, as_csv=column is not None, limit=text_limit(path), values=known)
-    pieces = list(table.column(_pick(table, column), missing=missing))
-    if not pieces:
+    whole = joined(list(table.column(_pick(table, column), missing=missing)))
+    if not len(whole.cells):
         raise _nothing_left(table)
-    return joined(pieces)
+    return whole
 
 
 def _nothing_left(table: InputTable) -> InvalidInputError:
@@ -139,10 +139,11 @@ class ColumnStream:
 
     def __iter__(self) -> Iterator[Piece]:
         for piece in self._table.column(self._name, missing=self._missing):
-            self._piece = piece
-            self.read += len(piece.cells)
             self.dropped += piece.dropped
-            yield piece
+            if len(piece.cells):
+                self._piece = piece
+                self.read += len(piece.cells)
+                yield piece
         if self._piece is None:
             raise _nothing_left(self._table)
 

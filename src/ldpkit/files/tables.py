@@ -20,6 +20,7 @@ __all__ = ["InputTable", "first_line", "open_table"]
 
 
 _PIECE = 1 << 16  # cells at a time
+_TEXT = 1 << 24  # characters of them, or few more
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
 
 
@@ -33,7 +34,7 @@ class InputTable(Protocol):
         """Yield pieces of some columns side by side; None is the only column. Missing values are refused."""
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
-        """Yield the pieces of one column; a piece of missing values only is left out."""
+        """Yield the pieces of one column; one of missing values only has no cells, and says how many."""
 
 
 class _Lines:
@@ -46,9 +47,10 @@ class _Lines:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         first = 0
         for block in self._blocks:
-            lines = range(first + 1, first + len(block) + 1)
-            yield [Piece(self.title, first, [line.strip() for line in block], lines)]
-            first += len(block)
+            for start in range(0, len(block), _PIECE):
+                cells = [line.strip() for line in block[start : start + _PIECE]]
+                yield [Piece(self.title, first, cells, range(first + 1, first + len(cells) + 1))]
+                first += len(cells)
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         return _text_column(self, name, missing)
@@ -78,32 +80,34 @@ class _Delimited:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         places = [0 if name is None else self.names.index(name) for name in names]
         first = 0
-        for rows, lines in self._some_rows():
-            columns = ([row[place].strip() for row in rows] for place in places)
+        for columns, lines in self._some_rows(places):
             yield [Piece(self.title, first, cells, lines) for cells in columns]
-            first += len(rows)
+            first += len(lines)
         if first == 0:
             raise InvalidInputError(f"{self.title} has a header line but no values: give at least one")
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         return _text_column(self, name, missing)
 
-    def _some_rows(self) -> Iterator[tuple[list[list[str]], list[int]]]:
-        """Yield rows of equal width, and the line that each begins in."""
+    def _some_rows(self, places: list[int]) -> Iterator[tuple[list[list[str]], list[int]]]:
+        """Yield some columns of rows of equal width, and the line that each row begins in."""
         width, row = len(self.names), self._after_header()
         while row is not None:
-            rows, lines = list[list[str]](), list[int]()
-            while row is not None and len(rows) < _PIECE:
+            columns, lines, length = [list[str]() for _ in places], list[int](), 0
+            while row is not None and len(lines) < _PIECE and length < _TEXT:
                 if len(row) != width and (row or width > 1):
                     hint = _split_decimal(row) if self._delimiter == "," and len(row) > width else ""
                     raise InvalidInputError(
                         f"{self.title}, line {self._line}: {len(row)} cells, the header has {width}: "
                         f"repair or remove the line{hint}"
                     )
-                rows.append(row or [""])
+                for place, cells in zip(places, columns, strict=True):
+                    cell = row[place].strip() if row else ""
+                    cells.append(cell)
+                    length += len(cell)
                 lines.append(self._line)
                 row = self._after_header()
-            yield rows, lines
+            yield columns, lines
 
     def _after_header(self) -> list[str] | None:
         self._line = self._rows.line_num + 1
@@ -123,9 +127,7 @@ def _split_decimal(row: list[str]) -> str:
 def _text_column(table: InputTable, name: str | None, missing: Missing | None) -> Iterator[Piece]:
     """Yield a column of text, with or without its missing cells."""
     for (piece,) in table.pieces(name):
-        kept = piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
-        if len(kept.cells):
-            yield kept
+        yield piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
 
 
 class _Parquet:
@@ -152,7 +154,8 @@ class _Parquet:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         chosen = [name or self.names[0] for name in names]
         for batch, first in self._batches(chosen):
-            yield [self._piece(self._column(batch, name), name, first) for name in chosen]
+            place = Piece(self.title, first, [], None)
+            yield [self._piece(self._column(batch, name), name, place) for name in chosen]
 
     def _column(self, batch: Any, name: str) -> Any:
         """Return a column of a batch; a damaged file may hold other columns than its header says."""
@@ -165,13 +168,13 @@ class _Parquet:
         for batch, first in self._batches([chosen]):
             column = self._column(batch, chosen)
             if missing != "drop":
-                yield self._piece(column, chosen, first, missing)
+                yield self._piece(column, chosen, Piece(self.title, first, [], None, missing=missing))
                 continue
             missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
-            if not missed.all():
-                piece = self._piece(column.filter(self._arrow.array(~missed)), chosen, first)
-                rows = (first + np.flatnonzero(~missed)).tolist()
-                yield replace(piece, rows=rows, dropped=int(missed.sum()))
+            rows = first + np.flatnonzero(~missed)
+            place = Piece(self.title, first, [], None, rows, int(missed.sum()))
+            kept = column.filter(self._arrow.array(~missed))
+            yield self._piece(kept, chosen, place) if len(kept) else place
 
     def _batches(self, names: list[str]) -> Iterator[tuple[Any, int]]:
         first = 0
@@ -185,9 +188,9 @@ class _Parquet:
         if first == 0:
             raise InvalidInputError(f"{self.title} has columns but no values: give at least one")
 
-    def _piece(self, column: Any, name: str, first: int, missing: Missing | None = None) -> Piece:
+    def _piece(self, column: Any, name: str, place: Piece) -> Piece:
+        """Return the cells of an Arrow column that stands in a place."""
         arrow, kinds = self._arrow, self._arrow.types
-        place = Piece(self.title, first, [], None, missing=missing)
         if column.null_count:
             refuse_missing(place, column.is_null().to_pylist(), True)
         if kinds.is_dictionary(column.type):
@@ -212,11 +215,9 @@ class _Parquet:
             except UnicodeDecodeError:
                 _refuse_bytes(place, values.cast(arrow.binary()).to_pylist())
             refuse_missing(place, cells)
-            return Piece(self.title, first, as_text(place, cells), None)
+            return replace(place, cells=as_text(place, cells))
         array: np.ndarray[Any, Any] = values.to_numpy(zero_copy_only=False)
-        return Piece(
-            self.title, first, finite_cells(place, array) if array.dtype.kind == "f" else array, None
-        )
+        return replace(place, cells=finite_cells(place, array) if array.dtype.kind == "f" else array)
 
 
 def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
