@@ -17,7 +17,7 @@ from typing import IO
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.limits import VARIABLE, allowed_memory
 
-__all__ = ["STANDARD_INPUT", "check_file", "check_kept_file", "file_title", "line_blocks", "text_limit"]
+__all__ = ["STANDARD_INPUT", "check_file", "check_kept_file", "file_title", "kept_limit", "line_blocks"]
 
 STANDARD_INPUT = "-"
 
@@ -76,12 +76,17 @@ def line_blocks(path: str | Path, *, limit: int | None = None) -> Iterator[list[
         raise InvalidInputError(f"{title} is empty: give at least one value")
 
 
-def text_limit(path: str | Path) -> int | None:
-    """Return how much text a packed file may hold for a reader who keeps all of it, or None for others."""
-    if not str(path).lower().endswith(".gz"):
+def kept_limit(path: str | Path) -> int | None:
+    """Return how much a packed file may hold for a reader who keeps all of it, or None for other files.
+
+    It is the text of a .gz, or the memory that columns of a Parquet file take.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in (".gz", ".parquet"):
         return None
     check_file(Path(path), file_title(path))
-    return allowed_memory(_TAKES * Path(path).stat().st_size) // _TAKES
+    length = Path(path).stat().st_size
+    return allowed_memory(_TAKES * length) // _TAKES if ending == ".gz" else allowed_memory(length)
 
 
 def _too_long(path: str | Path, limit: int) -> InvalidInputError:

@@ -12,8 +12,10 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
+from ldpkit.core.limits import allowed_memory, check_memory
 from ldpkit.core.text import decimal_comma
 from ldpkit.files.lines import STANDARD_INPUT, check_file, check_kept_file, file_title, line_blocks
+from ldpkit.files.parquet import BoundedParquet
 from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 
 __all__ = ["InputTable", "first_line", "open_table"]
@@ -21,6 +23,7 @@ __all__ = ["InputTable", "first_line", "open_table"]
 
 _PIECE = 1 << 16  # cells at a time
 _TEXT = 1 << 24  # characters of them, or few more
+_COPIES = 4  # of a column that is kept: its pieces, the whole, and what is made of it
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
 
 
@@ -131,19 +134,18 @@ def _text_column(table: InputTable, name: str | None, missing: Missing | None) -
 
 
 class _Parquet:
-    """A Parquet file."""
+    """A Parquet file; `kept` says that the reader keeps whole columns, which are compared with a limit."""
 
-    def __init__(self, title: str, path: Path) -> None:
+    def __init__(self, title: str, path: Path, *, kept: bool) -> None:
         try:
             import pyarrow
-            import pyarrow.parquet
         except ImportError:
             raise MissingDependencyError("pyarrow", "reading Parquet files", "frames") from None
-        self.title, self._arrow = title, pyarrow
+        self.title, self._arrow, self._kept = title, pyarrow, kept
         check_kept_file(path, title)
         try:
-            self._file = pyarrow.parquet.ParquetFile(path)
-            self.names = list(self._file.schema_arrow.names)
+            self._file = BoundedParquet.open(path, title, path.stat().st_size)
+            self.names = self._file.names
         except UnicodeDecodeError:
             raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
         except (pyarrow.ArrowException, OSError) as error:
@@ -152,10 +154,12 @@ class _Parquet:
             raise InvalidInputError(f"{title} has no columns: give at least one")
 
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
-        chosen = [name or self.names[0] for name in names]
+        chosen, width = [name or self.names[0] for name in names], 0
         for batch, first in self._batches(chosen):
             place = Piece(self.title, first, [], None)
-            yield [self._piece(self._column(batch, name), name, place) for name in chosen]
+            pieces = [self._piece(self._column(batch, name), name, place) for name in chosen]
+            width = self._checked_width(pieces, width, first + len(batch))
+            yield pieces
 
     def _column(self, batch: Any, name: str) -> Any:
         """Return a column of a batch; a damaged file may hold other columns than its header says."""
@@ -164,22 +168,35 @@ class _Parquet:
         return batch.column(name)
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
-        chosen = name or self.names[0]
+        chosen, width, rows = name or self.names[0], 0, 0
         for batch, first in self._batches([chosen]):
-            column = self._column(batch, chosen)
-            if missing != "drop":
-                yield self._piece(column, chosen, Piece(self.title, first, [], None, missing=missing))
-                continue
-            missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
-            rows = first + np.flatnonzero(~missed)
-            place = Piece(self.title, first, [], None, rows, int(missed.sum()))
-            kept = column.filter(self._arrow.array(~missed))
-            yield self._piece(kept, chosen, place) if len(kept) else place
+            piece = self._with_or_without_missing(self._column(batch, chosen), chosen, first, missing)
+            if len(piece.cells):
+                rows += len(piece.cells)
+                width = self._checked_width([piece], width, rows)
+            yield piece
+
+    def _with_or_without_missing(self, column: Any, name: str, first: int, missing: Missing | None) -> Piece:
+        if missing != "drop":
+            return self._piece(column, name, Piece(self.title, first, [], None, missing=missing))
+        missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
+        rows = first + np.flatnonzero(~missed)
+        place = Piece(self.title, first, [], None, rows, int(missed.sum()))
+        kept = column.filter(self._arrow.array(~missed))
+        return self._piece(kept, name, place) if len(kept) else place
+
+    def _checked_width(self, pieces: list[Piece], width: int, rows: int) -> int:
+        """Return the bytes of the widest row so far; refuse more rows than a reader may keep."""
+        width = max(width, sum(np.asarray(piece.cells).itemsize for piece in pieces))
+        if self._kept and _COPIES * width * rows > allowed_memory(self._file.length):
+            needed = _COPIES * width * max(rows, self._file.rows)  # the end of a file may say anything
+            check_memory(needed, self._file.length, f"the whole of {self.title}")
+        return width
 
     def _batches(self, names: list[str]) -> Iterator[tuple[Any, int]]:
         first = 0
         try:
-            for batch in self._file.iter_batches(_PIECE, columns=list(dict.fromkeys(names))):
+            for batch in self._file.batches(list(dict.fromkeys(names)), _PIECE):
                 if len(batch):
                     yield batch, first
                 first += len(batch)
@@ -230,7 +247,7 @@ def open_table(
 ) -> InputTable:
     """Return the table in a file; `as_csv` says how to take standard input.
 
-    `limit` is the most text that a packed file may hold; None is any, for who keeps little of it.
+    `limit` is what `kept_limit` says for who keeps all of the file; None is for who keeps little of it.
     `values` are those that the only column may hold: a first line that is one of them is no header.
     """
     title = file_title(path)
@@ -241,7 +258,7 @@ def open_table(
         check_file(file, title)
         ending = file.suffix.lower()
         if ending == ".parquet":
-            return _Parquet(title, file)
+            return _Parquet(title, file, kept=limit is not None)
         if ending == ".gz":
             ending = file.with_suffix("").suffix.lower()
         if ending not in _DELIMITERS:
