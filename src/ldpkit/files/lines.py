@@ -57,6 +57,10 @@ def line_blocks(path: str | Path, *, limit: int | None = None) -> Iterator[list[
             length += len(block) + 1
             if limit is not None and length > limit and str(path).lower().endswith(".gz"):
                 raise _too_long(path, limit)
+            if not block.strip(b"\n"):  # line ends only: they are counted without a list of them
+                line += len(block) + 1
+                empty += len(block) + 1
+                continue
             text = _decoded(block, title, line)
             lines = text.split("\n")
             line += len(lines)

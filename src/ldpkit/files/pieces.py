@@ -99,6 +99,8 @@ class Piece:
 
     def without_missing(self) -> Piece:
         """Return the cells of text that are not missing."""
+        if isinstance(self.cells, list) and not any(self.cells):
+            return replace(self, cells=[], lines=[], dropped=len(self.cells))
         kept = [place for place, cell in enumerate(self.cells) if cell.lower() not in _MISSING]
         if len(kept) == len(self.cells) or self.lines is None:
             return self

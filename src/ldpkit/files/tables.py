@@ -51,7 +51,8 @@ class _Lines:
         first = 0
         for block in self._blocks:
             for start in range(0, len(block), _PIECE):
-                cells = [line.strip() for line in block[start : start + _PIECE]]
+                some = block[start : start + _PIECE]
+                cells = list(map(str.strip, some)) if any(some) else some
                 yield [Piece(self.title, first, cells, range(first + 1, first + len(cells) + 1))]
                 first += len(cells)
 
