@@ -15,7 +15,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.limits import check_memory
-from ldpkit.files.lines import STANDARD_INPUT, kept_limit
+from ldpkit.files.lines import STANDARD_INPUT, file_title, kept_limit
 from ldpkit.files.pieces import Missing, Piece, refuse_missing
 from ldpkit.files.readers import ColumnStream
 
@@ -78,6 +78,12 @@ class DistinctColumn:
             yield (
                 self.values[cells] if is_text else cells.astype(np.str_ if kind == "U" else self.values.dtype)
             )
+
+    def check_kept(self, each: int) -> None:
+        """Refuse a packed file if so many bytes for each value are more than it may take."""
+        if self._has_limit:
+            length = Path(self._path).stat().st_size
+            check_memory(each * self.column.read, length, f"the whole of {file_title(self._path)}")
 
     def _read(self) -> np.ndarray[Any, Any]:
         """Go through the column, and return its distinct values."""
