@@ -116,6 +116,22 @@ def test_inferred_domains(run, tmp_path, target, text, domain):
     assert ReportFile.open(target).mechanism.domain.to_json() == domain
 
 
+def test_reports_on_a_domain_from_the_data_are_those_on_the_same_domain(run, tmp_path, target, monkeypatch):
+    """The column is not kept: a file is read twice, and standard input is kept in a byte for each value."""
+    text = "b\n\na\nb\n" * 50
+    (tmp_path / "values.txt").write_text(text)
+    options = ("-p", "grr", "-e", 1, "--seed", 3, "--missing", "drop", "--force", "-o", target)
+    run("privatize", tmp_path / "values.txt", *options, "--domain", "a,b")
+    stated = np.concatenate(list(ReportFile.open(target).reports()))
+    result = run("privatize", tmp_path / "values.txt", *options, "--domain-from-data")
+    assert "50 missing values were left out, 150 are left" in result.err
+    assert (np.concatenate(list(ReportFile.open(target).reports())) == stated).all()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    result = run("privatize", "-", *options, "--domain-from-data")
+    assert "50 missing values were left out, 150 are left" in result.err
+    assert (np.concatenate(list(ReportFile.open(target).reports())) == stated).all()
+
+
 @pytest.mark.parametrize(
     ("spec", "values", "counts"),
     [

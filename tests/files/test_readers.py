@@ -20,6 +20,7 @@ from ldpkit.files.pieces import LONGEST_LABEL
 from ldpkit.files.readers import (
     ColumnStream,
     column_names,
+    read_cells,
     read_column,
     read_counts,
     read_points,
@@ -356,6 +357,89 @@ def test_a_packed_bomb_passes_through_little_memory(tmp_path):
     tracemalloc.stop()
     assert total == 10 << 19
     assert peak < 100 << 20, "the whole text and its list of lines would take 300 MB and more"
+
+
+@pytest.mark.parametrize("name", ["values.txt", "values.txt.gz", "values.csv"])
+def test_empty_lines_pass_through_in_small_pieces(make, monkeypatch, name):
+    """300 MB of them, 300 kB packed, took 4.9 GB: all that stood between two values were held at once."""
+    monkeypatch.setattr(lines, "_BLOCK", 64)
+    monkeypatch.setattr(lines, "_EMPTY", 5)
+    path = make(name, "1\n" + "\n" * 1000 + "2")
+    blocks = list(lines.line_blocks(path))
+    assert sum(map(len, blocks)) == 1002
+    assert max(map(len, blocks)) <= 64
+    column = ColumnStream(path, missing="drop")
+    assert [piece.typed().tolist() for piece in column] == [[1], [2]]
+    assert (column.read, column.dropped) == (2, 1000)
+
+
+def test_a_piece_has_few_cells_and_few_characters_whatever_a_block_holds(make, monkeypatch):
+    monkeypatch.setattr(tables, "_PIECE", 4)
+    monkeypatch.setattr(tables, "_TEXT", 10)
+    listed = list(ColumnStream(make("a.txt", "1\n" * 9)))
+    assert [len(piece.cells) for piece in listed] == [4, 4, 1]
+    assert [piece.place(0)[-1] for piece in listed] == ["1", "5", "9"]
+    table = make("a.csv", "id,name\n" + "1,abcdef\n" * 3 + "2,a\n" * 5)
+    assert [len(piece.cells) for piece in ColumnStream(table, "name")] == [2, 4, 2]
+
+
+def _with_gaps(tmp_path, name, cells):
+    """Write cells to a file, with None for a missing one."""
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        arrow = pytest.importorskip("pyarrow", reason="reading Parquet files needs pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(arrow.table({"v": arrow.array(cells, arrow.float64())}), path)
+    else:
+        head = "v\n" if name.endswith(".csv") else ""
+        path.write_text(head + "\n".join("" if cell is None else str(cell) for cell in cells) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("v.txt", "line 20"), ("v.csv", "line 21"), ("v.parquet", "row 20")]
+)
+def test_missing_values_are_all_counted_and_leave_the_places_of_others_as_they_are(
+    tmp_path, monkeypatch, name, place
+):
+    """Of a million and one hundred thousand, 51,426 were counted: pieces without a value were forgotten."""
+    monkeypatch.setattr(tables, "_PIECE", 3)
+    monkeypatch.setattr(lines, "_BLOCK", 8)
+    monkeypatch.setattr(lines, "_EMPTY", 2)
+    path = _with_gaps(tmp_path, name, [1, *[None] * 17, 2, 9, *[None] * 7, 3])
+    column = ColumnStream(path, missing="drop")
+    assert list(itertools.chain(*(piece.typed().tolist() for piece in column))) == [1, 2, 9, 3]
+    assert (column.read, column.dropped) == (4, 24)
+    whole = read_cells(path, missing="drop")
+    assert (whole.typed().tolist(), whole.dropped) == ([1, 2, 9, 3], 24)
+    assert whole.place(2).endswith(place)
+    column, domain = ColumnStream(path, missing="drop"), ldpkit.GRR(5, epsilon=1).domain
+    numbers = (domain.encode(piece.typed().astype(np.int64)) for piece in column)
+    with pytest.raises(OutOfDomainError, match=place):
+        list(column.located(numbers))
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("v.txt", "line 4"), ("v.csv", "line 5"), ("v.parquet", "row 4")]
+)
+@pytest.mark.parametrize("size", [2, 100])
+def test_a_number_without_end_is_named_by_its_place_among_missing_ones(
+    tmp_path, monkeypatch, name, place, size
+):
+    monkeypatch.setattr(tables, "_PIECE", size)
+    path = _with_gaps(tmp_path, name, [None, None, None, float("inf"), 1])
+    assert place in refusal(lambda file: read_cells(file, missing="drop").typed(), path)
+
+
+def test_a_column_of_missing_values_only_is_refused_with_the_reason(tmp_path):
+    for name in ("v.csv", "v.parquet"):
+        path = _with_gaps(tmp_path, name, [None] * 5)
+        if name == "v.csv":
+            path.write_text("v\nnan\nnan\n")
+        for read in (read_cells, lambda *what, **how: list(ColumnStream(*what, **how))):
+            with pytest.raises(InvalidInputError, match="all values are missing"):
+                read(path, missing="drop")
 
 
 def test_a_stream_names_the_line_of_a_value_that_is_refused(tmp_path):

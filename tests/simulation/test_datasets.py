@@ -123,6 +123,31 @@ def test_a_file_of_values(tmp_path):
     assert load(file, column="age", domain=6).k == 6
 
 
+@pytest.mark.parametrize("text", ["3\n1\n1\n", "b\n\na\nb\n", "1.5\n2\n\n1.5\n", "7\n8\nseven\n7\n"])
+def test_a_file_is_loaded_in_pieces_as_if_it_were_read_at_once(tmp_path, monkeypatch, text):
+    monkeypatch.setattr("ldpkit.files.tables._PIECE", 2)
+    path = tmp_path / "people.txt"
+    path.write_text(text)
+    whole = Dataset.from_values(read_column(path, missing="drop"), name="people.txt")
+    found = load(path, missing="drop")
+    assert (found.domain, found.counts.tolist()) == (whole.domain, whole.counts.tolist())
+    assert found.values().tolist() == whole.values().tolist()
+    assert found.dropped == text.count("\n\n")
+
+
+def test_people_in_a_packed_file_have_a_limit(tmp_path, monkeypatch):
+    arrow = pytest.importorskip("pyarrow", reason="reading Parquet files needs pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "people.parquet"
+    parquet.write_table(arrow.table({"v": (np.arange(200_000) % 2).astype(np.int8)}), path)
+    assert load(path).n == 200_000
+    monkeypatch.setattr("ldpkit.core.limits._TIMES", 1)
+    monkeypatch.setattr("ldpkit.core.limits._DEFAULT", 1 << 20)
+    with pytest.raises(InvalidInputError, match=r"the whole of '.*' takes 4 MiB .* set LDPKIT_MEMORY=4M"):
+        load(path)
+
+
 def test_a_file_of_counts(tmp_path):
     file = tmp_path / "cities.csv"
     file.write_text("value,count\nRome,1\nOslo,2\n")

@@ -149,6 +149,8 @@ def randomise_categories(
         values = (_labels_of(piece, oracle.domain) for piece in column)
         chunks = column.located(asked.memory.stream(oracle, values, asked.rng))
         return Work(oracle, chunks, _Notes(column, asked.header_note(known)), asked.memory.devices)
+    if asked.memory.ids is None:
+        return _with_observed_domain(asked)
     cells = asked.read(known)
     data = cells.typed()
     notes = asked.header_note(known)
@@ -156,13 +158,29 @@ def randomise_categories(
         notes.append(dropped_in_words(cells.dropped, len(data)))
     if oracle is None:
         oracle = _oracle(asked, _infer_domain(data))
-        notes.append(
-            f"note: the domain {oracle.domain} was taken from the values and is written to the file: "
-            "epsilon does not protect that these values exist, so a rare one is not hidden"
-        )
+        notes.append(_observed_in_words(oracle.domain))
     labels = _as_labels(data, oracle.domain)
     chunks = asked.memory.chunks(oracle, labels, asked.rng, asked.values, asked.column)
     return Work(oracle, chunks, notes, asked.memory.devices, "data" if public is None else "stated")
+
+
+def _with_observed_domain(asked: Request) -> Work:
+    """Return the work on categories whose domain is what the column holds; only the distinct are kept."""
+    from ldpkit.files.distinct import DistinctColumn
+
+    seen = DistinctColumn(asked.values, asked.column, missing=asked.missing.value)
+    oracle = _oracle(asked, _infer_domain(seen.values))
+    chunks = asked.memory.stream(oracle, seen.again(), asked.rng)
+    notes = _Notes(seen.column, [*asked.header_note(), _observed_in_words(oracle.domain)])
+    return Work(oracle, chunks, notes, asked.memory.devices, "data")
+
+
+def _observed_in_words(domain: CategoricalDomain) -> str:
+    """Return what a domain that was taken from the values gives away."""
+    return (
+        f"note: the domain {domain} was taken from the values and is written to the file: "
+        "epsilon does not protect that these values exist, so a rare one is not hidden"
+    )
 
 
 def randomise_numbers(

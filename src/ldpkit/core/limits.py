@@ -4,7 +4,8 @@ What a file needs can be far larger than the file: a header of a hundred bytes n
 domain of 2**26 values, and packed text unpacks to a thousand times its length. The need
 is compared with a limit before memory is taken: 256 MiB, or 64 times the length of the
 file where that is more; text in a .gz file may be 64 times as long as the file, and takes up to 16
-bytes of memory for each of its own. `LDPKIT_MEMORY` in the environment raises it, for files one trusts.
+bytes of memory for each of its own. A part of a Parquet file unpacks to no more than the limit, and whole
+columns of it take no more. `LDPKIT_MEMORY` in the environment raises it, for files one trusts.
 The same limit holds for what a few characters ask for, such as "gaussian:n=100000000".
 """
 

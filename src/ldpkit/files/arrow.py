@@ -26,6 +26,7 @@ from ldpkit.core.errors import (
 from ldpkit.core.wholefile import whole_file
 from ldpkit.files.description import Description, described
 from ldpkit.files.lines import check_kept_file
+from ldpkit.files.parquet import BoundedParquet
 from ldpkit.files.tables import first_line
 
 if TYPE_CHECKING:
@@ -261,7 +262,7 @@ class ParquetReports:
     rows: int
     names: tuple[str, ...]
     description: Description | None
-    _file: Any
+    _file: BoundedParquet
 
     def batches(self, columns: Iterable[str], size: int) -> Iterator[Any]:
         """Yield some columns in record batches of at most so many rows; refuse a damaged file."""
@@ -274,7 +275,7 @@ class ParquetReports:
                 )
         rows = 0
         try:
-            for batch in self._file.iter_batches(size, columns=chosen):
+            for batch in self._file.batches(chosen, size):
                 rows += batch.num_rows
                 yield batch
         except (pa.ArrowException, OSError, KeyError) as error:
@@ -286,7 +287,6 @@ class ParquetReports:
 def open_parquet(path: str | Path) -> ParquetReports:
     """Open a Parquet file here or, by its address such as s3://bucket/file, elsewhere."""
     pa = _arrow("reading Parquet files")
-    import pyarrow.parquet as pq
 
     title = repr(str(path))
     try:
@@ -294,19 +294,19 @@ def open_parquet(path: str | Path) -> ParquetReports:
             from pyarrow.fs import FileSystem
 
             system, place = FileSystem.from_uri(str(path))
-            file = pq.ParquetFile(system.open_input_file(place))
+            source = system.open_input_file(place)
+            file = BoundedParquet.open(source, title, source.size())
         else:
             check_kept_file(Path(path), title)
-            file = pq.ParquetFile(path)
-        schema = file.schema_arrow
+            file = BoundedParquet.open(path, title, Path(path).stat().st_size)
     except FileNotFoundError:  # elsewhere
         raise InvalidInputError(f"{title} does not exist: check the path") from None
     except UnicodeDecodeError:
         raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
     except (pa.ArrowException, OSError) as error:
         raise FileFormatError(f"{title} is not a Parquet file: {first_line(error)}") from None
-    told = Description.read(schema.metadata, title)
-    return ParquetReports(title, file.metadata.num_rows, tuple(schema.names), told, file)
+    told = Description.read(file.schema.metadata, title)
+    return ParquetReports(title, file.rows, tuple(file.names), told, file)
 
 
 def _arrow(purpose: str) -> Any:

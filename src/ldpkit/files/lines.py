@@ -17,11 +17,12 @@ from typing import IO
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.limits import VARIABLE, allowed_memory
 
-__all__ = ["STANDARD_INPUT", "check_file", "check_kept_file", "file_title", "line_blocks", "text_limit"]
+__all__ = ["STANDARD_INPUT", "check_file", "check_kept_file", "file_title", "kept_limit", "line_blocks"]
 
 STANDARD_INPUT = "-"
 
 _BLOCK = 1 << 20  # bytes read at a time
+_EMPTY = 1 << 16  # empty lines yielded at a time: packed, a million of them take a kilobyte
 _LONGEST_LINE = 1 << 24
 _TAKES = 16  # so many bytes of memory a byte of text takes until it is an array, at the most
 _NEW_LINE = ord("\n")
@@ -56,6 +57,10 @@ def line_blocks(path: str | Path, *, limit: int | None = None) -> Iterator[list[
             length += len(block) + 1
             if limit is not None and length > limit and str(path).lower().endswith(".gz"):
                 raise _too_long(path, limit)
+            if not block.strip(b"\n"):  # line ends only: they are counted without a list of them
+                line += len(block) + 1
+                empty += len(block) + 1
+                continue
             text = _decoded(block, title, line)
             lines = text.split("\n")
             line += len(lines)
@@ -63,8 +68,10 @@ def line_blocks(path: str | Path, *, limit: int | None = None) -> Iterator[list[
             while held and not lines[held - 1]:
                 held -= 1
             if held:
-                if empty:
-                    yield [""] * empty
+                while empty:
+                    some = min(empty, _EMPTY)
+                    yield [""] * some
+                    empty -= some
                 yield lines[:held]
                 is_first, empty = False, len(lines) - held
             else:
@@ -73,12 +80,17 @@ def line_blocks(path: str | Path, *, limit: int | None = None) -> Iterator[list[
         raise InvalidInputError(f"{title} is empty: give at least one value")
 
 
-def text_limit(path: str | Path) -> int | None:
-    """Return how much text a packed file may hold for a reader who keeps all of it, or None for others."""
-    if not str(path).lower().endswith(".gz"):
+def kept_limit(path: str | Path) -> int | None:
+    """Return how much a packed file may hold for a reader who keeps all of it, or None for other files.
+
+    It is the text of a .gz, or the memory that columns of a Parquet file take.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in (".gz", ".parquet"):
         return None
     check_file(Path(path), file_title(path))
-    return allowed_memory(_TAKES * Path(path).stat().st_size) // _TAKES
+    length = Path(path).stat().st_size
+    return allowed_memory(_TAKES * length) // _TAKES if ending == ".gz" else allowed_memory(length)
 
 
 def _too_long(path: str | Path, limit: int) -> InvalidInputError:

@@ -52,10 +52,10 @@ class Piece:
         Text, or what a format with types of its own holds.
     lines : sequence of int, optional
         The line that each cell begins in, counted from 1; None where there are only rows.
-    rows : sequence of int, optional
+    rows : array of int, optional
         The row of each cell, counted from 0, where missing ones were dropped.
     dropped : int
-        How many were.
+        How many were; a piece of missing values only has no cells.
     missing : {"refuse", "drop"}, optional
         What the caller offers to do with missing values; None where there is no choice.
     """
@@ -64,7 +64,7 @@ class Piece:
     first: int
     cells: list[str] | np.ndarray[Any, Any]
     lines: Sequence[int] | None
-    rows: Sequence[int] | None = None
+    rows: np.ndarray[Any, Any] | None = None
     dropped: int = 0
     missing: Missing | None = None
 
@@ -93,12 +93,14 @@ class Piece:
         number = self.first + row if self.rows is None else self.rows[row]
         return f"{self.title}, row {number + 1}"
 
-    def all_rows(self) -> Sequence[int]:
+    def all_rows(self) -> np.ndarray[Any, Any]:
         """Return the row of each cell, counted from 0."""
-        return range(self.first, self.first + len(self.cells)) if self.rows is None else self.rows
+        return np.arange(self.first, self.first + len(self.cells)) if self.rows is None else self.rows
 
     def without_missing(self) -> Piece:
         """Return the cells of text that are not missing."""
+        if isinstance(self.cells, list) and not any(self.cells):
+            return replace(self, cells=[], lines=[], dropped=len(self.cells))
         kept = [place for place, cell in enumerate(self.cells) if cell.lower() not in _MISSING]
         if len(kept) == len(self.cells) or self.lines is None:
             return self
@@ -108,13 +110,14 @@ class Piece:
 
 def joined(pieces: Sequence[Piece]) -> Piece:
     """Return pieces of one column as one; those of different types become text or decimals."""
+    dropped = sum(piece.dropped for piece in pieces)
+    pieces = [piece for piece in pieces if len(piece.cells)] or pieces[:1]
     first = pieces[0]
     if len(pieces) == 1:
-        return first
+        return replace(first, dropped=dropped)
     lines = None if first.lines is None else list(itertools.chain(*(piece.lines or () for piece in pieces)))
-    dropped = sum(piece.dropped for piece in pieces)
     if isinstance(first.cells, np.ndarray):
-        rows = list(itertools.chain(*(piece.all_rows() for piece in pieces))) if dropped else None
+        rows = np.concatenate([piece.all_rows() for piece in pieces]) if dropped else None
         cells = np.concatenate([piece.cells for piece in pieces])
         return Piece(first.title, 0, cells, lines, rows, dropped, first.missing)
     texts = [cell for piece in pieces for cell in piece.cells]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, OutOfDomainError
-from ldpkit.files.lines import STANDARD_INPUT, line_blocks, text_limit
+from ldpkit.files.lines import STANDARD_INPUT, kept_limit, line_blocks
 from ldpkit.files.pieces import Missing, Piece, is_number, joined, shortened
 from ldpkit.files.spreadsheet import original_cell
 from ldpkit.files.tables import InputTable, open_table
@@ -86,11 +86,11 @@ def read_cells(
 ) -> Piece:
     """Return one column with the places of its values; the parameters are those of `ColumnStream`."""
     known = values if column is None else ()
-    table = open_table(path, as_csv=column is not None, limit=text_limit(path), values=known)
-    pieces = list(table.column(_pick(table, column), missing=missing))
-    if not pieces:
+    table = open_table(path, as_csv=column is not None, limit=kept_limit(path), values=known)
+    whole = joined(list(table.column(_pick(table, column), missing=missing)))
+    if not len(whole.cells):
         raise _nothing_left(table)
-    return joined(pieces)
+    return whole
 
 
 def _nothing_left(table: InputTable) -> InvalidInputError:
@@ -139,10 +139,11 @@ class ColumnStream:
 
     def __iter__(self) -> Iterator[Piece]:
         for piece in self._table.column(self._name, missing=self._missing):
-            self._piece = piece
-            self.read += len(piece.cells)
             self.dropped += piece.dropped
-            yield piece
+            if len(piece.cells):
+                self._piece = piece
+                self.read += len(piece.cells)
+                yield piece
         if self._piece is None:
             raise _nothing_left(self._table)
 
@@ -205,7 +206,7 @@ def read_counts(
     count : str, optional
         The column of counts, by default `count` or the second of two.
     """
-    table = open_table(path, as_csv=True, limit=text_limit(path))
+    table = open_table(path, as_csv=True, limit=kept_limit(path))
     if not table.names:
         raise InvalidInputError(f"{table.title} has no columns: counts need a table with value and count")
     if count is None:
@@ -225,7 +226,7 @@ def read_counts(
 
 def read_points(path: str | Path, x: str, y: str) -> Floats:
     """Return two numeric columns of a table as points, shape (n, 2)."""
-    table = open_table(path, as_csv=True, limit=text_limit(path))
+    table = open_table(path, as_csv=True, limit=kept_limit(path))
     places = _whole(table, _pick(table, x), _pick(table, y))
     return np.column_stack([_coordinates(name, place) for name, place in zip((x, y), places, strict=True)])
 
@@ -251,7 +252,7 @@ def read_transactions(path: str | Path, delimiter: str | None = None) -> Iterato
     delimiter : str, optional
         What stands between items, by default a comma if the file has any, else white space.
     """
-    text = "\n".join(line for block in line_blocks(path, limit=text_limit(path)) for line in block)
+    text = "\n".join(line for block in line_blocks(path, limit=kept_limit(path)) for line in block)
     if delimiter is None and "," in text:
         delimiter = ","
     if delimiter is None or delimiter.isspace():

@@ -12,14 +12,18 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, MissingDependencyError
+from ldpkit.core.limits import allowed_memory, check_memory
 from ldpkit.core.text import decimal_comma
 from ldpkit.files.lines import STANDARD_INPUT, check_file, check_kept_file, file_title, line_blocks
+from ldpkit.files.parquet import BoundedParquet
 from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
 
 __all__ = ["InputTable", "first_line", "open_table"]
 
 
 _PIECE = 1 << 16  # cells at a time
+_TEXT = 1 << 24  # characters of them, or few more
+_COPIES = 4  # of a column that is kept: its pieces, the whole, and what is made of it
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
 
 
@@ -33,7 +37,7 @@ class InputTable(Protocol):
         """Yield pieces of some columns side by side; None is the only column. Missing values are refused."""
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
-        """Yield the pieces of one column; a piece of missing values only is left out."""
+        """Yield the pieces of one column; one of missing values only has no cells, and says how many."""
 
 
 class _Lines:
@@ -46,9 +50,11 @@ class _Lines:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         first = 0
         for block in self._blocks:
-            lines = range(first + 1, first + len(block) + 1)
-            yield [Piece(self.title, first, [line.strip() for line in block], lines)]
-            first += len(block)
+            for start in range(0, len(block), _PIECE):
+                some = block[start : start + _PIECE]
+                cells = list(map(str.strip, some)) if any(some) else some
+                yield [Piece(self.title, first, cells, range(first + 1, first + len(cells) + 1))]
+                first += len(cells)
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         return _text_column(self, name, missing)
@@ -78,32 +84,34 @@ class _Delimited:
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
         places = [0 if name is None else self.names.index(name) for name in names]
         first = 0
-        for rows, lines in self._some_rows():
-            columns = ([row[place].strip() for row in rows] for place in places)
+        for columns, lines in self._some_rows(places):
             yield [Piece(self.title, first, cells, lines) for cells in columns]
-            first += len(rows)
+            first += len(lines)
         if first == 0:
             raise InvalidInputError(f"{self.title} has a header line but no values: give at least one")
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
         return _text_column(self, name, missing)
 
-    def _some_rows(self) -> Iterator[tuple[list[list[str]], list[int]]]:
-        """Yield rows of equal width, and the line that each begins in."""
+    def _some_rows(self, places: list[int]) -> Iterator[tuple[list[list[str]], list[int]]]:
+        """Yield some columns of rows of equal width, and the line that each row begins in."""
         width, row = len(self.names), self._after_header()
         while row is not None:
-            rows, lines = list[list[str]](), list[int]()
-            while row is not None and len(rows) < _PIECE:
+            columns, lines, length = [list[str]() for _ in places], list[int](), 0
+            while row is not None and len(lines) < _PIECE and length < _TEXT:
                 if len(row) != width and (row or width > 1):
                     hint = _split_decimal(row) if self._delimiter == "," and len(row) > width else ""
                     raise InvalidInputError(
                         f"{self.title}, line {self._line}: {len(row)} cells, the header has {width}: "
                         f"repair or remove the line{hint}"
                     )
-                rows.append(row or [""])
+                for place, cells in zip(places, columns, strict=True):
+                    cell = row[place].strip() if row else ""
+                    cells.append(cell)
+                    length += len(cell)
                 lines.append(self._line)
                 row = self._after_header()
-            yield rows, lines
+            yield columns, lines
 
     def _after_header(self) -> list[str] | None:
         self._line = self._rows.line_num + 1
@@ -123,25 +131,22 @@ def _split_decimal(row: list[str]) -> str:
 def _text_column(table: InputTable, name: str | None, missing: Missing | None) -> Iterator[Piece]:
     """Yield a column of text, with or without its missing cells."""
     for (piece,) in table.pieces(name):
-        kept = piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
-        if len(kept.cells):
-            yield kept
+        yield piece.without_missing() if missing == "drop" else replace(piece, missing=missing)
 
 
 class _Parquet:
-    """A Parquet file."""
+    """A Parquet file; `kept` says that the reader keeps whole columns, which are compared with a limit."""
 
-    def __init__(self, title: str, path: Path) -> None:
+    def __init__(self, title: str, path: Path, *, kept: bool) -> None:
         try:
             import pyarrow
-            import pyarrow.parquet
         except ImportError:
             raise MissingDependencyError("pyarrow", "reading Parquet files", "frames") from None
-        self.title, self._arrow = title, pyarrow
+        self.title, self._arrow, self._kept = title, pyarrow, kept
         check_kept_file(path, title)
         try:
-            self._file = pyarrow.parquet.ParquetFile(path)
-            self.names = list(self._file.schema_arrow.names)
+            self._file = BoundedParquet.open(path, title, path.stat().st_size)
+            self.names = self._file.names
         except UnicodeDecodeError:
             raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
         except (pyarrow.ArrowException, OSError) as error:
@@ -150,9 +155,12 @@ class _Parquet:
             raise InvalidInputError(f"{title} has no columns: give at least one")
 
     def pieces(self, *names: str | None) -> Iterator[list[Piece]]:
-        chosen = [name or self.names[0] for name in names]
+        chosen, width = [name or self.names[0] for name in names], 0
         for batch, first in self._batches(chosen):
-            yield [self._piece(self._column(batch, name), name, first) for name in chosen]
+            place = Piece(self.title, first, [], None)
+            pieces = [self._piece(self._column(batch, name), name, place) for name in chosen]
+            width = self._checked_width(pieces, width, first + len(batch))
+            yield pieces
 
     def _column(self, batch: Any, name: str) -> Any:
         """Return a column of a batch; a damaged file may hold other columns than its header says."""
@@ -161,22 +169,35 @@ class _Parquet:
         return batch.column(name)
 
     def column(self, name: str | None, *, missing: Missing | None = None) -> Iterator[Piece]:
-        chosen = name or self.names[0]
+        chosen, width, rows = name or self.names[0], 0, 0
         for batch, first in self._batches([chosen]):
-            column = self._column(batch, chosen)
-            if missing != "drop":
-                yield self._piece(column, chosen, first, missing)
-                continue
-            missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
-            if not missed.all():
-                piece = self._piece(column.filter(self._arrow.array(~missed)), chosen, first)
-                rows = (first + np.flatnonzero(~missed)).tolist()
-                yield replace(piece, rows=rows, dropped=int(missed.sum()))
+            piece = self._with_or_without_missing(self._column(batch, chosen), chosen, first, missing)
+            if len(piece.cells):
+                rows += len(piece.cells)
+                width = self._checked_width([piece], width, rows)
+            yield piece
+
+    def _with_or_without_missing(self, column: Any, name: str, first: int, missing: Missing | None) -> Piece:
+        if missing != "drop":
+            return self._piece(column, name, Piece(self.title, first, [], None, missing=missing))
+        missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
+        rows = first + np.flatnonzero(~missed)
+        place = Piece(self.title, first, [], None, rows, int(missed.sum()))
+        kept = column.filter(self._arrow.array(~missed))
+        return self._piece(kept, name, place) if len(kept) else place
+
+    def _checked_width(self, pieces: list[Piece], width: int, rows: int) -> int:
+        """Return the bytes of the widest row so far; refuse more rows than a reader may keep."""
+        width = max(width, sum(np.asarray(piece.cells).itemsize for piece in pieces))
+        if self._kept and _COPIES * width * rows > allowed_memory(self._file.length):
+            needed = _COPIES * width * max(rows, self._file.rows)  # the end of a file may say anything
+            check_memory(needed, self._file.length, f"the whole of {self.title}")
+        return width
 
     def _batches(self, names: list[str]) -> Iterator[tuple[Any, int]]:
         first = 0
         try:
-            for batch in self._file.iter_batches(_PIECE, columns=list(dict.fromkeys(names))):
+            for batch in self._file.batches(list(dict.fromkeys(names)), _PIECE):
                 if len(batch):
                     yield batch, first
                 first += len(batch)
@@ -185,9 +206,9 @@ class _Parquet:
         if first == 0:
             raise InvalidInputError(f"{self.title} has columns but no values: give at least one")
 
-    def _piece(self, column: Any, name: str, first: int, missing: Missing | None = None) -> Piece:
+    def _piece(self, column: Any, name: str, place: Piece) -> Piece:
+        """Return the cells of an Arrow column that stands in a place."""
         arrow, kinds = self._arrow, self._arrow.types
-        place = Piece(self.title, first, [], None, missing=missing)
         if column.null_count:
             refuse_missing(place, column.is_null().to_pylist(), True)
         if kinds.is_dictionary(column.type):
@@ -212,11 +233,9 @@ class _Parquet:
             except UnicodeDecodeError:
                 _refuse_bytes(place, values.cast(arrow.binary()).to_pylist())
             refuse_missing(place, cells)
-            return Piece(self.title, first, as_text(place, cells), None)
+            return replace(place, cells=as_text(place, cells))
         array: np.ndarray[Any, Any] = values.to_numpy(zero_copy_only=False)
-        return Piece(
-            self.title, first, finite_cells(place, array) if array.dtype.kind == "f" else array, None
-        )
+        return replace(place, cells=finite_cells(place, array) if array.dtype.kind == "f" else array)
 
 
 def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
@@ -229,7 +248,7 @@ def open_table(
 ) -> InputTable:
     """Return the table in a file; `as_csv` says how to take standard input.
 
-    `limit` is the most text that a packed file may hold; None is any, for who keeps little of it.
+    `limit` is what `kept_limit` says for who keeps all of the file; None is for who keeps little of it.
     `values` are those that the only column may hold: a first line that is one of them is no header.
     """
     title = file_title(path)
@@ -240,7 +259,7 @@ def open_table(
         check_file(file, title)
         ending = file.suffix.lower()
         if ending == ".parquet":
-            return _Parquet(title, file)
+            return _Parquet(title, file, kept=limit is not None)
         if ending == ".gz":
             ending = file.with_suffix("").suffix.lower()
         if ending not in _DELIMITERS:

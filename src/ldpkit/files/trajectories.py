@@ -16,7 +16,7 @@ from ldpkit.core.errors import InvalidInputError, MissingDependencyError
 from ldpkit.core.text import listed
 from ldpkit.core.wholefile import whole_file, whole_text
 from ldpkit.files.gpx import read_tracks
-from ldpkit.files.lines import check_kept_file, file_title, text_limit
+from ldpkit.files.lines import check_kept_file, file_title, kept_limit
 from ldpkit.files.readers import _coordinates, _pick, _whole
 from ldpkit.files.spreadsheet import harmless_cell, original_cell
 from ldpkit.files.tables import InputTable, open_table
@@ -80,7 +80,7 @@ def read_trajectories(
 
 
 def _from_table(path: str | Path, columns: dict[str, str | None]) -> Trajectories:
-    table = open_table(path, as_csv=True, limit=text_limit(path))
+    table = open_table(path, as_csv=True, limit=kept_limit(path))
     first, second = _column(table, columns["x"], _XS, "x"), _column(table, columns["y"], _YS, "y")
     owner = _column(table, columns["id"], _IDS, None)
     when = _column(table, columns["time"], _TIMES, None)

@@ -12,7 +12,7 @@ from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.parameters import as_array, check_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ldpkit.core.typing import Counts, DomainLike, Indices, Label, Values
 
@@ -83,6 +83,21 @@ class Dataset:
         chosen = _observed_domain(array, name) if domain is None else as_domain(domain)
         indices = chosen.encode(array)
         return cls(name, chosen, np.bincount(indices, minlength=len(chosen)), source, licence, indices)
+
+    @classmethod
+    def from_pieces(
+        cls, distinct: np.ndarray[Any, Any], pieces: Iterable[Values], *, name: str, source: str = ""
+    ) -> Dataset:
+        """Return what `from_values` does of a long column: its distinct values, and all, some at a time.
+
+        Examples
+        --------
+        >>> Dataset.from_pieces(np.array(["b", "a"]), [["b", "a"], ["b"]], name="letters").counts.tolist()
+        [1, 2]
+        """
+        domain = _observed_domain(distinct, name)
+        indices = np.concatenate([domain.encode(piece) for piece in pieces])
+        return cls(name, domain, np.bincount(indices, minlength=len(domain)), source, "", indices)
 
     @classmethod
     def from_counts(

@@ -12,6 +12,7 @@ import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 from ldpkit.core.parameters import check_counts
+from ldpkit.files.distinct import DistinctColumn
 from ldpkit.files.readers import STANDARD_INPUT, column_names, read_cells, read_column, read_counts
 from ldpkit.simulation import populations
 from ldpkit.simulation.datasets.catalogue import KNOWN, KnownSet
@@ -28,6 +29,8 @@ DEFAULT_DATA = "zipf:k=128,n=100000"
 """Who stands in for the people where nothing else is said."""
 
 Kind = Literal["auto", "values", "counts"]
+
+_FOR_A_PERSON = 16  # bytes: the index, and its copies while they are put together and counted
 
 
 def load(
@@ -96,6 +99,11 @@ def load(
     if is_counts:
         labels, counts = read_counts(name, column, count)
         return Dataset.from_counts(labels, counts, name=title, domain=domain, source=str(name))
+    if domain is None:
+        seen = DistinctColumn(name, column, missing=missing)
+        seen.check_kept(_FOR_A_PERSON)
+        made = Dataset.from_pieces(seen.values, seen.again(), name=title, source=str(name))
+        return replace(made, dropped=seen.column.dropped) if seen.column.dropped else made
     cells = read_cells(name, column, missing=missing)
     made = Dataset.from_values(cells.typed(), name=title, domain=domain, source=str(name))
     return replace(made, dropped=cells.dropped) if cells.dropped else made
