@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 import ldpkit
 from ldpkit.assurance.longitudinal import success_bound
+from ldpkit.core.errors import InvalidParameterError
 from ldpkit.protocols.history import sequence_epsilon
 
 SMALL = ("--reports", "60", "--devices", "60")
@@ -133,3 +134,23 @@ def test_the_figure_has_a_curve_for_every_case():
 )
 def test_nonsense_is_refused_in_one_line(run, arguments, message):
     assert message in run("longitudinal", *arguments, code=2).error_line
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"changes": 3}, "changes are whole numbers, such as"),
+        ({"changes": []}, "changes are whole numbers, such as"),
+        ({"changes": [1.5]}, "changes must be a whole number"),
+        ({"rng": 3}, "rng must be ldpkit.random.secure"),
+        ({"devices": 10**9}, "at most 10,000,000 devices"),
+    ],
+)
+def test_what_cannot_be_exposed_is_refused(options, reason):
+    with pytest.raises(InvalidParameterError, match=reason):
+        ldpkit.expose(ldpkit.get("lgrr", 3, epsilon_inf=2, epsilon_1=1), 5, **options)
+
+
+def test_a_case_is_told_once(run):
+    words = ("longitudinal", "--domain", 3, "--reports", 5, "--devices", 9, "--format", "csv", "--changes")
+    assert run(*words, "0,0") == run(*words, "0")

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+import ldpkit
 from ldpkit.core.random import seeded
 
 SPACE = ("--space", "0,0,10,5")
@@ -212,3 +213,27 @@ def test_locations_outside_name_the_option_that_helps(run, walks):
         line = run("trajectory", command, walks, "--space", "0,0,1,1", *more, code=2).error_line
         assert "give --clip to move such locations" in line
         assert "clip=True" not in line
+
+
+def test_a_map_of_a_fine_grid_looks_at_no_more_places_than_there_are_bins():
+    """A header of 247 bytes may name 4,096 by 4,096 cells; a tally has 64 by 64 bins of them."""
+    grid = ldpkit.get("grid_response", ((0, 0), (1, 1)), epsilon=1, columns=4096, rows=4096)
+    looked_at = grid.bends(np.zeros(2), np.ones(2), grid.bin_edges)
+    assert [len(each) for each in looked_at] == [64, 64]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("grid_response", "for a map of locations use 'ldpkit trajectory heatmap'"),
+        ("atp", "reports of atp do not tally"),
+        ("ngram", "reports of ngram do not tally"),
+    ],
+)
+def test_estimate_refuses_reports_of_locations_at_once(run, tmp_path, name, said):
+    places = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
+    mechanism = ldpkit.get(name, places, epsilon=1)
+    path = tmp_path / "reports.ldp"
+    with ldpkit.ReportWriter(path, mechanism) as writer:
+        writer.write(mechanism.decode(bytes(mechanism.report_bytes)))
+    assert said in run("estimate", path, code=2).error_line

@@ -19,7 +19,7 @@ from ldpkit.core.binomial import binomial_interval
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.numbertext import interval_text, percent_text
 from ldpkit.core.parameters import check_whole
-from ldpkit.core.random import RandomSource, seeded
+from ldpkit.core.random import RandomSource, resolve, seeded
 from ldpkit.core.results import Result
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats, Indices
@@ -33,6 +33,7 @@ DEVICES = 4000
 """How many devices are attacked."""
 
 _BATCHES = 20  # of an attack, so that there is progress to show
+_MOST_DEVICES = 10_000_000
 _MOST_ENTRIES = 50_000_000  # of a table reports x values, which the attack keeps for each device
 
 
@@ -145,7 +146,8 @@ class RepeatedDevice:
         watch : Watch
             Shows progress.
         """
-        check_whole(devices, "devices")
+        if check_whole(devices, "devices") > _MOST_DEVICES:
+            raise InvalidParameterError(f"at most {_MOST_DEVICES:,} devices are attacked, got {devices}")
         batches = min(_BATCHES, devices)
         each = -(-devices // batches)
         found = {True: np.zeros(self.reports), False: np.zeros(self.reports)}
@@ -300,7 +302,9 @@ def expose(
     [(1, 1.0), (2, 1.8), (5, 2.0), (10, 2.0)]
     """
     device = RepeatedDevice(mechanism, reports)
-    for count in changes:
+    if not isinstance(changes, Iterable) or not (cases := tuple(dict.fromkeys(changes))):
+        raise InvalidParameterError(f"changes are whole numbers, such as [0, 3], got {changes!r}")
+    for count in cases:
         device.values(count)  # refuses what cannot be before the attack begins
-    attack = device.attack(devices, seeded(0) if rng is None else rng, watch)
-    return Exposure(device, tuple(changes), attack)
+    attack = device.attack(devices, seeded(0) if rng is None else resolve(rng), watch)
+    return Exposure(device, cases, attack)

@@ -172,7 +172,9 @@ def run(words: Sequence[str]) -> NoReturn:
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.exit(1)
     except OSError as error:
-        _refuse(f"{error.filename or 'standard input or output'}: {error.strerror or error}")
+        # Without a number it is not the system's, but of a library that looked for a place to write.
+        where = f"{error.filename or 'standard input or output'}: " if error.errno is not None else ""
+        _refuse(f"{where}{error.strerror or error}")
     except MemoryError:
         _refuse("the work does not fit into the memory: use a smaller domain or fewer values at a time")
     except (KeyboardInterrupt, Stopped) as stop:

@@ -73,6 +73,18 @@ def test_a_repeated_label_is_found_without_comparing_all_pairs():
     assert compared < 100, "labels are compared in pairs: a large file with a repeated line takes for ever"
 
 
+def test_numbers_that_all_have_one_hash_are_no_labels():
+    """Python's hash of a whole number is its rest by 2**61 - 1; looking such labels up takes k^2 steps."""
+    for wrong in (1 << 64, -(1 << 63) - 1, 10**5000):
+        with pytest.raises(InvalidParameterError, match="a whole number as a label has at most 64 bits"):
+            CategoricalDomain([1, wrong])
+    assert CategoricalDomain([(1 << 64) - 1, -(1 << 63)]).size == 2
+
+
+def test_a_long_label_is_named_in_few_characters():
+    assert len(str(CategoricalDomain(["a" * 10**6, "b"]))) < 100
+
+
 def test_as_domain_keeps_what_is_one():
     domain = CategoricalDomain(3)
     assert as_domain(domain) is domain

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CategoricalDomain", "as_domain"]
 
+_LONGEST_SHOWN = 60  # characters of a label, where a domain is named
 _LARGEST = 1 << 26  # beyond, integers over 2**64 are too coarse for the smallest epsilon
 
 
@@ -182,7 +183,7 @@ remove it or enlarge the domain
     def __str__(self) -> str:
         if self._labels is None:
             return f"0..{self._size - 1}"
-        shown = ", ".join(str(label) for label in self._labels[:3])
+        shown = ", ".join(str(label)[:_LONGEST_SHOWN] for label in self._labels[:3])
         return f"{{{shown}}}" if self._size <= 3 else f"{{{shown}, ... {self._size} labels}}"
 
     def __repr__(self) -> str:

@@ -285,9 +285,10 @@ class OptimisedHashing(LocalHashing):
     def _take_buckets(self, buckets: int, epsilon: float) -> None:
         allowed = (best_buckets(epsilon), nearest_buckets(epsilon))
         if check_whole(buckets, "buckets") not in allowed:
+            earlier = f", nor the one in earlier versions ({allowed[1]})" if allowed[1] != allowed[0] else ""
             raise InvalidParameterError(
-                f"buckets={buckets!r} is not the best number for {self.budget}={epsilon:g} ({allowed[0]}), "
-                f"nor the one in earlier versions ({allowed[1]}): leave it out"
+                f"buckets={buckets!r} is not the best number for {self.budget}={epsilon:g} "
+                f"({allowed[0]}){earlier}: leave it out"
             )
         self._freeze(buckets=int(buckets))
 
