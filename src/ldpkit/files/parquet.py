@@ -21,12 +21,15 @@ __all__ = ["BoundedParquet"]
 
 _BATCH = 1 << 26  # bytes of text that are written out at once, unless one value is longer
 _RUN = 1 << 26  # bytes that row groups unpack to which are read together, unless one is larger
-_ONCE = frozenset(("PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"))
+_NO_DICTIONARY = "Not yet implemented"  # what Arrow says of text whose encoding it reads only as it stands
 
 
 @dataclass(frozen=True)
 class BoundedParquet:
     """An open Parquet file.
+
+    What the end of a file says of the columns of a row group is not looked at: if that is damaged, Arrow
+    ends the process.
 
     Parameters
     ----------
@@ -36,26 +39,30 @@ class BoundedParquet:
         How many bytes it has.
     file : pyarrow.parquet.ParquetFile
         The file, opened so that text is read as a dictionary.
-    schema : pyarrow.Schema
-        The types of its columns, as they are written.
+    plain : pyarrow.parquet.ParquetFile
+        The same, opened so that nothing is.
     """
 
     title: str
     length: int
     file: Any
-    schema: Any
+    plain: Any
 
     @classmethod
     def open(cls, source: Any, title: str, length: int) -> BoundedParquet:
         """Open a file by its path, or one that is open for reading."""
         import pyarrow.parquet
 
-        file = pyarrow.parquet.ParquetFile(source)
-        names = [name for name in dict.fromkeys(file.schema_arrow.names) if _is_read_once(file, name)]
-        schema = file.schema_arrow
+        plain = file = pyarrow.parquet.ParquetFile(source)
+        names = [name for name in dict.fromkeys(plain.schema_arrow.names) if _is_text(plain, name)]
         if names:
-            file = pyarrow.parquet.ParquetFile(source, metadata=file.metadata, read_dictionary=names)
-        return cls(title, length, file, schema)
+            file = pyarrow.parquet.ParquetFile(source, metadata=plain.metadata, read_dictionary=names)
+        return cls(title, length, file, plain)
+
+    @property
+    def schema(self) -> Any:
+        """The types of its columns, as they are written."""
+        return self.plain.schema_arrow
 
     @property
     def rows(self) -> int:
@@ -78,18 +85,40 @@ class BoundedParquet:
                     raise InvalidInputError(
                         f"{self.title}: the column {name!r} holds {kind}, not values: choose another"
                     )
-        leaves = [leaf for name in names for leaf in _leaves(self.file, name)]
-        for groups, size in self._runs(leaves):
-            rows = self._fitting(leaves, size, most)
-            for batch in self.file.iter_batches(rows, row_groups=groups, columns=list(names)):
+        schema = self.file.metadata.schema
+        leaves = [schema.column(leaf) for name in names for leaf in _leaves(self.file, name)]
+        for leaf in leaves:
+            if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY":
+                most = max(1, min(most, _BATCH // max(1, leaf.length)))
+        for groups, size in self._runs():
+            # Values that are no dictionary may each be as long as all that there is.
+            few = max(1, min(most, allowed_memory(self.length) // max(1, size)))
+            is_odd = any(leaf.physical_type == "BYTE_ARRAY" and not _reads_once(leaf) for leaf in leaves)
+            for batch in self._read(groups, names, few if is_odd else most, few):
                 yield from _written_out(batch)
 
-    def _runs(self, leaves: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+    def _read(self, groups: list[int], names: Sequence[str], most: int, few: int) -> Iterator[Any]:
+        """Yield the batches of some row groups; few rows at a time from where text is no dictionary."""
+        done = 0
+        try:
+            for batch in self.file.iter_batches(most, row_groups=groups, columns=list(names)):
+                yield batch
+                done += len(batch)
+            return
+        except OSError as error:
+            if not str(error).startswith(_NO_DICTIONARY):
+                raise
+        for batch in self.plain.iter_batches(few, row_groups=groups, columns=list(names)):
+            some = batch.slice(min(done, len(batch)))
+            done -= len(batch) - len(some)
+            if len(some):
+                yield some
+
+    def _runs(self) -> Iterator[tuple[list[int], int]]:
         """Yield row groups that are read together, and what they unpack to; refuse one that is too large."""
         groups, taken = list[int](), 0
         for group in range(self.file.metadata.num_row_groups):
-            about = self.file.metadata.row_group(group)
-            size = sum(max(0, int(about.column(leaf).total_uncompressed_size)) for leaf in leaves)
+            size = max(0, int(self.file.metadata.row_group(group).total_byte_size))
             check_memory(size, self.length, f"reading {self.title}")
             if groups and taken + size > _RUN:
                 yield groups, taken
@@ -99,16 +128,6 @@ class BoundedParquet:
         if groups:
             yield groups, taken
 
-    def _fitting(self, leaves: Sequence[int], size: int, most: int) -> int:
-        """Return how many rows may be read at once, where a column cannot be read as a dictionary."""
-        for leaf in leaves:
-            column = self.file.metadata.schema.column(leaf)
-            if column.physical_type == "FIXED_LEN_BYTE_ARRAY":
-                most = min(most, _BATCH // max(1, column.length))
-            elif column.physical_type == "BYTE_ARRAY" and not _is_read_once(self.file, column.path):
-                most = min(most, allowed_memory(self.length) // max(1, size))  # no value is longer than all
-        return max(1, most)
-
 
 def _leaves(file: Any, name: str) -> list[int]:
     """Return where a column that is not nested stands among those that are stored."""
@@ -116,17 +135,14 @@ def _leaves(file: Any, name: str) -> list[int]:
     return [place for place in range(len(schema)) if schema.column(place).path == name]
 
 
-def _is_read_once(file: Any, name: str) -> bool:
-    """Whether a column can be read as a dictionary: it holds text or bytes, and its encoding allows it."""
+def _is_text(file: Any, name: str) -> bool:
+    """Whether a column holds text or bytes, which may be read as a dictionary."""
     leaves = _leaves(file, name)
-    if len(leaves) != 1 or file.metadata.schema.column(leaves[0]).physical_type != "BYTE_ARRAY":
-        return False
-    if str(file.metadata.schema.column(leaves[0]).logical_type.type) == "DECIMAL":
-        return False
-    groups = range(file.metadata.num_row_groups)
-    return all(
-        _ONCE.issuperset(file.metadata.row_group(group).column(leaves[0]).encodings) for group in groups
-    )
+    return len(leaves) == 1 and _reads_once(file.metadata.schema.column(leaves[0]))
+
+
+def _reads_once(leaf: Any) -> bool:
+    return bool(leaf.physical_type == "BYTE_ARRAY" and str(leaf.logical_type.type) != "DECIMAL")
 
 
 def _written_out(batch: Any) -> Iterator[Any]:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import ldpkit
 from fuzz.targets import collections, models, reports, runlogs, stores, tables, tallies, walks
 from fuzz.targets.examples import specs
@@ -74,6 +76,14 @@ def _reports() -> Iterator[Finding]:
     yield Finding("a mechanism that is a list", "reports", file(_header(mechanism=["grr"])))
     yield Finding("half a character as a label", "reports", file(_header(domain=["a", "\ud800"])), False)
     yield Finding("a NUL in a label", "reports", file(_header(domain=["a", "\0"])))
+    alike = [number * (2**61 - 1) for number in range(1, 5000)]  # Python gives all of them one hash
+    yield Finding("numbers that have one hash as labels", "reports", file(_header(domain=alike)))
+    for name in ("atp", "ngram"):
+        square = ldpkit.PlaneDomain.rectangle((0, 0), (1, 1), places=[(0.1, 0.1), (0.5, 0.6), (0.9, 0.2)])
+        walk = ldpkit.get(name, square, epsilon=1)
+        told = {**walk.spec(), "record_length": walk.report_bytes, "ldpkit": "0.1"}
+        unordered = file(json.dumps(told).encode(), ((1, bytes(walk.report_bytes)),))
+        yield Finding(f"reports of {name} to be counted", "reports", unordered)
     whole = file(_header())
     yield Finding("one bit of a report", "reports", whole.replace(struct.pack("<I", 0xD202EF8D) + b"\0", b""))
 
@@ -132,13 +142,27 @@ def _tables() -> Iterator[Finding]:
     yield Finding("packed text of a thousand times its length", "values", tables.framed("a.txt.gz", bomb))
     yield Finding("half of a packed file", "values", tables.framed("a.txt.gz", bomb[:5000]))
     yield Finding("half a character", "values", tables.framed("a.txt", b"a\n\xed\xa0\x80\n"))
+    empty = gzip.compress(b"1\n" + b"\n" * 10_000_000 + b"1\n", 9)
+    yield Finding("packed lines without text", "values", tables.framed("a.txt.gz", empty, "stream"))
     twins = b"value,count\n" + b"".join(b"%d,1\n" % (number % 9999) for number in range(10_000))
     yield Finding("a label that is there twice", "counts", tables.framed("a.csv", twins, "counts"))
     yield Finding(
         "a count of 400 digits", "counts", tables.framed("a.csv", b"value,count\na,%d\nb,1\n" % 10**400)
     )
+    long = _parquet({"v": _repeated("x" * 200, 2_000_000)})  # 400 MB as text, 1.6 GB in an array
+    for read in ("column", "cells"):
+        data = tables.framed("a.parquet", long, read)
+        yield Finding(f"a Parquet file with one long value, by {read}", "parquet", data)
     for name, data in (("without columns", _parquet({})), ("with a name that is not text", _renamed())):
         yield Finding(f"a Parquet file {name}", "parquet", tables.framed("a.parquet", data))
+
+
+def _repeated(text: str, times: int) -> Any:
+    import pyarrow
+
+    return pyarrow.DictionaryArray.from_arrays(
+        pyarrow.array(np.zeros(times, np.int32)), pyarrow.array([text])
+    )
 
 
 def _parquet(columns: dict[str, Any]) -> bytes:

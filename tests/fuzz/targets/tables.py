@@ -19,6 +19,7 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_bytes, change_json, change_text
 from fuzz.target import Target, refused_if, require
+from ldpkit.files.distinct import DistinctColumn
 from ldpkit.files.readers import (
     ColumnStream,
     column_names,
@@ -98,6 +99,15 @@ def _cells(path: Path, asked: dict[str, Any]) -> None:
     require(len(kept.cells) and (rows is None or rows >= 0), "a column without cells")
 
 
+def _distinct(path: Path, asked: dict[str, Any]) -> None:
+    """The values of a column that is looked at twice are those of one that is kept."""
+    whole = read_column(path, asked.get("column"))
+    refused_if(whole.dtype.kind == "f", "decimals are no categories")
+    seen = DistinctColumn(path, asked.get("column"))
+    require(_same(np.unique(seen.values), np.unique(whole)), "other values are distinct")
+    require(_same(np.concatenate(list(seen.again())), whole), "a second reading gives other values")
+
+
 def _counts(path: Path, asked: dict[str, Any]) -> None:
     labels, counts = read_counts(path, asked.get("column"), asked.get("count"))
     require(len(labels) == len(counts) == len(set(labels)), "labels of counts are there twice")
@@ -126,6 +136,7 @@ _READERS: dict[str, Callable[[Path, dict[str, Any]], None]] = {
     "stream": _stream,
     "names": lambda path, _: require(set(map(type, column_names(path))) <= {str}, "a name is no text"),
     "cells": _cells,
+    "distinct": _distinct,
     "counts": _counts,
     "points": _points,
     "transactions": _transactions,
@@ -160,6 +171,8 @@ def _text_seeds() -> list[bytes]:
         framed("a.txt.gz", gzip.compress(b"1\n2\n3\n"), "stream"),
         framed("a.dat", b"1 2 3\n2 3\n\n7\n", "transactions"),
         framed("a.csv", b"1,2,3\n2,3\n", "transactions", column=","),
+        framed("a.txt", b"7\n07\nx\n7\n", "distinct"),
+        framed("a.csv.gz", b"n\n1\n2\n1\n", "distinct", pack=True),
         framed("a", "\ufeffé\r\nb\rc\n".encode(), "load"),
         framed("a.csv", b'value\n"a\nb"\nc\n', "load", column="value"),
     ]
@@ -218,6 +231,7 @@ def _parquet_seeds() -> tuple[bytes, ...]:
         },
         {"l": [[1], [2, 3]], "s": [{"a": 1}, {"a": 2}], "z": [b"\xff", b"b"]},
         {"u": pyarrow.array([2**64 - 1, 1], pyarrow.uint64())},
+        {"w": ["x" * 300] * 400, "c": [7] * 400},
         {},
     )
     made = []
@@ -234,7 +248,7 @@ def _parquet_seeds() -> tuple[bytes, ...]:
         name = next(iter(each), None)
         made += [
             framed("a.parquet", stream.getvalue(), read, column=name if read != "counts" else None)
-            for read in ("column", "stream", "counts", "load")
+            for read in ("column", "stream", "distinct", "counts", "load")
         ]
     return tuple(made)
 
