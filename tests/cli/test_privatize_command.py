@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -269,3 +271,14 @@ def test_the_help_says_when_a_file_may_be_shared(run):
     told = " ".join(run("privatize", "--help").out.split())
     assert "Without --seed, each report is epsilon-differentially private" in told
     assert "several files about the same people add up" in told
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_with_the_name_of_a_table_is_read_once(run, tmp_path):
+    pipe = tmp_path / "values.csv"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as writer:
+        written = writer.submit(pipe.write_text, "pet\ncat\ndog\n")
+        told = run("privatize", pipe, "-p", "grr", "-e", 2, "--domain-from-data", "-o", tmp_path / "r.ldp")
+        written.result()
+    assert "2 reports" in told.err

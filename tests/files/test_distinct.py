@@ -124,3 +124,31 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path):
     path.write_text("1\ntwo\n")
     with pytest.raises(InvalidInputError, match="was changed while it was read"):
         list(column.again())
+
+
+def test_a_piece_that_alone_looks_like_text_has_the_type_of_the_column(tmp_path, monkeypatch):
+    """Whole numbers beyond 64 bits are text by themselves, and decimals beside a decimal."""
+    monkeypatch.setattr(tables, "_PIECE", 3)
+    path = tmp_path / "a.txt"
+    path.write_text("9223372036854775808\n" * 7 + "1.5\n1\n")
+    seen = DistinctColumn(path)
+    whole = read_column(path)
+    assert whole.dtype.kind == "f"
+    assert np.concatenate(list(seen.again())).tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("after", ["a\nb\n", "a\nb\na\nb\na\n", "a\nb\nc\n", "1\n2\n3\n"])
+def test_a_file_that_changes_between_two_readings_is_refused(tmp_path, after):
+    path = tmp_path / "a.txt"
+    path.write_text("a\nb\na\n")
+    seen = DistinctColumn(path)
+    path.write_text(after)
+    with pytest.raises(InvalidInputError, match="was changed while it was read: try again"):
+        list(seen.again())
+
+
+def test_a_negative_zero_is_zero(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"v": [-0.0, 0.5, 0.0]}), tmp_path / "a.parquet")
+    seen = DistinctColumn(tmp_path / "a.parquet")
+    assert sorted(map(str, seen.values.tolist())) == ["0.0", "0.5"]

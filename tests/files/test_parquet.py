@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,14 @@ def test_reports_that_are_there_often_are_read_in_bounded_batches(monkeypatch, w
     batches = list(open_parquet(write({"report": _repeated(500, b"r" * 100)})).batches(["report"], 1 << 18))
     assert (sum(map(len, batches)), max(map(len, batches))) == (500, 10)
     assert batches[0].column(0).type == pa.binary()
+
+
+def test_decimals_are_the_numbers_that_their_digits_say(write):
+    column = pa.array([Decimal(each) for each in ("0.0042", "0.42", "0.07")], pa.decimal128(30, 4))
+    assert read_column(write({"v": column})).tolist() == [0.0042, 0.42, 0.07]
+
+
+def test_views_of_text_may_be_missing(write):
+    view = pa.array(["a", None, "b"], pa.string_view())
+    path = write({"v": view}, use_dictionary=False, column_encoding={"v": "DELTA_BYTE_ARRAY"})
+    assert read_column(path, missing="drop").tolist() == ["a", "b"]

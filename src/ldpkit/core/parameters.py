@@ -352,4 +352,10 @@ def _from_items(items: list[Any]) -> AnyArray:
             raise OutOfDomainError(f"value {item!r} at position {position} holds a NUL, which no label does")
     if len({str if isinstance(item, (str, np.str_)) else float for item in items}) > 1:
         raise InvalidInputError("values mix text and numbers: give labels or indices, not both")
-    return np.array(items)
+    array = np.array(items)
+    if array.dtype.kind == "f" and any(
+        isinstance(item, (int, np.integer)) and item != number
+        for item, number in zip(items, array.tolist(), strict=True)
+    ):
+        return np.array(items, object)  # beyond 2**53 a double is another number
+    return array

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "Order", "about_whom"]
 
+_LONGEST_SHOWN = 60  # characters of a label, in a line
 _AT_ONCE = 1 << 14  # records that are made together
 
 Order = Literal["value", "frequency"]
@@ -346,7 +347,7 @@ class Estimate(FromReports):
     def __repr__(self) -> str:
         order = np.argsort(-self.values, kind="stable")[:5]
         shown = [
-            f"  {cell_text(self.domain.labels[index]):>12}"
+            f"  {cell_text(self.domain.labels[index])[:_LONGEST_SHOWN]:>12}"
             f"  {self.values[index]:8.4f} +- {self.stderr[index]:.4f}"
             for index in order
         ]

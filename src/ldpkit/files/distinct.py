@@ -67,17 +67,35 @@ class DistinctColumn:
 
     def again(self) -> Iterator[np.ndarray[Any, Any]]:
         """Yield the column from its beginning, some values at a time, all of the same type."""
-        kind = self.values.dtype.kind
+        kind, read = self.values.dtype.kind, 0
         if self._is_read_twice:
             for piece in ColumnStream(self._path, self._name, missing=self._missing):
-                cells = piece.text() if kind == "U" else piece.typed()
-                if cells.dtype.kind not in ("i", kind):
-                    raise InvalidInputError(f"{piece.title} was changed while it was read: try again")
-                yield cells.astype(self.values.dtype if kind != "U" else np.str_)
+                read += len(piece.cells)
+                yield self._once_more(piece)
+            if read != self.column.read:
+                raise _changed(file_title(self._path))
         for is_text, cells in self._kept:
             yield (
                 self.values[cells] if is_text else cells.astype(np.str_ if kind == "U" else self.values.dtype)
             )
+
+    def _once_more(self, piece: Piece) -> np.ndarray[Any, Any]:
+        """Return cells that were seen before, as values; a piece alone may look as if it had another type."""
+        kind = self.values.dtype.kind
+        if isinstance(piece.cells, np.ndarray):
+            cells = piece.text() if kind == "U" else _as_numbers(piece)
+            if cells is None or cells.dtype.kind not in ("i", kind):
+                raise _changed(piece.title)
+            return cells.astype(np.str_ if kind == "U" else self.values.dtype)
+        numbers = _as_numbers(piece)
+        if numbers is not None:
+            if not np.isin(numbers, self._numbers).all():
+                raise _changed(piece.title)
+            return numbers.astype(np.str_ if kind == "U" else self.values.dtype)
+        try:
+            return self.values[[self._text[cell] for cell in piece.cells]]
+        except KeyError:
+            raise _changed(piece.title) from None
 
     def check_kept(self, each: int) -> None:
         """Refuse a packed file if so many bytes for each value are more than it may take."""
@@ -144,9 +162,15 @@ class DistinctColumn:
             check_memory(needed, Path(self._path).stat().st_size, f"a list of the values of {title}")
 
 
+def _changed(title: str) -> InvalidInputError:
+    return InvalidInputError(f"{title} was changed while it was read: try again")
+
+
 def _as_numbers(piece: Piece) -> np.ndarray[Any, Any] | None:
     """Return cells as numbers that are written as the cells are, or None where there are others."""
     if isinstance(piece.cells, np.ndarray):
+        if piece.cells.dtype.kind == "f":
+            return piece.cells + 0.0  # a negative zero is no value of its own
         return None if piece.cells.dtype.kind == "U" else piece.cells
     try:
         known = {cell: int(cell) for cell in set(piece.cells)}

@@ -164,11 +164,11 @@ def _whole(table: InputTable, *names: str | None) -> list[Piece]:
 
 
 def column_names(path: str | Path, *, values: Collection[str] = ()) -> list[str]:
-    """Return the names of a table's columns; none for a plain list of values or standard input.
+    """Return the names of a table's columns; none for a plain list of values, standard input or a pipe.
 
     `values` are those that a single column may hold, as in `ColumnStream`.
     """
-    if str(path) == STANDARD_INPUT:  # it can be read only once
+    if str(path) == STANDARD_INPUT or Path(path).is_fifo():  # it can be read only once
         return []
     return open_table(path, values=values).names
 

@@ -183,7 +183,10 @@ class _Parquet:
         missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
         rows = first + np.flatnonzero(~missed)
         place = Piece(self.title, first, [], None, rows, int(missed.sum()))
-        kept = column.filter(self._arrow.array(~missed))
+        try:
+            kept = column.filter(self._arrow.array(~missed))
+        except self._arrow.ArrowNotImplementedError:  # a view of text cannot be filtered
+            kept = column.cast(self._arrow.string()).filter(self._arrow.array(~missed))
         return self._piece(kept, name, place) if len(kept) else place
 
     def _checked_width(self, pieces: list[Piece], width: int, rows: int) -> int:
@@ -220,6 +223,8 @@ class _Parquet:
         else:
             target = arrow.string()
         try:
+            if kinds.is_decimal(column.type):  # its digits are rounded once, as those of a text file are
+                column = column.cast(arrow.string())
             values = column.cast(target)
         except arrow.ArrowException:
             if not kinds.is_integer(column.type):

@@ -268,3 +268,17 @@ def test_number_labels_mean_themselves(labels, data):
     values = data.draw(st.lists(st.sampled_from(labels), min_size=1, max_size=6))
     assert [labels[index] for index in domain.encode(values)] == values
     assert CategoricalDomain(domain.to_json()) == domain
+
+
+@pytest.mark.parametrize(
+    ("labels", "values", "places"),
+    [
+        ([2**63, 2**63 + 1, 1], [2**63 + 1, 1, 2**63 + 1], [1, 2, 1]),
+        ([2**64 - 1, 1, 2], [2**64 - 1, 1, 2], [0, 1, 2]),
+        ([2**63 - 1, float(2**63)], [2**63 - 1, float(2**63)], [0, 1]),
+        ([float(2**53), 2**53 + 1], [2**53 + 1, 2.0**53, 2**53 + 1], [1, 0, 1]),
+    ],
+)
+def test_whole_numbers_beside_larger_ones_or_decimals_are_not_rounded(labels, values, places):
+    assert CategoricalDomain(labels).encode(values).tolist() == places
+    assert CategoricalDomain(labels).encode(np.array(values, object)).tolist() == places

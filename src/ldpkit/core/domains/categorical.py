@@ -17,6 +17,7 @@ from ldpkit.core.cached import cached_property
 from ldpkit.core.domains.base import Domain
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
 from ldpkit.core.parameters import as_array
+from ldpkit.core.text import visible
 from ldpkit.core.typing import DomainLike, Indices, Label, Values
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ remove it or enlarge the domain
     def __str__(self) -> str:
         if self._labels is None:
             return f"0..{self._size - 1}"
-        shown = ", ".join(str(label)[:_LONGEST_SHOWN] for label in self._labels[:3])
+        shown = ", ".join(visible(str(label)[:_LONGEST_SHOWN]) for label in self._labels[:3])
         return f"{{{shown}}}" if self._size <= 3 else f"{{{shown}, ... {self._size} labels}}"
 
     def __repr__(self) -> str:
