@@ -169,3 +169,21 @@ def test_other_tallies_and_empty_ones_are_refused():
     mechanism = ldpkit.get("grid_response", SQUARE, epsilon=2)
     with pytest.raises(InvalidInputError, match="empty"):
         mechanism.tally(np.empty((0, 2), np.uint8)).estimate()
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "across", "up"), [(100, 3, 16, 16), (5, 4096, 16, 7), (1, 7, 4, 5), (2500, 2, 3, 4)]
+)
+def test_the_law_of_a_cell_is_exact_where_laws_have_steps(columns, rows, across, up):
+    """Four points of a cell stood for it, and missed where an edge of the reports' grid lies in it."""
+    mechanism = ldpkit.get("grid_response", SQUARE, epsilon=12, columns=columns, rows=rows)
+    own = []
+    for size, edges in zip((across, up), mechanism.bin_edges, strict=True):
+        cells, bins = np.arange(size + 1) / size, edges / edges[-1]
+        begins, ends = np.maximum.outer(cells[:-1], bins[:-1]), np.minimum.outer(cells[1:], bins[1:])
+        own.append(np.maximum(ends - begins, 0) * size)
+    p, q = float(mechanism.response.p), float(mechanism.response.q)
+    sizes = np.outer(*map(np.diff, mechanism.bin_edges)).ravel()
+    expected = (p - q) * np.einsum("ib,jc->ijbc", *own).reshape(across * up, -1) + q * sizes
+    law = cell_law(mechanism, CellGrid.of(mechanism.domain, across, up))
+    assert law == pytest.approx(expected, abs=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,6 +20,7 @@ __all__ = ["Detectors", "bins_of", "cell_law", "detectors"]
 
 _WITHIN = 4  # places along each edge of a cell, at least, over which the law is averaged
 _ACROSS = 64  # and along each edge of the map
+_MOST_WITHIN = 4096  # points along an edge, where a law has steps
 _SIZES = (1, 3, 10, 30, 100, 300)  # bins of a detector
 _POSTERIORS = (0.02, 0.2, 0.5, 0.9)  # how likely a bin of a further detector comes from the cell, at least
 _NINE = (np.array([1e-6, 0.5, 1 - 1e-6]),) * 2  # points of a cell, surely within it
@@ -39,7 +41,7 @@ def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
     >>> cell_law(mechanism, CellGrid.of(mechanism.domain, 2, 2)).round(3)[0].tolist()
     [0.948, 0.017, 0.017, 0.017]
     """
-    counts = [max(_WITHIN, -(-_ACROSS // size)) for size in grid.shape]
+    counts = [_points_along(*each) for each in zip(grid.shape, _bin_edges(mechanism), strict=True)]
     steps = [(np.arange(count) + 0.5) / count for count in counts]
     law = np.zeros((len(grid), mechanism.tally_size))
     factors = axis_laws(mechanism, grid, steps, mechanism.bin_edges)
@@ -55,6 +57,28 @@ def cell_law(mechanism: SpatialMechanism, grid: CellGrid) -> Floats:
     np.divide(law, total, out=law, where=total > 0)
     law.setflags(write=False)
     return law
+
+
+def _bin_edges(mechanism: SpatialMechanism) -> tuple[Counts | None, ...]:
+    """Return where laws change along the frame, if they change in steps and the region has all of it."""
+    is_stepped = mechanism.has_steps and mechanism.domain.region.fills_frame
+    return mechanism.bin_edges if is_stepped else (None, None)
+
+
+def _points_along(size: int, edges: Counts | None) -> int:
+    """Return how many points of a cell stand for it along an edge; none of their parts holds a step.
+
+    Examples
+    --------
+    >>> _points_along(16, None), _points_along(16, np.array([0, 1, 2, 3]))
+    (4, 6)
+    """
+    least = max(_WITHIN, -(-_ACROSS // size))
+    if edges is None:
+        return least
+    parts = int(edges[-1]) // int(np.gcd.reduce(np.diff(edges)))
+    each = math.lcm(size, parts) // size
+    return min(-(-least // each) * each, _MOST_WITHIN)
 
 
 def bins_of(mechanism: SpatialMechanism, reports: Any) -> Counts:

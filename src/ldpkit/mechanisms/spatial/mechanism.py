@@ -160,6 +160,11 @@ class SpatialMechanism(JointBins):
         """Whether a coordinate of a place depends on that of the frame alone, and `factors` exist."""
         return False
 
+    @property
+    def has_steps(self) -> bool:
+        """Whether the law is the same for all places of a bin, along each coordinate of the frame."""
+        return False
+
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         """Return places whose laws bound those of all locations of a box, for any set of bins.
 

@@ -123,6 +123,10 @@ class GridResponse(SiteResponse):
     def follows_frame(self) -> bool:
         return True
 
+    @property
+    def has_steps(self) -> bool:
+        return True
+
     def bends(self, low: Floats, high: Floats, edges: tuple[Counts, ...]) -> Bends:
         first, second = (
             _begun(cells_between(start, stop, size), each)
