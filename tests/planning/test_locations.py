@@ -11,7 +11,8 @@ from ldpkit.core.domains.trajectories import Trajectories
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.random import seeded
 from ldpkit.mechanisms.spatial.tracs_c import TracsC
-from ldpkit.planning.locations import best_constant, best_constant_on_globe, recommend_locations
+from ldpkit.planning.best_constant import best_constant, best_constant_on_globe
+from ldpkit.planning.locations import recommend_locations
 from ldpkit.simulation.metrics import trajectories as metrics
 from ldpkit.simulation.trajectories import evaluate_trajectories
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ldpkit.assurance.adversary import epsilon_warnings
 from ldpkit.core.domains.cellgrid import CellGrid
-from ldpkit.core.domains.globe import EARTH_RADIUS, Globe
+from ldpkit.core.domains.globe import EARTH_RADIUS
 from ldpkit.core.domains.plane import Locations, PlaneDomain, PlaneLike, as_plane
 from ldpkit.core.errors import InvalidParameterError
 from ldpkit.core.parameters import check_epsilon, check_people
@@ -29,14 +29,13 @@ from ldpkit.estimation.cell_law import cell_law
 from ldpkit.estimation.deconvolution import maximise
 from ldpkit.mechanisms.kinds import FREQUENCY, SPATIAL, TRAJECTORY, frequency_oracle, select, spatial_class
 from ldpkit.mechanisms.tally import Tally
+from ldpkit.planning.best_constant import best_constant, best_constant_on_globe
 from ldpkit.planning.ties import is_tie
 
 __all__ = [
     "LocationOption",
     "LocationRecommendation",
     "Question",
-    "best_constant",
-    "best_constant_on_globe",
     "recommend_locations",
 ]
 
@@ -51,7 +50,6 @@ _NO_ERROR = (
 _NO_TALLY = "its reports do not tally, because each depends on others"
 _NODES = 40
 _DRAWS = 8
-_STARTS, _START_NODES = 100, 8  # of the points and of an even grid, where the best on the globe is looked for
 _MOST_PLACES = 4000  # public locations that mechanisms are fitted to
 
 
@@ -220,72 +218,6 @@ class LocationRecommendation(Result):
     def warnings(self) -> tuple[str, ...]:
         """What is to be said of the budget."""
         return tuple(epsilon_warnings(self.epsilon))
-
-
-def best_constant(points: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Return the point with the least mean distance to some points, and that distance.
-
-    Examples
-    --------
-    >>> where, far = best_constant(np.array([[0.0, 0], [0, 1], [0, 2]]), np.ones(3) / 3)
-    >>> where.round(3).tolist(), round(far, 3)
-    ([0.0, 1.0], 0.667)
-    """
-    shares = weights / weights.sum()
-    where = shares @ points
-    for _ in range(200):
-        pull = shares / np.maximum(np.hypot(*(points - where).T), 1e-12 * (1 + np.abs(points).max()))
-        moved = pull @ points / pull.sum()
-        if np.hypot(*(moved - where)) < 1e-10 * (1 + np.abs(where).max()):
-            break
-        where = moved
-    return where, float(shares @ np.hypot(*(points - where).T))
-
-
-def best_constant_on_globe(points: Floats, weights: Floats) -> tuple[Floats, float]:
-    """Return the point of the globe with the least mean distance to some points, and that distance.
-
-    The mean distance may have several local minima: the search begins at the best of many points.
-
-    Examples
-    --------
-    >>> where, far = best_constant_on_globe(np.array([[170.0, 0], [-180, 0], [-170, 0]]), np.ones(3) / 3)
-    >>> abs(where).round(3).tolist(), round(far)
-    ([180.0, 0.0], 741)
-    """
-    shares = weights / weights.sum()
-    units = _units(points)
-
-    def angles(where: Floats) -> Floats:
-        chords: Floats = np.linalg.norm(units - where, axis=1)
-        return 2 * np.arcsin(np.minimum(chords / 2, 1.0))
-
-    starts = [*units[:: -(-len(units) // _STARTS)], *_units(Globe().nodes(_START_NODES)[0])]
-    where = min(starts, key=lambda each: float(shares @ angles(each)))
-    least = float(shares @ angles(where))
-    for _ in range(200):  # Weiszfeld's steps, along great circles
-        away = angles(where)
-        towards = units - np.outer(units @ where, where)
-        # A point on the spot pulls nowhere.
-        pull = np.where(away > 1e-9, shares, 0.0) / np.maximum(away, 1e-9)
-        step = (pull * away / np.maximum(np.sin(away), 1e-9)) @ towards / max(float(pull.sum()), 1e-300)
-        length = float(np.linalg.norm(step))
-        if length < 1e-10:
-            break
-        moved = np.cos(length) * where + np.sin(length) / length * step
-        error = float(shares @ angles(moved))
-        if error >= least:
-            break
-        where, least = moved / np.linalg.norm(moved), error
-    x, y, z = where
-    place: Floats = np.degrees([np.arctan2(y, x), np.arctan2(z, np.hypot(x, y))])
-    return place, EARTH_RADIUS * least
-
-
-def _units(points: Floats) -> Floats:
-    """Return longitudes and latitudes as unit vectors."""
-    east, north = np.radians(points).T
-    return np.stack([np.cos(north) * np.cos(east), np.cos(north) * np.sin(east), np.sin(north)], axis=1)
 
 
 def recommend_locations(

@@ -16,7 +16,7 @@ from ldpkit.papers.ogpm.curves import Lines, draw_curves
 from ldpkit.papers.tracs.data import EPSILONS, random_walks
 from ldpkit.papers.tracs.optimum import least_error
 from ldpkit.papers.tracs.runs import SQUARE, chained, mean_and_error, thesis_c, thesis_d
-from ldpkit.planning.locations import best_constant
+from ldpkit.planning.best_constant import best_constant
 from ldpkit.simulation.metrics.trajectories import trajectory_errors
 
 __all__ = ["plane_claims"]
