@@ -39,7 +39,7 @@ VALUES = (
     ["privatize", "FILE", "--domain", "4", "-p", "grr", "-e", "1", "-o", "out.ldp", "--force"],
     ["privatize", "FILE", "--domain", "a,b", "-p", "olh", "-e", "1", "-o", "out.ldp", "--force"],
     ["privatize", "FILE", "--low", "0", "--high", "9", "-p", "pm", "-e", "1", "-o", "out.ldp", "--force"],
-    ["privatize", "FILE", "--domain-from-data", "--missing", "drop", "-p", "oue", "-e", "1", "-o", "-"],
+    ["privatize", "FILE", "--domain-from-data", "--missing", "drop", "-p", "oue", "-e", "1", "-o", "out.ldp"],
     ["mean", "FILE", "--low", "0", "--high", "9", "-p", "hm", "-e", "1"],
     ["density", "FILE", "--low", "0", "--high", "9", "-p", "sw", "-e", "1"],
     ["mean", "FILE", "--period", "9", "--wrap", "-e", "1"],
