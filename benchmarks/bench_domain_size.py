@@ -47,6 +47,7 @@ from timing import print_table
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 PEOPLE = 2_000
 ENOUGH = 200.0  # seconds: what will take longer is not tried
+_NAMED = 5  # commands that the figure names: those that take longest
 LINEAR = 1.25  # sorting, caches and a noisy machine make linear work look a little steeper
 
 Command = Callable[[Path, int], list[str] | Callable[[], object]]
@@ -341,23 +342,26 @@ def _exponent(found: dict[int, float | str]) -> float | None:
 
 
 def _draw(measured: dict[str, dict[int, float | str]], path: Path) -> None:
-    from ldpkit.figures.canvas import new_figure, save_figure
+    from ldpkit.figures.canvas import label_logs, new_figure, save_figure
+    from ldpkit.figures.theme import INK, MUTED
 
-    figure = new_figure(10, 6.5)
+    figure = new_figure(9, 6)
     axes: Any = figure.subplots()
-    for place, (name, found) in enumerate(measured.items()):
-        points = np.array(list(_points(found)))
-        if len(points):
-            look = {"linestyle": ("-", "--", ":", "-.")[place // 6 % 4], "marker": "os^"[place // 24 % 3]}
-            axes.plot(*points.T, **look, markersize=3, label=name)  # of six colours
+    lines = {name: np.array(list(_points(found))) for name, found in measured.items()}
+    longest = sorted(lines, key=lambda name: -max([0.0, *(seconds for _, seconds in lines[name])]))[:_NAMED]
+    for name, points in lines.items():
+        if len(points) and name not in longest:
+            axes.plot(*points.T, color=MUTED, alpha=0.5, linewidth=1, marker="o", markersize=2)
+    for name in longest:  # on top
+        if len(lines[name]):
+            axes.plot(*lines[name].T, marker="o", markersize=4, label=name)
     ends = np.array([SIZES[0], SIZES[-1]], float)
-    axes.plot(ends, 1e-2 * ends / ends[0], color="black", linewidth=2.5, alpha=0.3, label="linear")
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("values k")
-    axes.set_ylabel("seconds of processor time")
-    axes.set_title("Time of every command as the domain grows")
-    axes.legend(fontsize=7, ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.plot(ends, 1e-2 * ends / ends[0], "--", color=INK, label="ten times the values, ten times the time")
+    axes.set(xscale="log", yscale="log", xlabel="values k", ylabel="CPU seconds")
+    label_logs(axes.xaxis)
+    label_logs(axes.yaxis)
+    axes.set_title(f"Time of {len(lines)} commands as the domain grows; the slowest are named", loc="left")
+    axes.legend()
     save_figure(figure, path)
 
 
