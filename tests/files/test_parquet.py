@@ -25,7 +25,10 @@ def write(tmp_path):
 
     def write(columns, **options):
         path = tmp_path / "a.parquet"
-        pq.write_table(pa.table(columns), path, **{"compression": "zstd", **options})
+        try:
+            pq.write_table(pa.table(columns), path, **{"compression": "zstd", **options})
+        except pa.ArrowNotImplementedError:
+            pytest.skip("this pyarrow does not write such a column")
         return path
 
     return write

@@ -168,9 +168,16 @@ def column_names(path: str | Path, *, values: Collection[str] = ()) -> list[str]
 
     `values` are those that a single column may hold, as in `ColumnStream`.
     """
-    if str(path) == STANDARD_INPUT or Path(path).is_fifo():  # it can be read only once
+    if str(path) == STANDARD_INPUT or _is_pipe(path):  # it can be read only once
         return []
     return open_table(path, values=values).names
+
+
+def _is_pipe(path: str | Path) -> bool:
+    try:
+        return Path(path).is_fifo()
+    except OSError:  # a name that no file can have
+        return False
 
 
 def row_count(path: str | Path) -> int | None:

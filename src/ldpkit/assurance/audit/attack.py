@@ -40,7 +40,8 @@ FALSE_ALARM = 1e-6
 _FEW = 4  # candidates where reports are expensive
 _CANDIDATES = 32  # values among which the attacker looks for the pair that shows most
 _ODD = 4  # more of them, of a large domain: those whose own reports stand out
-_SCREENED = 2_000_000  # reports drawn to find these
+_SCREENED = 2_000_000  # reports drawn to find these,
+_EACH = 500  # and at most so many for each that is counted in the end
 _MOST_SCREENED = 1 << 16
 _WIRE_BYTES = 32  # of a report whose bits are looked at one by one
 _LEARNED = 50_000  # reports of each candidate to learn from
@@ -147,7 +148,7 @@ def attack(
     count = _affordable(mechanism, reports)
     bytes_at_once = min(memory, MEMORY) // _COPIES
     room = bytes_at_once // _looked_at(mechanism)
-    values = _candidates(mechanism, source, room, few=kept)
+    values = _candidates(mechanism, source, room, _EACH * count, few=kept)
     if not is_group(mechanism):  # its values are neighbours
         most = min(len(values), max(2, room // _FEWEST))
         values = [values[place] for place in np.linspace(0, len(values) - 1, most).astype(int)]
@@ -213,7 +214,9 @@ def _looked_at(mechanism: Mechanism) -> int:
     return max(length, 1)
 
 
-def _candidates(mechanism: Mechanism, source: RandomSource, room: int, *, few: bool = False) -> list[Any]:
+def _candidates(
+    mechanism: Mechanism, source: RandomSource, room: int, screened: int, *, few: bool = False
+) -> list[Any]:
     """Return values to try: all of a small domain, else both ends, some at random, and what looks odd.
 
     Of a group these are all sums: a person moves it by one. There is room for so many reports at once.
@@ -225,15 +228,15 @@ def _candidates(mechanism: Mechanism, source: RandomSource, room: int, *, few: b
         return sorted({0, size - 1, *source.generator().integers(size, size=_FEW - 2).tolist()})
     found = mechanism.domain.examples(_CANDIDATES, source)
     if is_frequency(mechanism) and mechanism.size > _CANDIDATES:
-        return sorted({*found, *_odd_values(mechanism, source, room)})
+        return sorted({*found, *_odd_values(mechanism, source, room, screened)})
     return found
 
 
-def _odd_values(oracle: FrequencyOracle, source: RandomSource, room: int) -> list[int]:
+def _odd_values(oracle: FrequencyOracle, source: RandomSource, room: int, screened: int) -> list[int]:
     """Return the values whose own reports support them more or less often than those of others do."""
     if not (oracle.can("pure") and oracle.size <= _MOST_SCREENED):
         return []
-    times = max(1, min(_SCREENED, _MOST_BITS // 4 // oracle.size) // oracle.size)
+    times = max(1, min(_SCREENED, screened, _MOST_BITS // 4 // oracle.size) // oracle.size)
     own = np.zeros(oracle.size)
     step = max(1, min(_CHUNK, room) // times)
     for start in range(0, oracle.size, step):
