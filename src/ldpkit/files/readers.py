@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, OutOfDomainError
+from ldpkit.core.text import listed
 from ldpkit.files.lines import STANDARD_INPUT, kept_limit, line_blocks
 from ldpkit.files.pieces import Missing, Piece, is_number, joined, shortened
 from ldpkit.files.spreadsheet import original_cell
@@ -277,13 +278,13 @@ def _pick(table: InputTable, column: str | None) -> str | None:
     if column is None:
         if len(names) == 1:
             return names[0]
-        raise InvalidInputError(f"{table.title} has several columns: choose one of {_listed(names)}")
+        raise InvalidInputError(f"{table.title} has several columns: choose one of {listed(names)}")
     if names.count(column) > 1:
         raise InvalidInputError(f"{table.title} has {names.count(column)} columns {column!r}: rename one")
     if column not in names:
         near = difflib.get_close_matches(column, names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(map(repr, near))}? It has" if near else "it has"
-        raise InvalidInputError(f"{table.title} has no column {column!r}: {hint} {_listed(names)}")
+        raise InvalidInputError(f"{table.title} has no column {column!r}: {hint} {listed(names)}")
     return column
 
 
@@ -309,8 +310,3 @@ def _refuse_twins(place: Piece, labels: list[Label]) -> None:
         if label in seen:
             place.refuse(row, f"the value {shortened(label)} has a count already", "add the two rows up")
         seen[label] = row
-
-
-def _listed(names: list[str]) -> str:
-    names = [" ".join(name.split()) for name in names]
-    return ", ".join(names[:30]) + (f" and {len(names) - 30} more" if len(names) > 30 else "")
