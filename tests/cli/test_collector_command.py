@@ -67,7 +67,9 @@ def test_restore_says_where_the_old_database_is(run, tmp_path):
     connection = database.connect_writer()
     database.prepare(connection)
     connection.close()
-    run("collector", "backup", kept, "--data", data)
+    assert f"wrote {kept} (" in run("collector", "backup", kept, "--data", data).err
+    hostile = tmp_path / "mon\x1b[31mday.db"  # a name reaches the terminal as text
+    assert "mon\\x1b[31mday.db (" in run("collector", "backup", hostile, "--data", data).err
     assert "give --force" in run("collector", "restore", kept, "--data", data, code=2).error_line
     told = run("collector", "restore", kept, "--data", data, "--force").err
     assert f"what it replaced is in {data / 'collector.db.replaced'}" in told.replace("\n", " ")

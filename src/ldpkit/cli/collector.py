@@ -13,7 +13,7 @@ from ldpkit.cli.app import Group
 from ldpkit.cli.options import ConsistencyOption, ForceOption, ResultOptions, spread
 from ldpkit.cli.outputs import check_output, check_result
 from ldpkit.cli.parsing import refuse_options
-from ldpkit.cli.printing import deliver, deliver_rows
+from ldpkit.cli.printing import deliver, deliver_rows, note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def export(
         raise InvalidInputError(f"{str(output)!r} ends in none of .{', .'.join(ENDINGS)}: choose one")
     check_output(output, force=force, inputs=[])
     _remote(url, token).export(collection, question, output, number=number)
-    typer.echo(f"wrote {output}", err=True)
+    note(f"wrote {output}")
 
 
 def close(
@@ -203,8 +203,7 @@ def close(
     told = remote.retire(collection) if retire else remote.close(collection, number or 0)
     what = f"{'all rounds' if retire else f'round {number}'} of {collection}"
     was = "were" if retire else "was"
-    line = f"{what} {was} already closed" if told.get("already_closed") else f"closed {what}"
-    typer.echo(line, err=True)
+    note(f"{what} {was} already closed" if told.get("already_closed") else f"closed {what}")
 
 
 @contextlib.contextmanager
@@ -246,7 +245,7 @@ def tokens(
             typer.echo(new_token(connection, new, ADMIN if admin else ANALYST))
         elif revoke is not None:
             revoke_token(connection, revoke)
-            typer.echo(f"revoked {revoke!r}", err=True)
+            note(f"revoked {revoke!r}")
         else:
             rows = [{"name": name, "role": role} for name, role in list_tokens(connection)]
             deliver_rows(rows, shown, kind="tokens")
@@ -262,7 +261,7 @@ def backup(
 
     check_output(target, force=force, inputs=[data])
     back_up(data, target)
-    typer.echo(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
+    note(f"wrote {target} ({target.stat().st_size:,} bytes)")
 
 
 def restore(
@@ -277,7 +276,7 @@ def restore(
 
     kept = put_back(source, data, force=force)
     what = "" if kept is None else f"; what it replaced is in {kept}"
-    typer.echo(f"restored {data} from {source}{what}", err=True)
+    note(f"restored {data} from {source}{what}")
 
 
 def verify(
@@ -295,7 +294,7 @@ def verify(
     deliver_rows(rows, shown, kind="verification")
     if not all(each.is_good for each in found):
         raise typer.Exit(1)
-    typer.echo("every checksum and every count is right", err=True)
+    note("every checksum and every count is right")
 
 
 def erase(
@@ -310,9 +309,9 @@ def erase(
             f"this deletes every report of {collection!r} for ever: give --force if that is what you want"
         )
     copies = _remote(url, token).erase(collection).get("copies", [])
-    typer.echo(f"erased {collection}; backups and other copies are not touched", err=True)
+    note(f"erased {collection}; backups and other copies are not touched")
     for name in copies:
-        typer.echo(f"{name} in the data folder, which a restore kept, may still have its reports", err=True)
+        note(f"{name} in the data folder, which a restore kept, may still have its reports")
 
 
 def _rounds(text: str) -> list[int]:

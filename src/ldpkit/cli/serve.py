@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.stopping import Stopped, tidied
 
@@ -113,7 +114,7 @@ def serve(
         with tidied():
             run(open_database(where), envelopes, chosen, typer.echo, is_private=sys.stdout.isatty())
     except (KeyboardInterrupt, Stopped):  # the way in which a service ends
-        typer.echo("stopped; what was received is written", err=True)
+        note("stopped; what was received is written")
 
 
 def _read(path: Path) -> dict[str, Any]:
