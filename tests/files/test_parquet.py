@@ -11,7 +11,7 @@ from ldpkit.core import limits
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.files import parquet, tables
 from ldpkit.files.arrow import open_parquet
-from ldpkit.files.readers import ColumnStream, read_column, read_points
+from ldpkit.files.readers import ColumnStream, read_cells, read_column, read_points
 
 pa = pytest.importorskip("pyarrow", reason="reading Parquet files needs pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -172,3 +172,19 @@ def test_views_of_text_may_be_missing(write):
     view = pa.array(["a", None, "b"], pa.string_view())
     path = write({"v": view}, use_dictionary=False, column_encoding={"v": "DELTA_BYTE_ARRAY"})
     assert read_column(path, missing="drop").tolist() == ["a", "b"]
+
+
+def test_empty_text_is_missing_as_in_csv(write, tmp_path):
+    """Empty text is no label: who drops missing values was told to drop it."""
+    cells = ["", "a", None, "NaN", "b", "", "c"]
+    path = write({"text": pa.array(cells)}, row_group_size=3)
+    csv = tmp_path / "a.csv"
+    csv.write_text("text\n" + "".join(f"{cell or ''}\n" for cell in cells))
+    for file in (path, csv):
+        whole = read_cells(file, "text", missing="drop")
+        assert (whole.typed().tolist(), whole.dropped) == (["a", "b", "c"], 4)
+        with pytest.raises(InvalidInputError, match=r"(row 3|line 2): the value is missing"):
+            read_column(file, "text")
+    only = write({"text": pa.array(["", "", None])})
+    with pytest.raises(InvalidInputError, match="all values are missing"):
+        read_cells(only, missing="drop")

@@ -99,13 +99,18 @@ class Piece:
 
     def without_missing(self) -> Piece:
         """Return the cells of text that are not missing."""
-        if isinstance(self.cells, list) and not any(self.cells):
-            return replace(self, cells=[], lines=[], dropped=len(self.cells))
+        if not any(self.cells):
+            return replace(self, cells=[], lines=self.lines and [], rows=None, dropped=self.dropped + len(self.cells))
         kept = [place for place, cell in enumerate(self.cells) if cell.lower() not in _MISSING]
-        if len(kept) == len(self.cells) or self.lines is None:
+        if len(kept) == len(self.cells):
             return self
-        cells, lines = [self.cells[place] for place in kept], [self.lines[place] for place in kept]
-        return replace(self, cells=cells, lines=lines, dropped=len(self.cells) - len(kept))
+        return replace(
+            self,
+            cells=[self.cells[place] for place in kept],
+            lines=None if self.lines is None else [self.lines[place] for place in kept],
+            rows=None if self.rows is None else self.rows[kept],
+            dropped=self.dropped + len(self.cells) - len(kept),
+        )
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:

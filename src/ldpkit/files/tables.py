@@ -182,7 +182,7 @@ class _Parquet:
             return self._piece(column, name, Piece(self.title, first, [], None, missing=missing))
         missed = np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), bool)
         rows = first + np.flatnonzero(~missed)
-        place = Piece(self.title, first, [], None, rows, int(missed.sum()))
+        place = Piece(self.title, first, [], None, rows, int(missed.sum()), missing)
         try:
             kept = column.filter(self._arrow.array(~missed))
         except self._arrow.ArrowNotImplementedError:  # a view of text cannot be filtered
@@ -237,8 +237,11 @@ class _Parquet:
                 cells = values.to_pylist()
             except UnicodeDecodeError:
                 _refuse_bytes(place, values.cast(arrow.binary()).to_pylist())
+            if place.missing == "drop":  # text may be empty without being null
+                place = replace(place, cells=cells).without_missing()
+                cells = place.cells
             refuse_missing(place, cells)
-            return replace(place, cells=as_text(place, cells))
+            return replace(place, cells=as_text(place, cells)) if cells else place
         array: np.ndarray[Any, Any] = values.to_numpy(zero_copy_only=False)
         return replace(place, cells=finite_cells(place, array) if array.dtype.kind == "f" else array)
 
