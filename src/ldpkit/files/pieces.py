@@ -100,7 +100,9 @@ class Piece:
     def without_missing(self) -> Piece:
         """Return the cells of text that are not missing."""
         if not any(self.cells):
-            return replace(self, cells=[], lines=self.lines and [], rows=None, dropped=self.dropped + len(self.cells))
+            return replace(
+                self, cells=[], lines=self.lines and [], rows=None, dropped=self.dropped + len(self.cells)
+            )
         kept = [place for place, cell in enumerate(self.cells) if cell.lower() not in _MISSING]
         if len(kept) == len(self.cells):
             return self
