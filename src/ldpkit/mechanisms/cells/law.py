@@ -142,9 +142,9 @@ class Law:
 
         Examples
         --------
-        >>> law = Law(np.array([0, 2, 3]), np.array([1, 4], object), 6)
+        >>> law = Law(np.array([0, 2, 3]), np.array([1, 2], object), 4)
         >>> law.exact_mean((Fraction(0), Fraction(1)), ()), law.mean((Fraction(0), Fraction(1)), np.zeros(0))
-        (Fraction(2, 1), 2.0)
+        (Fraction(7, 4), 1.75)
         """
         origin, step = placement
         edges = [int(edge) for edge in self.edges]
