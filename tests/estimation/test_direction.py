@@ -125,6 +125,17 @@ def test_a_few_reports_show_no_direction(n):
     assert 0 <= estimate.resultant <= 1
 
 
+@pytest.mark.parametrize("population", [False, True])
+@pytest.mark.parametrize("n", [400, 200_000])
+def test_the_narrowest_error_there_is_has_an_arc(n, population):
+    """A part of 2**-53 is no step below 1, as the levels of both tests that make an arc would have to be."""
+    mechanism = ldpkit.get("circular_ogpm", 360, epsilon=8.0)
+    tally = mechanism.tally(mechanism.privatize([77.0] * n, rng=ldpkit.random.seeded(5)))
+    margin = DirectionMargin(tally, population)
+    narrow, wide = margin.arc(1 - 2**-20), margin.arc(1 - 2**-53)
+    assert 0 < narrow.length < wide.length < 360
+
+
 def test_the_turn_may_begin_anywhere_and_measure_anything():
     hours = ldpkit.CircleDomain(24, low=-6)
     day, compass = ldpkit.get("von_mises", hours, epsilon=3), ldpkit.get("von_mises", 360, epsilon=3)

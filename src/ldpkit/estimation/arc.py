@@ -195,8 +195,8 @@ class DirectionMargin:
         if ratio > LARGEST_RATIO:
             return self._bets(phi, error)
         freedom = n if self.population else None
-        reach = deviations(1 - _ACROSS * error, ratio, freedom) * math.sqrt(across / n) + wobble
-        back = deviations(1 - 2 * (1 - _ACROSS) * error, ratio, freedom) * math.sqrt(along / n) + wobble
+        reach = deviations(_ACROSS * error, ratio, freedom) * math.sqrt(across / n) + wobble
+        back = deviations(2 * (1 - _ACROSS) * error, ratio, freedom) * math.sqrt(along / n) + wobble
         return bool(abs(ahead.imag) <= reach and ahead.real >= -back)
 
     def _bets(self, phi: float, error: float) -> bool:
@@ -207,7 +207,7 @@ class DirectionMargin:
         def above(weights: Floats, alpha: float) -> bool:
             centre = float(weights @ counts) / self.tally.n
             margin = BettingMargin(counts, weights, weights, centre, (min(least, 0.2), 0.25))
-            return margin.above(0.5 + wobble / 2, 1 - alpha)
+            return margin.above(0.5 + wobble / 2, alpha)
 
         sine, cosine = (1 + np.sin(angles)) / 2, (1 - np.cos(angles)) / 2
         across = _ACROSS * error

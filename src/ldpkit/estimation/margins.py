@@ -135,7 +135,7 @@ class NormalMargin:
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return the ends of an interval of that level."""
-        reach = deviations(level, self.ratio, self.n) * self.error + self.bias
+        reach = deviations(1 - level, self.ratio, self.n) * self.error + self.bias
         return self.centre - reach, self.centre + reach
 
 
@@ -147,17 +147,21 @@ def normal_deviations(level: float) -> float:
     >>> normal_deviations(0.95), round(normal_deviations(1 - 2**-53), 2)
     (1.95996398454..., 8.29)
     """
-    return -NormalDist().inv_cdf((1 - level) / 2)  # the upper tail would be cut off at 2**-53
+    return deviations(1 - level)
 
 
-def deviations(level: float, ratio: float, n: int | None) -> float:
-    """Return how many standard errors an interval reaches; see `NormalMargin`."""
+def deviations(error: float, ratio: float = 0.0, n: int | None = None) -> float:
+    """Return how many standard errors an interval reaches that misses with a chance of `error`.
+
+    It takes the error, not the level, which would be rounded to 1 for a part of a small error. `ratio`
+    and `n` are those of `NormalMargin`.
+    """
     if n is None or n > _LARGE:
-        z = normal_deviations(level)
+        z = -NormalDist().inv_cdf(error / 2)
     else:
         from scipy.special import stdtrit
 
-        z = -float(stdtrit(max(n - 1, 1), (1 - level) / 2))
+        z = -float(stdtrit(max(n - 1, 1), error / 2))
     return z + max(z**2 - 1, 0.0) * ratio / 6 + max(z**3 - 3 * z, 0.0) * ratio**2 / 24
 
 
@@ -334,7 +338,8 @@ class BettingMargin:
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return the ends of an interval of that level."""
-        return self._least(level) - self.bias, 1 - self.mirrored()._least(level) + self.bias
+        error = 1 - level
+        return self._least(error) - self.bias, 1 - self.mirrored()._least(error) + self.bias
 
     def mirrored(self) -> BettingMargin:
         """Return the same with 1 - weight for every weight."""
@@ -342,9 +347,9 @@ class BettingMargin:
             self.counts, 1 - self.high, 1 - self.low, 1 - self.centre, self.variances, self.bias
         )
 
-    def above(self, mean: float, level: float) -> bool:
-        """Whether the true mean weight is above a number from 0 to 1: false with chance (1 - level) / 2."""
-        n, goal = float(self.counts.sum()), math.log(2 / (1 - level))
+    def above(self, mean: float, error: float) -> bool:
+        """Whether the true mean weight is above a number from 0 to 1: false with a chance of error / 2."""
+        n, goal = float(self.counts.sum()), math.log(2 / error)
         most = 0.95 / (1 - min(float(self.low.min()), 0.0))  # so that no bet can lose all
         least, largest = self.variances
         steps = max(1, math.ceil(math.log(max(largest / least, 1.0), 4)))
@@ -357,14 +362,14 @@ class BettingMargin:
         stakes = rates[:, 0] * n * (self.centre - mean) - short
         return float(np.logaddexp.reduce(stakes)) - math.log(len(rates)) >= goal
 
-    def _least(self, level: float) -> float:
+    def _least(self, error: float) -> float:
         """Return the largest number that the mean weight is above; 0 if there is none."""
-        if not self.above(0.0, level):
+        if not self.above(0.0, error):
             return 0.0
         below, above = 0.0, 1.0
         for _ in range(_STEPS):
             middle = (below + above) / 2
-            below, above = (middle, above) if self.above(middle, level) else (below, middle)
+            below, above = (middle, above) if self.above(middle, error) else (below, middle)
         return below
 
 

@@ -117,13 +117,13 @@ def quantile_bounds(tally: Tally, share: float, level: float) -> tuple[float, fl
         """Whether the mean weight is surely above the goal, or below it for sign -1."""
         ratio = STUDENT * ranges[column] / (errors[column] * n)
         if ratio <= LARGEST_RATIO:
-            return bool(sign * (means[column] - goal) > deviations(level, ratio, n) * errors[column])
+            return bool(sign * (means[column] - goal) > deviations(1 - level, ratio, n) * errors[column])
         weights = ramps.weights[:, column]
         spread = (float(ramps.least[column]), max(float(ranges[column]) ** 2 / 4, float(ramps.least[column])))
         margin = BettingMargin(counts, weights, weights, float(means[column]), spread)
         if sign < 0:
             margin, goal = margin.mirrored(), 1 - goal
-        return goal < 1 and margin.above(max(goal, 0.0), level)
+        return goal < 1 and margin.above(max(goal, 0.0), 1 - level)
 
     first = 0
     while first < _CUTS and is_above(

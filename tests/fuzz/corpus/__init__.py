@@ -104,6 +104,10 @@ def _tallies() -> Iterator[Finding]:
     yield Finding("numbers up to 1e200", "tallies", tally(counts, 2, **{**near.spec(), "domain": [0, 1e200]}))
     loud = ldpkit.get("she", 2, epsilon=0.001).spec()
     yield Finding("noise of 138,819 outcomes", "tallies", tally([5, 7], 5488, **loud), False)
+    turn = ldpkit.get("von_mises", 360, epsilon=4.0)
+    two = turn.tally(turn.privatize([0.0, 90.0], rng=ldpkit.random.seeded(1))).to_bytes()
+    words = b'["mean", "FILE", "--level", "0.9999999999999999"]\n'
+    yield Finding("a direction at the highest level", "commands", words + two, False)
     noisy = ldpkit.get("she", 2, epsilon=1.0).spec()
     yield Finding("noise beyond 64 bits", "tallies", tally([1 << 62, 0], 21 << 50, **noisy))
     yield Finding("a provenance that is a list", "tallies", tally([1, 1], 2, provenance=[]))
