@@ -39,7 +39,7 @@ def _repeated(n, value=_TEXT):
 
 
 def _batches(path, most=1 << 16):
-    opened = parquet.BoundedParquet.open(path, repr(str(path)), path.stat().st_size)
+    opened = parquet.BoundedParquet.open_path(path, repr(str(path)))
     return list(opened.batches(opened.names, most))
 
 

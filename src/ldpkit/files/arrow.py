@@ -291,14 +291,14 @@ def open_parquet(path: str | Path) -> ParquetReports:
     title = repr(str(path))
     try:
         if "://" in str(path):
-            from pyarrow.fs import FileSystem
+            from pyarrow.fs import FileSystem, LocalFileSystem
 
             system, place = FileSystem.from_uri(str(path))
             source = system.open_input_file(place)
-            file = BoundedParquet.open(source, title, source.size())
+            file = BoundedParquet.open(source, title, is_near=isinstance(system, LocalFileSystem))
         else:
             check_kept_file(Path(path), title)
-            file = BoundedParquet.open(path, title, Path(path).stat().st_size)
+            file = BoundedParquet.open_path(path, title)
     except FileNotFoundError:  # elsewhere
         raise InvalidInputError(f"{title} does not exist: check the path") from None
     except UnicodeDecodeError:

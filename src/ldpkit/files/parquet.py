@@ -2,20 +2,23 @@
 
 A Parquet file of a few hundred bytes can stand for terabytes: a value is written once, and a number
 says how often it is there. Text and bytes are therefore read as a dictionary, with each value once, and
-written out for as many rows as fit into a bounded batch. What a part of the file unpacks to is compared
-with the limit of `ldpkit.core.limits` before it is read.
+written out for as many rows as fit into a bounded batch. What columns of a part of the file unpack to is
+compared with the limit of `ldpkit.core.limits` before they are read.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError
 from ldpkit.core.limits import allowed_memory, check_memory
+from ldpkit.files.parquetpages import PageSizes, Unpacked
 
 __all__ = ["BoundedParquet"]
 
@@ -28,7 +31,7 @@ _NO_DICTIONARY = "Not yet implemented"  # what Arrow says of text whose encoding
 class BoundedParquet:
     """An open Parquet file.
 
-    What the end of a file says of the columns of a row group is not looked at: if that is damaged, Arrow
+    Arrow is not asked what the end of a file says of the columns of a row group: if that is damaged, it
     ends the process.
 
     Parameters
@@ -41,23 +44,35 @@ class BoundedParquet:
         The file, opened so that text is read as a dictionary.
     plain : pyarrow.parquet.ParquetFile
         The same, opened so that nothing is.
+    pages : PageSizes or None
+        What its columns unpack to. Over a network every page would be a request of its own, so there the
+        end of the file is believed.
     """
 
     title: str
     length: int
     file: Any
     plain: Any
+    pages: PageSizes | None
 
     @classmethod
-    def open(cls, source: Any, title: str, length: int) -> BoundedParquet:
-        """Open a file by its path, or one that is open for reading."""
+    def open(cls, source: Any, title: str, *, is_near: bool = True) -> BoundedParquet:
+        """Open a file that pyarrow has opened for reading; `is_near` says that it is on a disk here."""
         import pyarrow.parquet
 
         plain = file = pyarrow.parquet.ParquetFile(source)
         names = [name for name in dict.fromkeys(plain.schema_arrow.names) if _is_text(plain, name)]
         if names:
             file = pyarrow.parquet.ParquetFile(source, metadata=plain.metadata, read_dictionary=names)
-        return cls(title, length, file, plain)
+        pages = PageSizes(title, source, plain.metadata) if is_near else None
+        return cls(title, source.size(), file, plain, pages)
+
+    @classmethod
+    def open_path(cls, path: str | Path, title: str) -> BoundedParquet:
+        """Open a file by its path."""
+        import pyarrow
+
+        return cls.open(pyarrow.OSFile(os.fspath(path)), title)
 
     @property
     def schema(self) -> Any:
@@ -86,11 +101,12 @@ class BoundedParquet:
                         f"{self.title}: the column {name!r} holds {kind}, not values: choose another"
                     )
         schema = self.file.metadata.schema
-        leaves = [schema.column(leaf) for name in names for leaf in _leaves(self.file, name)]
+        places = sorted({leaf for name in names for leaf in _leaves(self.file, name)})
+        leaves = [schema.column(place) for place in places]
         for leaf in leaves:
             if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY":
                 most = max(1, min(most, _BATCH // max(1, leaf.length)))
-        for groups, size in self._runs():
+        for groups, size in self._runs(places):
             # Values that are no dictionary may each be as long as all that there is.
             few = max(1, min(most, allowed_memory(self.length) // max(1, size)))
             is_odd = any(leaf.physical_type == "BYTE_ARRAY" and not _reads_once(leaf) for leaf in leaves)
@@ -114,12 +130,12 @@ class BoundedParquet:
             if len(some):
                 yield some
 
-    def _runs(self) -> Iterator[tuple[list[int], int]]:
-        """Yield row groups that are read together, and what they unpack to; refuse one that is too large."""
+    def _runs(self, columns: Sequence[int]) -> Iterator[tuple[list[int], int]]:
+        """Yield row groups that are read together, and what columns of them unpack to; refuse too much."""
         groups, taken = list[int](), 0
         for group in range(self.file.metadata.num_row_groups):
-            size = max(0, int(self.file.metadata.row_group(group).total_byte_size))
-            check_memory(size, self.length, f"reading {self.title}")
+            size, lengths = self._unpacked(group, columns)
+            check_memory(size + lengths, self.length, f"reading {self.title}")
             if groups and taken + size > _RUN:
                 yield groups, taken
                 groups, taken = [], 0
@@ -127,6 +143,11 @@ class BoundedParquet:
             taken += size
         if groups:
             yield groups, taken
+
+    def _unpacked(self, group: int, columns: Sequence[int]) -> Unpacked:
+        if self.pages is not None:
+            return self.pages.unpacked(group, columns)
+        return Unpacked(max(0, int(self.file.metadata.row_group(group).total_byte_size)), 0)
 
 
 def _leaves(file: Any, name: str) -> list[int]:

@@ -145,7 +145,7 @@ class _Parquet:
         self.title, self._arrow, self._kept = title, pyarrow, kept
         check_kept_file(path, title)
         try:
-            self._file = BoundedParquet.open(path, title, path.stat().st_size)
+            self._file = BoundedParquet.open_path(path, title)
             self.names = self._file.names
         except UnicodeDecodeError:
             raise InvalidInputError(f"{title} has a column name that is not UTF-8: rename it") from None
