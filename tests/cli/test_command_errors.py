@@ -269,3 +269,9 @@ def test_more_people_than_integers_hold_are_refused(run, words):
     told = run(*words, "9" * 400, code=2).err
     assert "must be below 2**62" in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [("bench", "-r", "2", "-d"), ("risk", "-p", "oue", "-e", "1", "-d")])
+def test_a_population_whose_text_is_too_long_for_a_file_is_told_what_is_wrong(run, words):
+    told = run(*words, f"zipf:k=4,n={'9' * 400}", code=2).error_line
+    assert told.endswith("n of the population 'zipf' has 400 digits: give a smaller number")

@@ -230,6 +230,16 @@ def test_every_kind_has_a_frame(results, backend):
         assert list(getattr(frame, "column_names", None) or frame.columns) == list(result.rows()[0])
 
 
+@pytest.mark.parametrize("backend", ["polars", "pandas", "pyarrow"])
+def test_half_a_character_is_an_escape_in_a_frame(backend):
+    """UTF-8 cannot hold a lone surrogate: every library ended in its own error."""
+    pytest.importorskip(backend)
+    oracle = ldpkit.GRR(["é", "a\ud800"], epsilon=1.0)
+    frame = oracle.tally(oracle.privatize(["é"])).estimate().to_frame(backend)
+    column = frame["value"].to_pylist() if backend == "pyarrow" else list(frame["value"])
+    assert column == ["é", r"a\ud800"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kind_can_be_drawn(results, name):
     figure_module = pytest.importorskip("matplotlib.figure")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -40,7 +41,8 @@ def load_people(data: str, column: str | None, missing: Missing) -> Dataset:
     from ldpkit.files.readers import column_names
     from ldpkit.simulation.datasets import load
 
-    names = column_names(data) if Path(data).is_file() else []
+    # os.path: a text that is too long for a name is the name of no file, but an error to a Path
+    names = column_names(data) if os.path.isfile(data) else []  # noqa: PTH113
     chosen = column or ("amount" if "amount" in names else None)
     count = "count" if {"count", chosen or "value"} <= set(names) else None
     found = load(data, column=chosen, count=count, missing=missing.value)

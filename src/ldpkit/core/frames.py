@@ -26,7 +26,7 @@ def make_frame(rows: Sequence[Mapping[str, Any]], backend: str = "auto") -> Any:
     """
     if backend != "auto" and backend not in BACKENDS:
         raise InvalidParameterError(f"backend must be auto, {', '.join(BACKENDS)}, got {backend!r}")
-    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    columns = {name: [_kept(row[name]) for row in rows] for name in (rows[0] if rows else ())}
     for library in BACKENDS if backend == "auto" else (backend,):
         try:
             module = importlib.import_module(library)
@@ -34,3 +34,9 @@ def make_frame(rows: Sequence[Mapping[str, Any]], backend: str = "auto") -> Any:
             continue
         return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
     raise MissingDependencyError("polars, pandas or pyarrow", "to_frame()", "frames")
+
+
+def _kept(cell: Any) -> Any:
+    """Return a cell as a frame can keep it; a lone surrogate, which is no character, becomes an escape."""
+    is_plain = not isinstance(cell, str) or cell.isascii()
+    return cell if is_plain else cell.encode("utf-8", "backslashreplace").decode()
