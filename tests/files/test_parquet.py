@@ -69,15 +69,15 @@ def test_a_value_that_is_there_often_is_written_out_a_few_times_at_once(monkeypa
 
 def test_text_that_shares_its_beginnings_is_read_in_short_batches(monkeypatch, write):
     """In this encoding a value says how much of the one before it repeats, so none is in a dictionary."""
-    path = write(
-        {"v": pa.array([_TEXT] * 5000)}, use_dictionary=False, column_encoding={"v": "DELTA_BYTE_ARRAY"}
-    )
-    monkeypatch.setattr(limits, "_DEFAULT", 1)
-    about = pq.read_metadata(path).row_group(0).column(0)
-    most = limits.allowed_memory(path.stat().st_size) // about.total_uncompressed_size
+    encoding = {"use_dictionary": False, "column_encoding": {"v": "DELTA_BYTE_ARRAY"}}
+    path = write({"v": pa.array([_TEXT] * 5000)}, **encoding)
+    monkeypatch.setattr(limits, "_DEFAULT", 1 << 20)
+    most = (1 << 20) // 4 // len(_TEXT)
     batches = _batches(path)
     assert (sum(map(len, batches)), max(map(len, batches))) == (5000, most)
     assert most < 5000
+    path = write({"v": pa.array([f"{row:05}" for row in range(5000)])}, **encoding)
+    assert len(_batches(path)) == 1, "values that share little are no reason for short batches"
 
 
 def test_a_long_label_is_refused_in_a_batch_of_its_own_size(monkeypatch, write):
@@ -122,9 +122,9 @@ def test_what_a_part_unpacks_to_has_a_limit(monkeypatch, write):
     path = write({"v": pa.array([_TEXT] * 20_000)}, use_dictionary=False)
     monkeypatch.setattr(limits, "_DEFAULT", 1)
     for read in (read_column, lambda file: list(ColumnStream(file)), _batches):
-        with pytest.raises(InvalidInputError, match=r"reading '.*' takes 2 MiB .* set LDPKIT_MEMORY=2M"):
+        with pytest.raises(InvalidInputError, match=r"reading '.*' takes 6 MiB .* set LDPKIT_MEMORY=6M"):
             read(path)
-    monkeypatch.setenv("LDPKIT_MEMORY", "2M")
+    monkeypatch.setenv("LDPKIT_MEMORY", "6M")
     assert sum(map(len, _batches(path))) == 20_000
 
 

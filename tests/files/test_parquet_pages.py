@@ -39,8 +39,8 @@ def write(tmp_path):
     return write
 
 
-def _sizes(path, metadata=None):
-    return PageSizes(repr(path.name), pa.OSFile(str(path)), metadata or pq.read_metadata(path))
+def _sizes(path, optional=(), most=1 << 28):
+    return PageSizes(repr(path.name), pa.OSFile(str(path)), frozenset(optional), most)
 
 
 def _number(value, length=0):
@@ -75,13 +75,13 @@ def _understated(path):
     ],
 )
 def test_pages_say_what_an_honest_footer_says(write, options):
-    metadata = pq.read_metadata(write(_COLUMNS, **options))
-    sizes = _sizes(write(_COLUMNS, **options), metadata)
+    path = write(_COLUMNS, **options)
+    metadata, sizes = pq.read_metadata(path), _sizes(path)
     columns = range(len(_COLUMNS))
     for group, column in itertools.product(range(metadata.num_row_groups), columns):
         said = metadata.row_group(group).column(column).total_uncompressed_size
-        assert sizes.unpacked(group, [column]) == (said, 0)
-    assert sizes.unpacked(0, columns) == (metadata.row_group(0).total_byte_size, 0)
+        assert sizes.unpacked(group, [column]).size == said
+    assert sizes.unpacked(0, columns).size == metadata.row_group(0).total_byte_size
 
 
 @pytest.mark.parametrize("read", [read_column, lambda path: list(ColumnStream(path))])
@@ -90,7 +90,7 @@ def test_a_footer_that_says_less_than_the_pages_is_not_believed(monkeypatch, wri
     path = _understated(write({"v": pa.array([b"a", bytes(5_000_000)])}, use_dictionary=False))
     assert path.stat().st_size < 1000
     monkeypatch.setattr(limits, "_DEFAULT", 1 << 20)
-    with pytest.raises(InvalidInputError, match=r"reading '.*' takes 5 MiB .* set LDPKIT_MEMORY=5M"):
+    with pytest.raises(InvalidInputError, match=r"reading '.*' takes 20 MiB .* set LDPKIT_MEMORY=20M"):
         read(path)
 
 
@@ -99,17 +99,31 @@ def test_only_the_columns_that_are_read_count(monkeypatch, write):
     path = write({"v": pa.array(["a", "b"]), "w": long}, use_dictionary=False)
     monkeypatch.setattr(limits, "_DEFAULT", 1 << 20)
     assert read_column(path, "v").tolist() == ["a", "b"]
-    with pytest.raises(InvalidInputError, match="takes 5 MiB"):
+    with pytest.raises(InvalidInputError, match="takes 20 MiB"):
         read_column(path, "w")
 
 
-def test_lengths_that_are_packed_more_tightly_than_text_count_too(write):
+@pytest.mark.parametrize(
+    ("codec", "version", "values", "shared"),
+    [
+        ("none", "1.0", ["same"] * 4000, 4),
+        ("snappy", "2.0", ["same"] * 4000, 4),
+        ("gzip", "1.0", [None, "a", "same", "sample"] * 1000, 3),
+        ("brotli", "2.0", [None, "a", "same", "sample"] * 1000, 3),
+        ("zstd", "2.0", [None, "a", "b", "c"] * 1000, 0),
+        ("lz4", "1.0", [None, "a", "b", "c"] * 1000, 0),
+    ],
+)
+def test_lengths_that_are_packed_more_tightly_than_text_count_too(write, codec, version, values, shared):
     """A block of equal lengths takes a few bytes, and Arrow writes out all of a page at once."""
-    encoding = {"column_encoding": {"v": "DELTA_BYTE_ARRAY"}, "use_dictionary": False}
-    path = write({"v": pa.array(["same"] * 20_000)}, **encoding)
-    size, lengths = _sizes(path).unpacked(0, [0])
-    assert size < 10_000
-    assert lengths == 8 * 20_000
+    options = {"use_dictionary": False, "compression": codec, "data_page_version": version}
+    present = sum(value is not None for value in values)
+    for encoding, times in (("DELTA_BYTE_ARRAY", 2), ("DELTA_LENGTH_BYTE_ARRAY", 1)):
+        path = write({"v": pa.array(values)}, column_encoding={"v": encoding}, **options)
+        found = _sizes(path, optional=[0]).unpacked(0, [0])
+        assert found.size < 40_000
+        assert found.beside - 3 * found.size == pytest.approx(8 * times * present, rel=0.02)
+        assert found.longest == (shared if times == 2 else 0)
 
 
 def test_row_groups_that_share_pages_are_refused(write):
@@ -147,19 +161,18 @@ def test_damaged_headers_are_refused_and_nothing_else_is_raised(write):
 
 def test_what_two_readers_could_understand_in_two_ways_is_refused(write):
     """Fields that are there twice, and numbers that are cut to 16, 32 or 64 bits elsewhere."""
-    path = write({"v": pa.array([1, 2])}, compression="none", use_dictionary=False)
+    path = write({"v": pa.array(range(200))}, compression="none", use_dictionary=False)
     place = pq.read_metadata(path).row_group(0).column(0).data_page_offset
     whole = path.read_bytes()
     assert whole[place : place + 2] == b"\x15\x00", "the kind of a page, as the first field"
 
     def read(header):
         path.write_bytes(whole[:place] + header + whole[place + len(header) :])
-        return _sizes(path, metadata).unpacked(0, [0])
+        return _sizes(path).unpacked(0, [0])
 
-    metadata = pq.read_metadata(path)
     assert read(b"").size > 0
     unpacks = b"\x15" + _number(1 << 20)
-    form = b"\x2c\x15\x04\x15\x00\x15\x06\x15\x06\x00\x00"  # two values, plain
+    form = b"\x2c\x15" + _number(200) + b"\x15\x00\x15\x06\x15\x06\x00\x00"  # values, plain
     packed = b"\x15" + _number(20)
     assert read(b"\x15\x00" + unpacks + packed + form).size > 1 << 20
     for header in (

@@ -2,13 +2,14 @@
 
 A Parquet file of a few hundred bytes can stand for terabytes: a value is written once, and a number
 says how often it is there. Text and bytes are therefore read as a dictionary, with each value once, and
-written out for as many rows as fit into a bounded batch. What columns of a part of the file unpack to is
-compared with the limit of `ldpkit.core.limits` before they are read.
+written out for as many rows as fit into a bounded batch. What columns of a part of the file unpack to, and
+how many rows the file has, is compared with the limit of `ldpkit.core.limits` before they are read.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,14 @@ __all__ = ["BoundedParquet"]
 
 _BATCH = 1 << 26  # bytes of text that are written out at once, unless one value is longer
 _RUN = 1 << 26  # bytes that row groups unpack to which are read together, unless one is larger
+_FOR_A_ROW = 32  # bytes of memory; a row also takes time, which a few bytes may ask for a billion times
+_ROWS_A_BYTE = 1024  # more than packed columns of real tables have
+_FOR_A_RECORD = (
+    700  # bytes that Arrow takes for an entry of a list in the end of the file, before it reads it
+)
+_MOST_RECORDS = 1_000_000  # what Arrow allows for by itself
+_WRITTEN = 4  # copies of a batch of text that is written out
+_COPIES = 8  # of values of a fixed length that one batch takes
 _NO_DICTIONARY = "Not yet implemented"  # what Arrow says of text whose encoding it reads only as it stands
 
 
@@ -42,6 +51,8 @@ class BoundedParquet:
         How many bytes it has.
     file : pyarrow.parquet.ParquetFile
         The file, opened so that text is read as a dictionary.
+    once : frozenset of str
+        The columns that are read so.
     plain : pyarrow.parquet.ParquetFile
         The same, opened so that nothing is.
     pages : PageSizes or None
@@ -52,6 +63,7 @@ class BoundedParquet:
     title: str
     length: int
     file: Any
+    once: frozenset[str]
     plain: Any
     pages: PageSizes | None
 
@@ -60,12 +72,19 @@ class BoundedParquet:
         """Open a file that pyarrow has opened for reading; `is_near` says that it is on a disk here."""
         import pyarrow.parquet
 
-        plain = file = pyarrow.parquet.ParquetFile(source)
-        names = [name for name in dict.fromkeys(plain.schema_arrow.names) if _is_text(plain, name)]
-        if names:
-            file = pyarrow.parquet.ParquetFile(source, metadata=plain.metadata, read_dictionary=names)
-        pages = PageSizes(title, source, plain.metadata) if is_near else None
-        return cls(title, source.size(), file, plain, pages)
+        length = source.size()
+        most = max(1, min(length, _MOST_RECORDS, allowed_memory(length) // _FOR_A_RECORD))
+        plain = file = pyarrow.parquet.ParquetFile(source, thrift_container_size_limit=most)
+        schema = plain.metadata.schema
+        leaves = [schema.column(place) for place in range(len(schema))]
+        times = Counter(leaf.path for leaf in leaves)
+        known = set(plain.schema_arrow.names)
+        text = {leaf.path for leaf in leaves if _reads_once(leaf) and times[leaf.path] == 1} & known
+        if text:
+            file = pyarrow.parquet.ParquetFile(source, metadata=plain.metadata, read_dictionary=sorted(text))
+        optional = frozenset(place for place, leaf in enumerate(leaves) if leaf.max_definition_level)
+        pages = PageSizes(title, source, optional, allowed_memory(length)) if is_near else None
+        return cls(title, length, file, frozenset(text), plain, pages)
 
     @classmethod
     def open_path(cls, path: str | Path, title: str) -> BoundedParquet:
@@ -101,17 +120,27 @@ class BoundedParquet:
                         f"{self.title}: the column {name!r} holds {kind}, not values: choose another"
                     )
         schema = self.file.metadata.schema
-        places = sorted({leaf for name in names for leaf in _leaves(self.file, name)})
+        places = [place for place in range(len(schema)) if schema.column(place).path in set(names)]
         leaves = [schema.column(place) for place in places]
         for leaf in leaves:
             if leaf.physical_type == "FIXED_LEN_BYTE_ARRAY":
-                most = max(1, min(most, _BATCH // max(1, leaf.length)))
-        for groups, size in self._runs(places):
-            # Values that are no dictionary may each be as long as all that there is.
-            few = max(1, min(most, allowed_memory(self.length) // max(1, size)))
-            is_odd = any(leaf.physical_type == "BYTE_ARRAY" and not _reads_once(leaf) for leaf in leaves)
+                check_memory(_COPIES * leaf.length, self.length, f"reading {self.title}")
+                most = max(1, min(most, _BATCH // _COPIES // max(1, leaf.length)))
+        self._check_rows()
+        is_odd = any(leaf.physical_type == "BYTE_ARRAY" and leaf.path not in self.once for leaf in leaves)
+        for groups, longest in self._runs(places):
+            # What stands in a page once may be written out for every row.
+            few = max(1, min(most, allowed_memory(self.length) // _WRITTEN // max(1, longest)))
             for batch in self._read(groups, names, few if is_odd else most, few):
                 yield from _written_out(batch)
+
+    def _check_rows(self) -> None:
+        """Refuse far more rows than the length of the file gives reason for."""
+        metadata = self.file.metadata
+        groups = (metadata.row_group(group).num_rows for group in range(metadata.num_row_groups))
+        rows = max(self.rows, sum(max(0, int(rows)) for rows in groups))
+        if rows > _ROWS_A_BYTE * self.length:
+            check_memory(_FOR_A_ROW * rows, self.length, f"a table of {rows:,} rows in {self.title}")
 
     def _read(self, groups: list[int], names: Sequence[str], most: int, few: int) -> Iterator[Any]:
         """Yield the batches of some row groups; few rows at a time from where text is no dictionary."""
@@ -131,35 +160,25 @@ class BoundedParquet:
                 yield some
 
     def _runs(self, columns: Sequence[int]) -> Iterator[tuple[list[int], int]]:
-        """Yield row groups that are read together, and what columns of them unpack to; refuse too much."""
-        groups, taken = list[int](), 0
+        """Yield row groups that are read together, with what may repeat in them; refuse too much."""
+        groups, taken, longest = list[int](), 0, 0
         for group in range(self.file.metadata.num_row_groups):
-            size, lengths = self._unpacked(group, columns)
-            check_memory(size + lengths, self.length, f"reading {self.title}")
-            if groups and taken + size > _RUN:
-                yield groups, taken
-                groups, taken = [], 0
+            each = self._unpacked(group, columns)
+            check_memory(each.size + each.beside, self.length, f"reading {self.title}")
+            if groups and taken + each.size > _RUN:
+                yield groups, longest
+                groups, taken, longest = [], 0, 0
             groups.append(group)
-            taken += size
+            taken += each.size
+            longest = max(longest, each.longest)
         if groups:
-            yield groups, taken
+            yield groups, longest
 
     def _unpacked(self, group: int, columns: Sequence[int]) -> Unpacked:
         if self.pages is not None:
             return self.pages.unpacked(group, columns)
-        return Unpacked(max(0, int(self.file.metadata.row_group(group).total_byte_size)), 0)
-
-
-def _leaves(file: Any, name: str) -> list[int]:
-    """Return where a column that is not nested stands among those that are stored."""
-    schema = file.metadata.schema
-    return [place for place in range(len(schema)) if schema.column(place).path == name]
-
-
-def _is_text(file: Any, name: str) -> bool:
-    """Whether a column holds text or bytes, which may be read as a dictionary."""
-    leaves = _leaves(file, name)
-    return len(leaves) == 1 and _reads_once(file.metadata.schema.column(leaves[0]))
+        size = max(0, int(self.file.metadata.row_group(group).total_byte_size))
+        return Unpacked(size, 0, size)
 
 
 def _reads_once(leaf: Any) -> bool:

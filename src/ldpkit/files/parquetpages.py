@@ -1,58 +1,67 @@
 """What the pages of a Parquet file unpack to, as the header of each page says.
 
 The end of a Parquet file says how large its parts are, and can say less than is true: a page of some
-hundred bytes unpacks to two gigabytes. Arrow takes the memory that the header of a page asks for, so
-those headers are read here, before Arrow unpacks anything. They are in the compact protocol of Thrift,
-for which Python has no library that leaves out what nobody asked for. Whatever a reader could understand
-in two ways is refused.
+hundred bytes unpacks to two gigabytes. Arrow takes the memory that the header of a page asks for, and
+some that the page itself asks for, so both are read here, before Arrow unpacks anything.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError
+from ldpkit.files.thrift import BOOL, I32, I64, DamagedRecordError, Record, Wanted
 
 __all__ = ["PageSizes", "Unpacked"]
 
-_I32, _I64, _BYTES, _LIST, _SET, _MAP, _STRUCT = 5, 6, 8, 9, 10, 11, 12
-_FIXED = {1: 1, 2: 1, 3: 1, 7: 8}  # bytes of a truth value in a list, a small number, and a decimal
-_DEEPEST = 32
-
-Wanted: TypeAlias = Mapping[int, Any]
-"""Which fields of a record are wanted: the type of a number, or the fields of a record or a list of them."""
-
-_ROW_GROUPS, _COLUMNS, _ABOUT = 4, 1, 3
-_VALUES, _PACKED, _DATA_AT, _DICTIONARY_AT = 5, 7, 9, 11
+_ROW_GROUPS, _COLUMNS, _ABOUT, _SECRET = 4, 1, 3, 8
+_CODEC, _VALUES, _PACKED, _DATA_AT, _DICTIONARY_AT = 4, 5, 7, 9, 11
+_NUMBERS = (_VALUES, _PACKED, _DATA_AT, _DICTIONARY_AT)
 _FOOTER: Wanted = {
-    _ROW_GROUPS: {_COLUMNS: {_ABOUT: dict.fromkeys((_VALUES, _PACKED, _DATA_AT, _DICTIONARY_AT), _I64)}}
+    _ROW_GROUPS: {_COLUMNS: {_ABOUT: {_CODEC: I32, **dict.fromkeys(_NUMBERS, I64)}, _SECRET: {}}}
 }
-_KIND, _UNPACKS_TO, _IS_PACKED_IN, _FIRST_FORM, _SECOND_FORM = 1, 2, 3, 5, 8
+_KIND, _UNPACKS_TO, _IS_PACKED_IN, _FIRST_FORM, _KEYS, _SECOND_FORM = 1, 2, 3, 5, 7, 8
+_NUMBER, _LEVELS, _OTHER_LEVELS, _IS_PACKED = 1, 5, 6, 7
 _PAGE: Wanted = {
-    **dict.fromkeys((_KIND, _UNPACKS_TO, _IS_PACKED_IN), _I32),
-    _FIRST_FORM: {1: _I32, 2: _I32},
-    _SECOND_FORM: {1: _I32, 4: _I32},
+    **dict.fromkeys((_KIND, _UNPACKS_TO, _IS_PACKED_IN), I32),
+    _FIRST_FORM: {_NUMBER: I32, 2: I32},
+    _KEYS: {_NUMBER: I32},
+    _SECOND_FORM: {_NUMBER: I32, 4: I32, _LEVELS: I32, _OTHER_LEVELS: I32, _IS_PACKED: BOOL},
 }
+_DICTIONARY = 2  # the kind of page
 _FORMS = {0: (_FIRST_FORM, 2), 3: (_SECOND_FORM, 4)}  # the kinds of pages of data: their part, its encoding
-_BY_LENGTHS = (6, 7)  # encodings of text that begin with the length of every value, packed far more tightly
-_LENGTHS = 8  # bytes that Arrow takes for such a length
+_CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
+_LENGTHS_FIRST, _PREFIXES_FIRST = 6, 7  # encodings of text that begin with the lengths of all values
+_COPIES = 3  # of a page beside the page itself: values in a batch that doubles, and one that is handed on
+_FOR_A_KEY, _FOR_A_LENGTH = 24, 8  # bytes that Arrow takes for a value of a dictionary, and for a length
+_WIDEST = 32  # bits of a difference of lengths
+_LONGEST_BLOCK = 1 << 16  # of such differences; writers put some hundred into one
 _LONGEST_HEADER = 1 << 24  # as Arrow has it
 _PEEK = 512
 _BEHIND = 100  # bytes behind a column in which Arrow looks on, because old writers counted too few
-
-
-class _DamagedError(Exception):
-    """A record is not what it should be."""
+_MAGIC = b"PAR1"
 
 
 class Unpacked(NamedTuple):
-    """The bytes of all pages of columns, and what the lengths of all values of one page take."""
+    """What columns of a row group take.
+
+    Parameters
+    ----------
+    size : int
+        The bytes of all pages.
+    beside : int
+        The bytes that Arrow takes beside them while it reads one page.
+    longest : int
+        How many bytes of a value may stand in the pages once and be there for many rows.
+    """
 
     size: int
-    lengths: int
+    beside: int
+    longest: int
 
 
 class PageSizes:
@@ -64,171 +73,177 @@ class PageSizes:
         What the file is called in a message.
     source : pyarrow.NativeFile
         The file, open for reading.
-    metadata : pyarrow.parquet.FileMetaData
-        Its end, as Arrow has read it.
+    optional : collection of int
+        Which columns may have missing values.
+    most : int
+        The bytes that are allowed for: a page that takes more is not looked into.
     """
 
-    def __init__(self, title: str, source: Any, metadata: Any) -> None:
-        self._title, self._source, self._metadata = title, source, metadata
+    def __init__(self, title: str, source: Any, optional: frozenset[int], most: int) -> None:
+        self._title, self._source, self._optional, self._most = title, source, optional, most
 
     @cached_property
-    def _groups(self) -> Sequence[Sequence[dict[int, int]]]:
+    def _groups(self) -> Sequence[Sequence[dict[int, Any]]]:
         """What the end of the file says of each column of each row group."""
-        written = io.BytesIO()
-        self._metadata.write_metadata_file(written)  # what Arrow understood, whatever there was to read
-        data = written.getvalue()
-        try:
-            footer = _Record(data, len(b"PAR1")).fields(_FOOTER)
-            groups = [[column[_ABOUT] for column in group[_COLUMNS]] for group in footer.get(_ROW_GROUPS, [])]
-            packed = [about[_PACKED] for group in groups for about in group]
-            if min(packed, default=0) < 0 or sum(packed) > self._source.size():
-                raise _DamagedError  # parts that share pages would be read as often as there are such parts
-            return groups
-        except (_DamagedError, IndexError, KeyError):
-            raise self._damaged() from None
+        size = self._source.size()
+        length, magic = self._source.read_at(8, size - 8)[:4], self._source.read_at(4, size - 4)
+        if magic != _MAGIC:
+            raise DamagedRecordError
+        length = int.from_bytes(length, "little")
+        footer = Record(self._source.read_at(length, size - 8 - length)).fields(_FOOTER)
+        groups = [group[_COLUMNS] for group in footer.get(_ROW_GROUPS, [])]
+        packed = [column[_ABOUT][_PACKED] for group in groups for column in group if _ABOUT in column]
+        if min(packed, default=0) < 0 or sum(packed) > size:
+            raise DamagedRecordError  # parts that share pages would be read as often as there are such parts
+        return groups
 
     def unpacked(self, group: int, columns: Sequence[int]) -> Unpacked:
         """Return the bytes that some columns of a row group unpack to, headers of pages included."""
         try:
-            found = [self._column(self._groups[group][column]) for column in columns]
-            return Unpacked(sum(each.size for each in found), sum(each.lengths for each in found))
-        except (_DamagedError, LookupError, OSError):
-            raise self._damaged() from None
+            found = [self._column(self._groups[group][column], column) for column in columns]
+        except InvalidInputError:
+            raise
+        except (DamagedRecordError, LookupError, OSError, ValueError):  # a ValueError is of Arrow
+            raise InvalidInputError(
+                f"{self._title} is damaged: what it says of its pages cannot be read"
+            ) from None
+        return Unpacked(
+            sum(each.size for each in found),
+            sum(each.beside for each in found),
+            max((each.longest for each in found), default=0),
+        )
 
-    def _column(self, about: dict[int, int]) -> Unpacked:
+    def _column(self, chunk: dict[int, Any], column: int) -> Unpacked:
+        if _SECRET in chunk:
+            raise InvalidInputError(
+                f"{self._title} is encrypted: write the column without encryption, or choose another"
+            )
+        about = chunk[_ABOUT]
         place, first = about[_DATA_AT], about.get(_DICTIONARY_AT, 0)
         if 0 < first < place:
             place = first
-        end, left, size, lengths = place + about[_PACKED], about[_VALUES], 0, 0
+        end, left, size, beside, longest = place + about[_PACKED], about[_VALUES], 0, 0, 0
         while left > 0 and place < end + _BEHIND:
             try:
                 page, header = self._page(place)
-            except (_DamagedError, KeyError):
+            except (DamagedRecordError, KeyError):
                 if place < end:
                     raise
                 break
             packed, unpacked, values = page[_IS_PACKED_IN], page[_UNPACKS_TO], 0
-            if page[_KIND] in _FORMS:
+            if min(packed, unpacked) < 0:
+                raise DamagedRecordError
+            more = _COPIES * unpacked
+            if page[_KIND] == _DICTIONARY:
+                more += _FOR_A_KEY * max(0, page[_KEYS][_NUMBER])
+                longest = max(longest, unpacked)
+            elif page[_KIND] in _FORMS:
                 form, encoding = _FORMS[page[_KIND]]
-                values = page[form][1]
-                if page[form][encoding] in _BY_LENGTHS:
-                    lengths = max(lengths, _LENGTHS * values)
-            if min(packed, unpacked, values) < 0:
-                raise _DamagedError
+                values = page[form][_NUMBER]
+                if page[form][encoding] in (_LENGTHS_FIRST, _PREFIXES_FIRST) and more <= self._most:
+                    lengths = self._lengths(page, place + header, about[_CODEC], column in self._optional)
+                    more += _FOR_A_LENGTH * lengths.number
+                    longest = max(longest, lengths.shared)
+            if values < 0:
+                raise DamagedRecordError
             place += header + packed
             size += header + unpacked
             left -= values
-        return Unpacked(size, lengths)
+            beside = max(beside, more)
+        return Unpacked(size, beside, longest)
 
     def _page(self, place: int) -> tuple[dict[int, Any], int]:
         """Return the header of the page at a place, and how long it is."""
         length = _PEEK
         while True:
             data = self._source.read_at(length, place)
-            record = _Record(data)
+            record = Record(data)
             try:
                 return record.fields(_PAGE), record.place
             except IndexError:  # it goes on behind what was read
                 if len(data) < length or length >= _LONGEST_HEADER:
-                    raise _DamagedError from None
+                    raise DamagedRecordError from None
                 length *= 8
 
-    def _damaged(self) -> InvalidInputError:
-        return InvalidInputError(f"{self._title} is damaged: what it says of its pages cannot be read")
+    def _lengths(self, page: dict[int, Any], place: int, codec: int, is_optional: bool) -> _Lengths:
+        """Return what a page says of the lengths of its values."""
+        data = self._source.read_at(page[_IS_PACKED_IN], place)
+        form, encoding = _FORMS[page[_KIND]]
+        values, levels = page[form], 0
+        if form == _SECOND_FORM:  # levels stand before what is packed
+            levels = values.get(_LEVELS, 0) + values.get(_OTHER_LEVELS, 0)
+            if min(values.get(_LEVELS, 0), values.get(_OTHER_LEVELS, 0)) < 0:
+                raise DamagedRecordError
+        data, unpacked = data[levels:], page[_UNPACKS_TO] - levels
+        if unpacked < 0:
+            raise DamagedRecordError
+        if codec != 0 and values.get(_IS_PACKED, True):
+            if codec not in _CODECS:
+                return _UNKNOWN
+            data = _unpack(data, unpacked, _CODECS[codec])
+        record = Record(data)
+        if form == _FIRST_FORM and is_optional:
+            record.skip(int.from_bytes(record.take(4), "little"))
+        shared = _Lengths(0, 0)
+        if values[encoding] == _PREFIXES_FIRST:
+            shared = _shared_lengths(record, values[_NUMBER])
+        return _Lengths(shared.number + _delta_header(record).total, shared.shared)
 
 
-class _Record:
-    """A record in the compact protocol of Thrift; an IndexError says that the bytes end within it."""
+class _Lengths(NamedTuple):
+    """How many lengths there are, and the most that a value shares with the one before it."""
 
-    def __init__(self, data: bytes, place: int = 0) -> None:
-        self._data = data
-        self.place = place
+    number: int
+    shared: int
 
-    def fields(self, wanted: Wanted, depth: int = 0) -> dict[int, Any]:
-        """Return the wanted fields of the type that they should have, by number; leave out all others."""
-        found, number = dict[int, Any](), 0
-        if depth > _DEEPEST:
-            raise _DamagedError
-        while True:
-            head = self._byte()
-            kind = head & 15
-            if kind == 0:
-                return found
-            number = number + (head >> 4) if head >> 4 else self._number(16)
-            if not 0 < number < 1 << 15:  # readers of 16 bits begin again
-                raise _DamagedError
-            part = wanted.get(number)
-            if part is None or kind not in ((_STRUCT, _LIST) if isinstance(part, Mapping) else (part,)):
-                self._skip(kind, depth)
-            elif number in found:
-                raise _DamagedError
-            elif kind == _STRUCT:
-                found[number] = self.fields(part, depth + 1)
-            elif kind == _LIST:
-                length, each = self._list()
-                if each != _STRUCT:
-                    raise _DamagedError
-                found[number] = [self.fields(part, depth + 1) for _ in range(length)]
-            else:
-                found[number] = self._number(32 if kind == _I32 else 64)
 
-    def _skip(self, kind: int, depth: int, *, is_field: bool = True) -> None:
-        if is_field and kind in (1, 2):  # a truth value is its own type
-            return
-        if kind in _FIXED:
-            self._pass(_FIXED[kind])
-        elif kind in (4, _I32, _I64):
-            self._varint()
-        elif kind == _BYTES:
-            self._pass(self._varint())
-        elif kind == _STRUCT:
-            self.fields({}, depth + 1)
-        elif kind in (_LIST, _SET):
-            length, each = self._list()
-            self._skip_all(length, (each,), depth)
-        elif kind == _MAP:
-            length = self._varint()
-            kinds = self._byte() if length else 0
-            self._skip_all(length, (kinds >> 4, kinds & 15), depth)
-        else:
-            raise _DamagedError
+_UNKNOWN = _Lengths(1 << 31, 1 << 31)
 
-    def _skip_all(self, length: int, kinds: Sequence[int], depth: int) -> None:
-        if depth > _DEEPEST:
-            raise _DamagedError
-        for _ in range(length):
-            for kind in kinds:
-                self._skip(kind, depth + 1, is_field=False)
 
-    def _list(self) -> tuple[int, int]:
-        """Return the length of a list and the type of what is in it."""
-        head = self._byte()
-        return (head >> 4 if head >> 4 < 15 else self._varint()), head & 15
+class _DeltaHeader(NamedTuple):
+    """What packed differences begin with: values in a block, parts of a block, and all values."""
 
-    def _byte(self) -> int:
-        value = self._data[self.place]
-        self.place += 1
-        return value
+    block: int
+    parts: int
+    total: int
+    first: int
 
-    def _pass(self, length: int) -> None:
-        self.place += length
-        if self.place > len(self._data):
-            raise IndexError
 
-    def _varint(self, bits: int = 32) -> int:
-        value, shift = 0, 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
+def _unpack(data: bytes, length: int, codec: str) -> bytes:
+    import pyarrow
+
+    unpacked: bytes = pyarrow.decompress(data, length, codec=codec, asbytes=True)
+    return unpacked
+
+
+def _delta_header(record: Record) -> _DeltaHeader:
+    return _DeltaHeader(record.varint(), record.varint(), record.varint(), record.number(64))
+
+
+def _shared_lengths(record: Record, values: int) -> _Lengths:
+    """Read packed differences: a block has the least of them, and parts with what each is above it."""
+    header = _delta_header(record)
+    if header.total > values or header.block > _LONGEST_BLOCK:
+        return _UNKNOWN
+    each, left = header.block // max(1, header.parts), header.total - 1
+    if left > 0 and (header.block % max(1, header.parts) or each == 0 or each % 32):
+        raise DamagedRecordError
+    last = most = header.first
+    while left > 0:
+        least = record.number(64)
+        for width in record.take(header.parts):
+            if left <= 0:
                 break
-            if shift > 63:
-                raise _DamagedError
-        if value >> bits:
-            raise _DamagedError
-        return value
-
-    def _number(self, bits: int) -> int:
-        value = self._varint(bits)
-        return value >> 1 ^ -(value & 1)
+            if width > _WIDEST:
+                raise DamagedRecordError
+            few = min(each, left)
+            if width == 0:  # they are evenly spaced
+                last += least * few
+                most = max(most, last, last - least * (few - 1))
+            else:
+                packed = np.frombuffer(record.take(width * each // 8), np.uint8)
+                bits = np.unpackbits(packed, bitorder="little").reshape(each, width)[:few]
+                lengths = last + np.cumsum(least + bits @ (1 << np.arange(width, dtype=np.int64)))
+                last, most = int(lengths[-1]), max(most, int(lengths.max()))
+            left -= few
+    return _Lengths(header.total, min(max(most, 0), _UNKNOWN.shared))

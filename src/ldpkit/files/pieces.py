@@ -32,6 +32,7 @@ LONGEST_LABEL = 256
 
 Missing = Literal["refuse", "drop"]
 """What to do with values that are missing: empty cells, nulls, and numbers that are not a number."""
+_SHOWN = 40  # characters of a value in a message
 _INTEGER = frozenset("0123456789+-")
 _DECIMAL = _INTEGER | frozenset(".eE")
 _MISSING = ("", "nan")
@@ -163,7 +164,7 @@ def refuse_missing(place: Piece, cells: list[Any], mark: Any = "") -> None:
 
 
 def as_text(place: Piece, cells: list[str]) -> np.ndarray[Any, Any]:
-    """Return cells as an array of text; refuse one that is too long for a label."""
+    """Return cells as an array of text; refuse one that is too long for a label, or that no array keeps."""
     array = np.array(cells, object)
     lengths = np.fromiter(map(len, cells), np.int64, len(cells))
     if lengths.max() > LONGEST_LABEL:
@@ -173,6 +174,12 @@ def as_text(place: Piece, cells: list[str]) -> np.ndarray[Any, Any]:
             f"the value {shortened(cells[row])} has {lengths[row]} characters",
             f"a label has at most {LONGEST_LABEL}",
         )
+    if "\0" in "".join(cells):
+        for row, cell in enumerate(cells):
+            if cell.endswith(
+                "\0"
+            ):  # arrays of text are filled up with it, and would take another value for this
+                place.refuse(row, f"the value {shortened(cell)} ends in a NUL character", "remove it")
     return array.astype(np.str_)
 
 
@@ -194,6 +201,15 @@ def is_number(cell: Any) -> bool:
 
 
 def shortened(value: Any) -> str:
-    """Return a value as it is shown in an error message."""
-    text = repr(value.item() if isinstance(value, np.generic) else value)
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    """Return a value as it is shown in an error message.
+
+    Examples
+    --------
+    >>> shortened("a" * 1000), shortened(np.float64(0.5))
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", '0.5')
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    text = repr(
+        value[:_SHOWN] if isinstance(value, (str, bytes)) else value
+    )  # a copy of little, if it is long
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

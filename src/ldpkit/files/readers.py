@@ -190,9 +190,9 @@ def row_count(path: str | Path) -> int | None:
     if str(path) == STANDARD_INPUT or not file.is_file() or file.suffix.lower() == ".gz":
         return None
     if file.suffix.lower() == ".parquet":
-        import pyarrow.parquet
+        from ldpkit.files.parquet import BoundedParquet
 
-        rows = int(pyarrow.parquet.read_metadata(file).num_rows)
+        rows = BoundedParquet.open_path(file, repr(str(path))).rows
         return rows if rows >= 0 else None  # a footer may say anything
     with file.open("rb") as stream:
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))

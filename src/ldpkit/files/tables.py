@@ -16,7 +16,16 @@ from ldpkit.core.limits import allowed_memory, check_memory
 from ldpkit.core.text import decimal_comma
 from ldpkit.files.lines import STANDARD_INPUT, check_file, check_kept_file, file_title, line_blocks
 from ldpkit.files.parquet import BoundedParquet
-from ldpkit.files.pieces import Missing, Piece, as_text, finite_cells, is_number, refuse_missing, shortened
+from ldpkit.files.pieces import (
+    LONGEST_LABEL,
+    Missing,
+    Piece,
+    as_text,
+    finite_cells,
+    is_number,
+    refuse_missing,
+    shortened,
+)
 
 __all__ = ["InputTable", "first_line", "open_table"]
 
@@ -24,6 +33,7 @@ __all__ = ["InputTable", "first_line", "open_table"]
 _PIECE = 1 << 16  # cells at a time
 _TEXT = 1 << 24  # characters of them, or few more
 _COPIES = 4  # of a column that is kept: its pieces, the whole, and what is made of it
+_LONGEST = 4 * LONGEST_LABEL  # bytes of a character of UTF-8, times the characters of a label
 _DELIMITERS = {".csv": ",", ".tsv": "\t", "": None, ".txt": None, ".dat": None}
 
 
@@ -214,6 +224,9 @@ class _Parquet:
         arrow, kinds = self._arrow, self._arrow.types
         if column.null_count:
             refuse_missing(place, column.is_null().to_pylist(), True)
+        if isinstance(column.type, arrow.BaseExtensionType):
+            is_uuid = column.type.extension_name == "arrow.uuid"
+            column = arrow.array(map(str, column.to_pylist())) if is_uuid else column.storage
         if kinds.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if kinds.is_integer(column.type):
@@ -233,6 +246,7 @@ class _Parquet:
                 ) from None
             values, target = column.cast(arrow.string()), arrow.string()
         if target == arrow.string():
+            _refuse_long(place, values)
             try:
                 cells = values.to_pylist()
             except UnicodeDecodeError:
@@ -244,6 +258,23 @@ class _Parquet:
             return replace(place, cells=as_text(place, cells)) if cells else place
         array: np.ndarray[Any, Any] = values.to_numpy(zero_copy_only=False)
         return replace(place, cells=finite_cells(place, array) if array.dtype.kind == "f" else array)
+
+
+def _refuse_long(place: Piece, values: Any) -> None:
+    """Refuse text that is far too long for a label, before all of it is copied."""
+    import pyarrow
+    import pyarrow.compute
+
+    lengths = pyarrow.compute.binary_length(values)
+    longest = pyarrow.compute.max(lengths).as_py() or 0
+    if longest > _LONGEST:
+        row = pyarrow.compute.index(lengths, longest).as_py()
+        begins = pyarrow.compute.binary_slice(values.slice(row, 1).cast(pyarrow.binary()), 0, _LONGEST)
+        place.refuse(
+            row,
+            f"the value {shortened(begins[0].as_py().decode(errors='replace'))} has {longest:,} bytes",
+            f"a label has at most {LONGEST_LABEL} characters",
+        )
 
 
 def _refuse_bytes(place: Piece, cells: list[bytes]) -> NoReturn:
