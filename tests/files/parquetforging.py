@@ -109,3 +109,24 @@ def file(
 def simple(about: dict[int, Any], pages: bytes, rows: int, **options: Any) -> bytes:
     """Return a file of one column."""
     return file([about], [chunk(about, pages, rows, **options)], rows, pages)
+
+
+_TEXT = column("v", BYTES, text=True)
+
+
+def _with_dictionary(first: bytes, places: bytes, rows: int) -> bytes:
+    data = page(b"\1" + places, rows, KEYS)
+    return simple(_TEXT, first + data, rows, dictionary=len(first))
+
+
+_MANY_LENGTHS = varint(1 << 31) + varint(1) + varint(1 << 28) + bytes(3)
+_ONE_LENGTH = varint(128) + varint(4) + varint(1) + bytes(1)
+_FIXED = column("v", FIXED, length=(1 << 31) - 1, optional=True)
+GREEDY = {
+    "lengths": simple(_TEXT, page(_MANY_LENGTHS, 1, LENGTHS), 1),
+    "lengths behind those of beginnings": simple(_TEXT, page(_ONE_LENGTH + _MANY_LENGTHS, 1, PREFIXES), 1),
+    "a missing value of a fixed length": simple(_FIXED, page(levels(0, 1), 1), 1),
+    "keys": _with_dictionary(keys(bytes(4), 1 << 28), runs(0, 1, 1), 1),
+    "rows": _with_dictionary(keys(b"\1\0\0\0a", 1), runs(0, 1 << 26, 1), 1 << 26),
+}
+"""Files of a hundred bytes that once took gigabytes, or seconds."""

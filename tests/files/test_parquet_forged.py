@@ -16,7 +16,6 @@ pa = pytest.importorskip("pyarrow", reason="reading Parquet files needs pyarrow"
 pq = pytest.importorskip("pyarrow.parquet")
 
 _NUMBER = forge.column("v", forge.INT64)
-_TEXT = forge.column("v", forge.BYTES, text=True)
 _EIGHT = forge.page(bytes(8), 1)
 
 
@@ -63,31 +62,12 @@ def test_what_a_footer_says_beside_is_left_out(write, name, options):
     assert row_count(write(data)) == 1
 
 
-def _with_dictionary(first, places, rows):
-    data = forge.page(b"\1" + places, rows, forge.KEYS)
-    return forge.simple(_TEXT, first + data, rows, dictionary=len(first))
-
-
-_MANY_LENGTHS = forge.varint(1 << 31) + forge.varint(1) + forge.varint(1 << 28) + bytes(3)
-_ONE_LENGTH = forge.varint(128) + forge.varint(4) + forge.varint(1) + bytes(1)
-_FIXED = forge.column("v", forge.FIXED, length=(1 << 31) - 1, optional=True)
-GREEDY = {
-    "lengths": forge.simple(_TEXT, forge.page(_MANY_LENGTHS, 1, forge.LENGTHS), 1),
-    "lengths behind those of beginnings": forge.simple(
-        _TEXT, forge.page(_ONE_LENGTH + _MANY_LENGTHS, 1, forge.PREFIXES), 1
-    ),
-    "a missing value of a fixed length": forge.simple(_FIXED, forge.page(forge.levels(0, 1), 1), 1),
-    "keys": _with_dictionary(forge.keys(bytes(4), 1 << 28), forge.runs(0, 1, 1), 1),
-    "rows": _with_dictionary(forge.keys(b"\1\0\0\0a", 1), forge.runs(0, 1 << 26, 1), 1 << 26),
-}
-
-
 @READERS
-@pytest.mark.parametrize("name", GREEDY)
+@pytest.mark.parametrize("name", forge.GREEDY)
 def test_what_pages_ask_for_is_refused_before_it_is_taken(write, read, name):
     """Each took up to 8.6 GB, or five seconds."""
     with pytest.raises(InvalidInputError, match=r"takes \d+ MiB of memory, a file of \d+ bytes may take 256"):
-        read(write(GREEDY[name]))
+        read(write(forge.GREEDY[name]))
 
 
 @READERS

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ldpkit
+from files.parquetforging import GREEDY
 from fuzz.targets import collections, models, reports, runlogs, stores, tables, tallies, walks
 from fuzz.targets.examples import specs
 
@@ -157,6 +158,9 @@ def _tables() -> Iterator[Finding]:
     for read in ("column", "cells"):
         data = tables.framed("a.parquet", long, read)
         yield Finding(f"a Parquet file with one long value, by {read}", "parquet", data)
+    for name, data in GREEDY.items():
+        framed = tables.framed("a.parquet", data, "stream")
+        yield Finding(f"a Parquet file that asks for too much: {name}", "parquet", framed)
     for name, data in (("without columns", _parquet({})), ("with a name that is not text", _renamed())):
         yield Finding(f"a Parquet file {name}", "parquet", tables.framed("a.parquet", data))
 

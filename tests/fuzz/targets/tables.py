@@ -19,6 +19,7 @@ import numpy as np
 
 from fuzz.mutate import HOSTILE_TEXTS, change_bytes, change_json, change_text
 from fuzz.target import Target, refused_if, require
+from fuzz.targets.forged import forged_parquet
 from ldpkit.files.distinct import DistinctColumn
 from ldpkit.files.readers import (
     ColumnStream,
@@ -215,6 +216,9 @@ def _mutate(rng: random.Random, data: bytes) -> bytes:
     return json.dumps(asked).encode() + b"\n" + content[: 1 << 16]
 
 
+_PARQUET_READERS = ("column", "stream", "distinct", "counts", "load")
+
+
 @functools.cache
 def _parquet_seeds() -> tuple[bytes, ...]:
     import pyarrow
@@ -232,6 +236,7 @@ def _parquet_seeds() -> tuple[bytes, ...]:
         {"l": [[1], [2, 3]], "s": [{"a": 1}, {"a": 2}], "z": [b"\xff", b"b"]},
         {"u": pyarrow.array([2**64 - 1, 1], pyarrow.uint64())},
         {"w": ["x" * 300] * 400, "c": [7] * 400},
+        {"shared": [f"name {place // 7}" for place in range(300)], "e": [None, ""] * 150},
         {},
     )
     made = []
@@ -244,20 +249,27 @@ def _parquet_seeds() -> tuple[bytes, ...]:
             compression=codec,
             write_page_checksum=False,
             store_schema=index % 2 == 0,
+            **(
+                {"use_dictionary": False, "column_encoding": dict.fromkeys(each, "DELTA_BYTE_ARRAY")}
+                if "shared" in each
+                else {}
+            ),
         )
         name = next(iter(each), None)
         made += [
             framed("a.parquet", stream.getvalue(), read, column=name if read != "counts" else None)
-            for read in ("column", "stream", "distinct", "counts", "load")
+            for read in _PARQUET_READERS
         ]
     return tuple(made)
 
 
 def _mutate_parquet(rng: random.Random, data: bytes) -> bytes:
     first, _, content = data.partition(b"\n")
-    kind = rng.randrange(10)
+    kind = rng.randrange(13)
     if kind == 0:
         return _mutate(rng, data) if rng.random() < 0.5 else _renamed(rng, first, content)
+    if kind >= 10:
+        return framed("a.parquet", forged_parquet(rng), rng.choice(_PARQUET_READERS))
     return first + b"\n" + (change_footer(rng, content) if kind < 7 else change_bytes(rng, content))
 
 
