@@ -98,8 +98,6 @@ def serve(
     envelopes = [_envelope(path) for path in files]
     where = settings.get("data", "ldpkit-data")
     database = open_database(where)
-    if "://" not in where:
-        make_data_folder(where)
     named = {"largest_upload": "body", "per_address": "per_address", "in_all": "in_all", "at_once": "at_once"}
     limits = Limits(**{name: settings[key] for key, name in named.items() if key in settings})
     chosen = ServeSettings(
@@ -109,6 +107,8 @@ def serve(
         proxies=settings.get("proxies", ""),
         limits=limits,
     )
+    if "://" not in where:
+        make_data_folder(where)
     try:
         with tidied():
             run(database, envelopes, chosen, typer.echo, is_private=sys.stdout.isatty())
