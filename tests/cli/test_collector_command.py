@@ -126,6 +126,7 @@ def test_a_restore_says_what_is_no_folder_and_leaves_none(run, tmp_path):
 
 @pytest.mark.parametrize("words", [("serve",), ("collector", "verify"), ("collector", "restore", "bk.db")])
 def test_a_data_folder_without_a_name_is_refused(run, tmp_path, monkeypatch, words):
+    monkeypatch.setattr("ldpkit.collector.serve.serve", lambda *_, **__: None)  # it would not end
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bk.db").write_bytes(b"")
     assert "--data is empty: name a folder" in run(*words, "--data", "", code=2).error_line
@@ -133,7 +134,8 @@ def test_a_data_folder_without_a_name_is_refused(run, tmp_path, monkeypatch, wor
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "collect.example.org", "https://", "http://[::1"])
-def test_the_public_address_is_one_of_the_web(run, tmp_path, address):
+def test_the_public_address_is_one_of_the_web(run, tmp_path, monkeypatch, address):
+    monkeypatch.setattr("ldpkit.collector.serve.serve", lambda *_, **__: None)  # it would not end
     line = run("serve", "--data", tmp_path / "data", "--public-url", address, code=2).error_line
     assert f"such as https://collect.example.org, got {address!r}" in line
     assert not (tmp_path / "data").exists()
