@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import resource
 import stat
@@ -11,7 +12,10 @@ import tomllib
 
 import pytest
 
+from cli.moving import moving_away
 from client.collections import TOWN
+from ldpkit.core import locks
+from ldpkit.core.locks import held
 
 NEW = ("--question", "commute", "--text", "How do you travel to work?", "--domain", "walk,bike,bus,car")
 
@@ -453,3 +457,44 @@ def test_no_limit_admits_a_cost_without_a_bound(run, tmp_path):
     told = run("collection", "check", file, "--at-most", 1000, code=1).out
     assert "FAILED: its epsilon in all, infinite, is above the limit of 1000" in told
     assert "positive and finite, got 0" in run("collection", "check", file, "--at-most", 0, code=2).error_line
+
+
+AGE = ("--question", "age", "--text", "How old are you?", "--low", 0, "--high", 120, "-e", 1)
+BEGIN = ("--purpose", "How people travel.", *NEW, "--n", 900, "-e", 1, "--start", "2026-12-01")
+
+
+def test_of_two_that_add_at_once_one_is_told_to_try_again(run, tmp_path):
+    file = tmp_path / "a.toml"
+    run("collection", "new", file, *BEGIN)
+    before = file.read_bytes()
+    with held(file):
+        line = run("collection", "new", file, "--add", *AGE, "-p", "pm", code=2).error_line
+    assert f"another command is adding to '{file}': try again" in line
+    assert file.read_bytes() == before
+    run("collection", "new", file, "--add", *AGE, "-p", "pm")
+    assert b'id = "age"' in file.read_bytes()
+
+
+def test_a_file_that_was_replaced_before_the_lock_is_held_anew(tmp_path, monkeypatch):
+    file = tmp_path / "a.toml"
+    file.write_text("old")
+    usual, turns = locks.lock, []
+
+    def lock(handle):
+        if not turns:  # somebody else was faster
+            (tmp_path / "new").write_text("new")
+            (tmp_path / "new").replace(file)
+        turns.append(os.fstat(handle).st_ino)
+        return usual(handle)
+
+    monkeypatch.setattr(locks, "lock", lock)
+    with held(file) as is_ours:
+        assert is_ours
+    assert turns[-1] == file.stat().st_ino
+    assert len(turns) == 2
+
+
+def test_a_collection_that_somebody_moves_at_once_was_written(run, tmp_path, monkeypatch):
+    moved = moving_away(monkeypatch, tmp_path)
+    assert "wrote" in run("collection", "new", tmp_path / "a.toml", *BEGIN).err
+    assert moved() == ["a.toml"]

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from cli.moving import moving_away
 from client.collecting import collection_file
 from collector.inside import call, inside
 from ldpkit.client.http import Response
@@ -60,19 +61,84 @@ def test_a_backup_is_not_taken_for_a_folder(run, tmp_path):
     assert "restore it into a new folder" in line
 
 
-def test_restore_says_where_the_old_database_is(run, tmp_path):
-    data, kept = tmp_path / "data", tmp_path / "monday.db"
-    data.mkdir()
-    database = open_database(str(data))
+def make_database(folder):
+    folder.mkdir(exist_ok=True)
+    database = open_database(str(folder))
     connection = database.connect_writer()
     database.prepare(connection)
     connection.close()
+
+
+def test_restore_says_where_the_old_database_is(run, tmp_path):
+    data, kept = tmp_path / "data", tmp_path / "monday.db"
+    make_database(data)
     assert f"wrote {kept} (" in run("collector", "backup", kept, "--data", data).err
     hostile = tmp_path / "mon\x1b[31mday.db"  # a name reaches the terminal as text
     assert "mon\\x1b[31mday.db (" in run("collector", "backup", hostile, "--data", data).err
     assert "give --force" in run("collector", "restore", kept, "--data", data, code=2).error_line
     told = run("collector", "restore", kept, "--data", data, "--force").err
     assert f"what it replaced is in {data / 'collector.db.replaced'}" in told.replace("\n", " ")
+
+
+SERVICE = (
+    "collector.db",
+    "collector.db-wal",
+    "collector.db-shm",
+    "collector.db.lock",
+    "token",
+    "admin-token",
+)
+
+
+def test_a_backup_never_takes_the_place_of_a_file_of_the_service(run, tmp_path):
+    data = tmp_path / "data"
+    make_database(data)
+    (data / "token").write_text("secret")
+    (tmp_path / "link.db").hardlink_to(data / "collector.db")
+    before = (data / "collector.db").read_bytes()
+    for target in (*(data / name for name in SERVICE), tmp_path / "link.db"):
+        for force in ((), ("--force",)):
+            line = run("collector", "backup", target, "--data", data, *force, code=2).error_line
+            assert f"'{target}' is a file that the service uses: choose another name" in line
+    assert (data / "collector.db").read_bytes() == before
+    assert (data / "token").read_text() == "secret"
+    run("collector", "backup", data / "copy.db", "--data", data)
+
+
+def test_a_backup_that_somebody_moves_at_once_was_written(run, tmp_path, monkeypatch):
+    make_database(tmp_path)
+    moved = moving_away(monkeypatch, tmp_path)
+    assert "wrote" in run("collector", "backup", tmp_path / "copy.db", "--data", tmp_path).err
+    assert moved() == ["copy.db"]
+
+
+def test_a_restore_says_what_is_no_folder_and_leaves_none(run, tmp_path):
+    backup, new = tmp_path / "bk.db", tmp_path / "new" / "data"
+    backup.write_bytes(b"no database")
+    line = run("collector", "restore", backup, "--data", backup, code=2).error_line
+    assert f"'{backup}' is not a folder: name another one with --data" in line
+    assert "is not a backup" in run("collector", "restore", backup, "--data", new, code=2).error_line
+    assert [each.name for each in tmp_path.iterdir()] == ["bk.db"]
+    new.mkdir(parents=True)
+    run("collector", "restore", backup, "--data", new, code=2)
+    assert new.exists()  # which it did not make
+
+
+@pytest.mark.parametrize("words", [("serve",), ("collector", "verify"), ("collector", "restore", "bk.db")])
+def test_a_data_folder_without_a_name_is_refused(run, tmp_path, monkeypatch, words):
+    monkeypatch.setattr("ldpkit.collector.serve.serve", lambda *_, **__: None)  # it would not end
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bk.db").write_bytes(b"")
+    assert "--data is empty: name a folder" in run(*words, "--data", "", code=2).error_line
+    assert [each.name for each in tmp_path.iterdir()] == ["bk.db"]
+
+
+@pytest.mark.parametrize("address", ["javascript:alert(1)", "collect.example.org", "https://", "http://[::1"])
+def test_the_public_address_is_one_of_the_web(run, tmp_path, monkeypatch, address):
+    monkeypatch.setattr("ldpkit.collector.serve.serve", lambda *_, **__: None)  # it would not end
+    line = run("serve", "--data", tmp_path / "data", "--public-url", address, code=2).error_line
+    assert f"such as https://collect.example.org, got {address!r}" in line
+    assert not (tmp_path / "data").exists()
 
 
 def test_each_command_has_examples_of_its_own_that_can_be_called():

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from cli.moving import moving_away
+
 SMALL = ("bench", "-d", "zipf:k=8,n=2000", "-r", 2, "-p", "grr", "-m", "none")
 PLAN = ("plan", "budget", "-d", "zipf:k=8,n=20000", "-p", "grr", "-u", "mae", "--at-most", 0.05)
 CASES = {
@@ -109,6 +111,44 @@ def test_a_plugin_that_ends_the_process_is_refused(run, folder):
     assert done.returncode == 2
     assert "a plugin ended the command with sys.exit(0)" in done.stderr
     assert not list(folder.glob("out*"))
+
+
+def test_reports_that_somebody_moves_at_once_were_written(run, folder, monkeypatch):
+    moved = moving_away(monkeypatch, folder)
+    told = run("privatize", "values.txt", "-p", "grr", "-e", 1, "--domain", "a,b", "-o", "x.ldp").err
+    assert moved() == ["x.ldp"]
+    assert f", {(folder / 'taken' / 'x.ldp').stat().st_size} bytes" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("estimate", "x.ldp", "--save-tally"), "--save-tally"),
+        (("trajectory", "privatize", "x.csv", "--space", "0,0,1,1", "-o", "x.csv", "--memo"), "--memo"),
+        (("trajectory", "privatize", "x.csv", "--space", "0,0,1,1", "-o"), "--output"),
+        (("collection", "keygen"), "FILE"),
+        (("collection", "new"), "FILE"),
+        (("collector", "backup"), "TARGET"),
+    ],
+)
+def test_a_dash_is_no_name_of_a_file(run, folder, words, name):
+    before = files(folder)
+    assert f"{name} goes to a file, not to standard output: give it a name" in run(*words, "-", code=2).err
+    assert files(folder) == before
+
+
+def test_the_secret_is_no_standard_input(run, folder):
+    (folder / "-").write_text("0123456789abcdef")
+    (folder / "who.csv").write_text("id,page\n1,a\n2,b\n")
+    words = ("--column", "page", "--ids", "id", "--secret-file", "-", "--question", "page")
+    more = ("-p", "lolh", "--domain", "a,b", "--parameter", "epsilon_inf=2", "--parameter", "epsilon_1=1")
+    line = run("privatize", "who.csv", *words, *more, "-o", "out.ldp", code=2).error_line
+    assert "--secret-file is a file, not standard input: give it a name" in line
+
+
+def test_an_empty_name_is_called_that(run):
+    words = ("privatize", "values.txt", "-p", "grr", "-e", 1, "--domain", "a,b", "-o", "")
+    assert "for which an empty name stands too: choose another name" in run(*words, code=2).error_line
 
 
 @pytest.mark.parametrize("key", ["n", "k", "s", "seed"])

@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from ldpkit import __version__
+from ldpkit.cli.reading import begin, remember
 from ldpkit.cli.retired import refuse_retired
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, PluginError
 from ldpkit.core.stopping import Stopped
@@ -112,7 +113,7 @@ def _plugins_first(words: list[str]) -> list[str]:
     ['--plugin', 'own.py', 'recommend', '-e', '1', '-p', 'all']
     """
     name = _called(words)
-    if name is None or name == "bench":  # it knows the option itself, and will not write over the file
+    if name is None or name == "bench":  # it knows the option itself
         return words
     place = words.index(name)
     first, rest, following = words[:place], [name], iter(words[place + 1 :])
@@ -150,6 +151,7 @@ def _options(
     if plugin:
         from ldpkit.core.registry import load_plugin
 
+        remember(plugin)
         for file in plugin:
             load_plugin(file)
 
@@ -200,6 +202,7 @@ def _plain_warnings() -> Iterator[None]:
 def _run_command(words: list[str]) -> int:
     """Run a command and return its exit code; what Typer finds wrong becomes a refusal like any other."""
     try:
+        begin()
         words = _plugins_first(words)
         code = get_command(make_app(words)).main(words, prog_name="ldpkit", standalone_mode=False)
     except _UsageError as error:

@@ -19,6 +19,7 @@ from ldpkit.cli.outputs import (
 from ldpkit.cli.parsing import ManyValuesCommand, parse_budgets, refuse_options, split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, say
+from ldpkit.cli.reading import refuse_input
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -166,17 +167,21 @@ def bench(
     With --task mean or density: compare numeric mechanisms, on distributions such as
     gaussian or gaussian:n=100000, or on a file with --low and --high.
     """
+    from ldpkit.bench.runlog import log_path
     from ldpkit.core.registry import load_plugin
+    from ldpkit.core.wholefile import check_target
 
     for file in plugin or []:
         load_plugin(file)
-    inputs: list[str | Path | None] = [who.data, *(plugin or [])]
     _check_output(output, resume=resume)
+    if output is not None and not is_standard_output(output):
+        for file in (output, log_path(output)):
+            refuse_input(file, check_target(file))
     # The log of a run says whether --resume may write over its results.
     pictures = Pictures.wanted(
         *pictured,
         force=force,
-        inputs=inputs,
+        inputs=[who.data, *(plugin or [])],
         outputs=None if resume else {"--output": output},
         seed=seed,
     )

@@ -86,7 +86,7 @@ def check(
     from ldpkit.client.spending import micro_text
     from ldpkit.protocols.collection.files import expected_people, load_collection, stated_promises
 
-    check_result(shown, [file])
+    check_result(shown)
     if at_most is not None and not 0 < at_most < math.inf:  # it is for a sum, which may be large
         raise InvalidParameterError(f"--at-most must be positive and finite, got {at_most:g}")
     found = load_collection(file, public_key=key)
@@ -204,7 +204,7 @@ def show_collection(
     from ldpkit.assurance.collection import summarise
     from ldpkit.protocols.collection.files import load_collection
 
-    check_result(shown, [file])
+    check_result(shown)
     found = summarise(load_collection(file, public_key=key))
     if shown.format is not Format.table:
         deliver(found, shown)
@@ -228,7 +228,7 @@ def diff(
     from ldpkit.protocols.collection.files import load_collection
     from ldpkit.protocols.collection.versions import compare_versions
 
-    check_result(shown, [old, new])
+    check_result(shown)
     found = compare_versions(load_collection(old), load_collection(new))
     deliver(found, shown)
     if found.weakens or found.needs_version:

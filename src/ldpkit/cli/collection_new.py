@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import enum
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +18,7 @@ from ldpkit.cli.collection_check import few_answers
 from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
+from ldpkit.cli.reading import Writes
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def new(
-    file: Annotated[Path, typer.Argument(help="The .toml file to write.")],
+    file: Annotated[Path, typer.Argument(help="The .toml file to write."), Writes()],
     question: Annotated[
         str | None, typer.Option("--question", help="The id of the question.", show_default=False)
     ] = None,
@@ -108,7 +111,6 @@ def new(
         check_output(
             file,
             force=force,
-            inputs=[],
             remedy="--add adds the question to it, and --force replaces the file",
         )
     asks = question is None
@@ -140,19 +142,18 @@ def new(
                     "Which epsilon, then, such as 1?", lambda answer: check_epsilon(read_number(answer))
                 )
     from ldpkit.assurance.collection import collection_warnings
-    from ldpkit.protocols.collection.files import expected_people
 
     table, reasons, warnings = _question(
         question, text, space, people, within, epsilon, mechanism, parse_parameters(parameter)
     )
     if fixed:
         table["value"] = "fixed"
-    made = _write(
+    made, expected = _write(
         file, table, (*reasons, *warnings), purpose, people, str(every), _day(start), count, add=add
     )
     for reason in reasons:
         note(reason)
-    for warning in (*collection_warnings(made), *few_answers(made, expected_people(file) or people)):
+    for warning in (*collection_warnings(made), *few_answers(made, expected or people)):
         note(f"warning: {warning}")
     note(f"{'added to' if add else 'wrote'} {file}: look at it, then 'ldpkit collection check {file}'")
 
@@ -255,20 +256,40 @@ def _write(
     count: int,
     *,
     add: bool,
-) -> Collection:
-    """Write the file if it can be compiled, and not otherwise; return what devices will be told."""
+) -> tuple[Collection, int | None]:
+    """Write the file if it can be compiled, and not otherwise.
+
+    Return what devices will be told, and how many people the file expects.
+    """
     from ldpkit.protocols.collection.building import compile_toml
-    from ldpkit.protocols.collection.files import read_collection_file
+    from ldpkit.protocols.collection.files import people_of
     from ldpkit.protocols.collection.text import collection_text, question_text
 
-    if add:
-        head = read_collection_file(file).replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"
-    else:
-        if every == Every.once and count != 1:
-            raise InvalidParameterError(f"--count {count} needs --every daily or weekly: once is one round")
-        text = collection_text(file.stem, purpose or "", people=people, every=every, start=start, count=count)
-        head = text.encode()
-    whole = head + question_text(table, reasons).encode()
-    made = compile_toml(whole, str(file) if add else "")  # no line of a file that is not there yet
-    write_text(file, whole.decode())
-    return made
+    with _begun(file) if add else contextlib.nullcontext(b"") as head:
+        if not add:
+            if every == Every.once and count != 1:
+                raise InvalidParameterError(
+                    f"--count {count} needs --every daily or weekly: once is one round"
+                )
+            head = collection_text(
+                file.stem, purpose or "", people=people, every=every, start=start, count=count
+            ).encode()
+        whole = head + question_text(table, reasons).encode()
+        made = compile_toml(whole, str(file) if add else "")  # no line of a file that is not there yet
+        write_text(file, whole.decode())
+    return made, people_of(whole)
+
+
+@contextlib.contextmanager
+def _begun(file: Path) -> Iterator[bytes]:
+    """Yield what a file has, and hold it: else one of two commands that add to it loses its question."""
+    from ldpkit.core.locks import held
+    from ldpkit.protocols.collection.files import read_collection_file
+
+    read_collection_file(file)  # refuses what cannot be opened, or waits for a writer
+    with held(file) as is_ours:
+        if not is_ours:
+            raise InvalidInputError(
+                f"another command is adding to {str(file)!r}: try again when it has ended"
+            )
+        yield read_collection_file(file).replace(b"\r\n", b"\n").rstrip(b"\n") + b"\n"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ldpkit.cli.collection_check import CollectionArgument
-from ldpkit.cli.options import ForceOption, OutputOption
+from ldpkit.cli.options import ForceOption, OutputOption, spread
 from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.printing import note
+from ldpkit.cli.reading import Writes
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ _MOST_BYTES = 1 << 16
 
 def add_to(app: typer.Typer) -> None:
     """Register the commands."""
-    app.command("keygen", epilog=_KEYGEN)(keygen)
-    app.command("sign", epilog=_SIGN)(sign)
+    app.command("keygen", epilog=_KEYGEN)(spread(keygen))
+    app.command("sign", epilog=_SIGN)(spread(sign))
 
 
 def keygen(
-    file: Annotated[Path, typer.Argument(help="The file for the private key; it stays with you.")],
+    file: Annotated[Path, typer.Argument(help="The file for the private key; it stays with you."), Writes()],
     public: Annotated[
         bool, typer.Option("--public", help="Make no key: print the public half of the one in the file.")
     ] = False,
@@ -95,7 +96,7 @@ def sign(
     if output is None:
         raise InvalidParameterError("where to? give a .json file with -o, or - for standard output")
     check_ending(output, "--output", [".json"])
-    check_output(output, force=force, inputs=[file, private_key])
+    check_output(output, force=force)
     found = load_collection(file)
     key = None if private_key is None else _read_key(private_key)
     write_text(output, seal(found, key).decode())

@@ -37,8 +37,8 @@ def simulate(
     shown: opt.ResultOptions = opt.ResultOptions(),
 ) -> None:
     """Run a collection on invented people: errors, coverage, and the page as it will look."""
-    check_result(shown, [file])
-    check_page(report, force=shown.force, inputs=[file])
+    check_result(shown)
+    check_page(report, force=shown.force)
     from ldpkit.core.random import seeded
     from ldpkit.protocols.collection.files import expected_people, load_collection
     from ldpkit.simulation.rehearsal import rehearse

@@ -14,6 +14,7 @@ from ldpkit.cli.options import ConsistencyOption, ForceOption, ResultOptions, sp
 from ldpkit.cli.outputs import check_output, check_result
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.printing import deliver, deliver_rows, note
+from ldpkit.cli.reading import Writes
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def estimates(
 
 def export(
     collection: CollectionArgument,
-    output: Annotated[Path, typer.Argument(help="A file that ends in .ldp, .csv or .parquet.")],
+    output: Annotated[Path, typer.Argument(help="A file that ends in .ldp, .csv or .parquet."), Writes()],
     question: QuestionOption = None,
     number: RoundOption = 0,
     force: ForceOption = False,
@@ -177,7 +178,7 @@ def export(
 
     if output.suffix.removeprefix(".") not in ENDINGS:
         raise InvalidInputError(f"{str(output)!r} ends in none of .{', .'.join(ENDINGS)}: choose one")
-    check_output(output, force=force, inputs=[])
+    check_output(output, force=force)
     _remote(url, token).export(collection, question, output, number=number)
     note(f"wrote {output}")
 
@@ -252,16 +253,17 @@ def tokens(
 
 
 def backup(
-    target: Annotated[Path, typer.Argument(help="Where to write the copy.")],
+    target: Annotated[Path, typer.Argument(help="Where to write the copy."), Writes()],
     data: DataFolder = _DATA,
     force: ForceOption = False,
 ) -> None:
     """Copy the database to a file while the service runs; use pg_dump for PostgreSQL."""
-    from ldpkit.collector.backup import back_up
+    from ldpkit.collector.backup import back_up, refuse_own_file
 
-    check_output(target, force=force, inputs=[data])
-    back_up(data, target)
-    note(f"wrote {target} ({target.stat().st_size:,} bytes)")
+    refuse_own_file(data, target)  # before --force is asked for
+    check_output(target, force=force)
+    size = back_up(data, target)
+    note(f"wrote {target} ({size:,} bytes)")
 
 
 def restore(

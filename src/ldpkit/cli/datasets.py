@@ -15,6 +15,7 @@ from ldpkit.cli.inputs import note_dropped
 from ldpkit.cli.outputs import check_ending, check_outputs, check_result, is_standard_output, write_text
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.printing import deliver_rows, note, opened, show
+from ldpkit.cli.reading import Reads, files_of_people
 from ldpkit.core.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -73,10 +74,10 @@ def add_to(app: typer.Typer) -> None:
         help="Make a table of counts, or a column of numbers, from raw data.",
         rich_markup_mode=None,
     )
-    prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(prepare_transactions)
-    prepare.command("grid", epilog=_GRID_EXAMPLES)(prepare_grid)
-    prepare.command("values", epilog=_VALUES_EXAMPLES)(prepare_values)
-    prepare.command("numbers", epilog=_NUMBERS_EXAMPLES)(prepare_numbers)
+    prepare.command("transactions", epilog=_TRANSACTIONS_EXAMPLES)(opt.spread(prepare_transactions))
+    prepare.command("grid", epilog=_GRID_EXAMPLES)(opt.spread(prepare_grid))
+    prepare.command("values", epilog=_VALUES_EXAMPLES)(opt.spread(prepare_values))
+    prepare.command("numbers", epilog=_NUMBERS_EXAMPLES)(opt.spread(prepare_numbers))
     datasets = typer.Typer(epilog=_EXAMPLES, rich_markup_mode=None)
     datasets.callback(invoke_without_command=True)(opt.spread(list_by_default))
     datasets.command("list")(opt.spread(list_known))
@@ -125,7 +126,11 @@ def list_known(shown: opt.ResultOptions = opt.ResultOptions()) -> None:
 
 
 def show_one(
-    name: Annotated[str, typer.Argument(help="A known set, a file, or a population such as zipf:k=8,n=100.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="A known set, a file, or a population such as zipf:k=8,n=100."),
+        Reads(files_of_people),
+    ],
     column: opt.ColumnOption = None,
     missing: opt.MissingOption = opt.Missing.refuse,
     top: Annotated[
@@ -145,7 +150,7 @@ def show_one(
 
     from ldpkit.simulation.datasets import KNOWN, KNOWN_NUMBERS, load
 
-    check_result(shown, [name])
+    check_result(shown)
     if name in KNOWN_NUMBERS:
         refuse_options(f"{name} is a known set of numbers", column=column)
         _show_numbers(name, top, shown, verify=verify)
@@ -213,7 +218,11 @@ def _show(
 
 
 def prepare_numbers(
-    file: Annotated[str, typer.Argument(help="A known set of numbers, or a table; '-' is standard input.")],
+    file: Annotated[
+        str,
+        typer.Argument(help="A known set of numbers, or a table; '-' is standard input."),
+        Reads(files_of_people),
+    ],
     column: opt.ColumnOption = None,
     missing: opt.MissingOption = opt.Missing.refuse,
     output: opt.OutputOption = None,
@@ -224,7 +233,7 @@ def prepare_numbers(
     from ldpkit.files.readers import read_cells
     from ldpkit.simulation.datasets import KNOWN_NUMBERS, load_known_numbers
 
-    _check(output, file, force=force)
+    _check(output, force=force)
     if file in KNOWN_NUMBERS:
         refuse_options(f"{file} is a known set of numbers", column=column)
         numbers = load_known_numbers(file)
@@ -241,7 +250,9 @@ def prepare_numbers(
 
 
 def prepare_transactions(
-    file: Annotated[str, typer.Argument(help="One transaction on each line; '-' is standard input.")],
+    file: Annotated[
+        str, typer.Argument(help="One transaction on each line; '-' is standard input."), Reads()
+    ],
     top: Annotated[int, typer.Option("--top", help="How many of the most frequent items to keep.")] = 128,
     delimiter: Annotated[
         str | None,
@@ -262,7 +273,7 @@ def prepare_transactions(
     from ldpkit.files.readers import read_transactions
     from ldpkit.simulation.datasets import top_items
 
-    _check(output, file, force=force)
+    _check(output, force=force)
     numbers = itertools.count()  # the lines are counted as they pass: a list of them would be large
     transactions = (items for items, _ in zip(read_transactions(file, delimiter), numbers, strict=False))
     dataset = top_items(transactions, top, name=file)
@@ -271,7 +282,7 @@ def prepare_transactions(
 
 def prepare_grid(
     file: Annotated[
-        str, typer.Argument(help="A CSV, TSV or Parquet table of points; '-' is standard input.")
+        str, typer.Argument(help="A CSV, TSV or Parquet table of points; '-' is standard input."), Reads()
     ],
     x: Annotated[str, typer.Option("--x", help="The column of x, such as longitude.")],
     y: Annotated[str, typer.Option("--y", help="The column of y, such as latitude.")],
@@ -296,7 +307,7 @@ def prepare_grid(
     from ldpkit.files.readers import read_points
     from ldpkit.simulation.datasets import grid_cells
 
-    _check(output, file, force=force)
+    _check(output, force=force)
     corners = None if bounds is None else _corners(bounds)
     points = read_points(file, x, y)
     dataset = grid_cells(points, rows, columns, bounds=corners, drop_outside=drop_outside, name=file)
@@ -304,7 +315,7 @@ def prepare_grid(
 
 
 def prepare_values(
-    file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input.")],
+    file: Annotated[str, typer.Argument(help="A file of values; '-' is standard input."), Reads()],
     column: opt.ColumnOption = None,
     missing: opt.MissingOption = opt.Missing.refuse,
     output: opt.OutputOption = None,
@@ -313,14 +324,14 @@ def prepare_values(
     """Count the values of a file."""
     from ldpkit.simulation.datasets.loading import load
 
-    _check(output, file, force=force)
+    _check(output, force=force)
     dataset = load(file, column=column, kind="values", missing=missing.value)
     _write(dataset, output, dropped=dataset.dropped)
 
 
-def _check(output: Path | None, file: str, *, force: bool) -> None:
+def _check(output: Path | None, *, force: bool) -> None:
     check_ending(output, "--output", [".csv"])
-    check_outputs({"--output": output}, force=force, inputs=[file])
+    check_outputs({"--output": output}, force=force)
 
 
 def _corners(text: str) -> tuple[float, float, float, float]:

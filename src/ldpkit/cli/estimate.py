@@ -20,6 +20,7 @@ from ldpkit.cli.options import (
 from ldpkit.cli.parsing import refuse_options, split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note
+from ldpkit.cli.reading import Reads, Writes, files_of_lake
 from ldpkit.cli.tallies import count_files, refuse_twins
 from ldpkit.core.errors import InvalidParameterError
 
@@ -67,6 +68,7 @@ def estimate(
             metavar="FILES...",
             help="Report files or tallies, of one mechanism; or Parquet files, folders and patterns of them.",
         ),
+        Reads(files_of_lake),
     ],
     consistency: ConsistencyOption = None,
     estimator: Annotated[
@@ -102,6 +104,7 @@ def estimate(
     save_tally: Annotated[
         Path | None,
         typer.Option(help="Also write the tally, a small file; tallies can be added up.", show_default=False),
+        Writes(),
     ] = None,
 ) -> None:
     """Estimate frequencies with error bars from report files.

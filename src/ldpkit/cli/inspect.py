@@ -36,7 +36,7 @@ def inspect(
     shown: ResultOptions = ResultOptions(),
 ) -> None:
     """Show what made a report file, and verify every checksum."""
-    check_result(shown, files)
+    check_result(shown)
     facts = [_facts(path, with_labels=shown.format is Format.json) for path in files]
     with opened(shown.output) as file:
         if shown.format is not Format.table:

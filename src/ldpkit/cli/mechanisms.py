@@ -8,7 +8,7 @@ import typer
 
 from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_result
-from ldpkit.cli.parsing import domain_file, parse_domain
+from ldpkit.cli.parsing import parse_domain
 from ldpkit.cli.printing import deliver_rows
 from ldpkit.core.errors import InvalidParameterError, UnknownNameError
 
@@ -60,7 +60,7 @@ def mechanisms(
     from ldpkit.core.parameters import check_epsilon, check_people
     from ldpkit.mechanisms.base import MECHANISMS
 
-    check_result(shown, [domain_file(domain)])
+    check_result(shown)
     budget, values, n = check_epsilon(epsilon), parse_domain(domain), check_people(n)
     found = [(name, mechanism, _kind_of(mechanism)) for name, mechanism in MECHANISMS.items()]
     kinds = {its_kind for *_, its_kind in found}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ldpkit.cli.reading import STANDARD
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ def _read_ids(table: Path, column: str) -> np.ndarray[Any, Any]:
 
 def _read_secret(path: Path) -> bytes:
     """Return the secret in a file; a line end behind it is not part of it."""
+    if str(path) == STANDARD:
+        raise InvalidParameterError("--secret-file is a file, not standard input: give it a name")
     if path.exists() and not path.is_file():
         raise InvalidParameterError(f"the secret {str(path)!r} is not a file: save it once and keep it")
     try:

@@ -18,6 +18,7 @@ from ldpkit.cli.outputs import (
 from ldpkit.cli.parsing import parse_circle, parse_interval, refuse_options
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
+from ldpkit.cli.reading import Writes
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -92,6 +93,7 @@ def optimal(
         typer.Option(
             "--output", "-o", help="Write the mechanism, for 'privatize -p @FILE'.", show_default=False
         ),
+        Writes(takes_dash=True),  # only to say where the result goes
     ] = None,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),
     force: opt.ForceOption = False,

@@ -11,6 +11,8 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
+from ldpkit.cli.reading import Reads, Writes, file_behind_at, files_of_people, how_read, refuse_dash, remember
+
 __all__ = [
     "ENDINGS",
     "ClipOption",
@@ -110,8 +112,11 @@ EpsilonMaxOption = Annotated[float, typer.Option("--eps-max", help="The largest 
 DomainOption = Annotated[
     str | None,
     typer.Option("--domain", metavar="SPEC", help=_DOMAIN_HELP, show_default=False),
+    Reads(file_behind_at),
 ]
-UsualDomainOption = Annotated[str, typer.Option("--domain", metavar="SPEC", help=_DOMAIN_HELP)]
+UsualDomainOption = Annotated[
+    str, typer.Option("--domain", metavar="SPEC", help=_DOMAIN_HELP), Reads(file_behind_at)
+]
 LowOption = Annotated[
     float | None,
     typer.Option(
@@ -166,6 +171,7 @@ DataOption = Annotated[
         "such as zipf:k=128,n=100000.",
         show_default=False,
     ),
+    Reads(files_of_people),
 ]
 NumberFiles = Annotated[
     list[Path],
@@ -196,12 +202,17 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to print.", 
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="The file to write; - is standard output.", show_default=False),
+    Writes(takes_dash=True),
 ]
 FigureOption = Annotated[
-    Path | None, typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False)
+    Path | None,
+    typer.Option("--figure", help="Write a .png, .svg or .pdf figure.", show_default=False),
+    Writes(),
 ]
 PageOption = Annotated[
-    Path | None, typer.Option("--report", help="Write a self-contained .html page.", show_default=False)
+    Path | None,
+    typer.Option("--report", help="Write a self-contained .html page.", show_default=False),
+    Writes(),
 ]
 TitleOption = Annotated[
     str | None, typer.Option("--title", help="The title of the page of --report.", show_default=False)
@@ -283,6 +294,8 @@ class UnitPictureOptions(NamedTuple):
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command as Typer takes it, with options that go together as one parameter each.
 
+    When it is called, what its options read is remembered, and never written over.
+
     Examples
     --------
     >>> def show(n: UsualPeopleOption, space: SpaceOptions = SpaceOptions()) -> None:
@@ -307,8 +320,14 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
                     part, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=told
                 )
 
+    taken = {each.name: each.annotation for each in parameters()}
+
     @functools.wraps(command)
     def called(**given: Any) -> None:
+        refuse_dash(taken, given)
+        for name, hint in taken.items():
+            if (how := how_read(hint)) is not None:
+                remember(given[name], how)
         for name, options in together.items():
             given[name] = options(**{part: given.pop(part) for part in options._fields})
         command(**given)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from ldpkit.cli.moment import moment
 from ldpkit.cli.options import ENDINGS, ResultOptions
 from ldpkit.cli.printing import note
+from ldpkit.cli.reading import STANDARD, refuse_input
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
 from ldpkit.core.stopping import tidied
 
 __all__ = [
     "FIGURES",
-    "STANDARD_OUTPUT",
     "announce",
     "check_ending",
     "check_extra",
@@ -33,7 +32,6 @@ __all__ = [
     "write_text",
 ]
 
-STANDARD_OUTPUT = "-"
 FIGURES = (".png", ".svg", ".pdf")
 _LARGE = 1 << 30  # bytes: from here on, a file is announced before it is written
 _EXTRAS = {
@@ -46,7 +44,7 @@ _EXTRAS = {
 
 def is_standard_output(path: Path | None) -> bool:
     """Whether a path is the dash that stands for standard output."""
-    return path is not None and str(path) == STANDARD_OUTPUT
+    return path is not None and str(path) == STANDARD
 
 
 def check_ending(path: Path | None, option: str, endings: Collection[str]) -> None:
@@ -78,35 +76,27 @@ def check_extra(library: str) -> None:
         raise MissingDependencyError(library, purpose, extra)
 
 
-def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
+def check_figure(figure: Path | None, *, force: bool) -> None:
     """Refuse a figure that could not be drawn or written, before any work is done."""
     if figure is not None:
-        _refuse_dash(figure, "--figure")
         check_ending(figure, "--figure", FIGURES)
         check_extra("matplotlib")
         moment()  # what draws PDF reads the variable as well
-        check_output(figure, force=force, inputs=inputs)
+        check_output(figure, force=force)
 
 
-def check_page(report: Path | None, *, force: bool, inputs: Sequence[str | Path | None] = ()) -> None:
+def check_page(report: Path | None, *, force: bool) -> None:
     """Refuse a page that could not be written, before any work is done."""
     if report is not None:
-        _refuse_dash(report, "--report")
         check_ending(report, "--report", [".html"])
         moment()  # refuses one that cannot be
-        check_output(report, force=force, inputs=inputs)
-
-
-def _refuse_dash(path: Path, option: str) -> None:
-    if is_standard_output(path):
-        raise InvalidParameterError(f"{option} goes to a file, not to standard output: give it a name")
+        check_output(report, force=force)
 
 
 def check_output(
     path: Path,
     *,
     force: bool,
-    inputs: Sequence[str | Path | None],
     remedy: str = "choose another name or add --force",
 ) -> None:
     """Refuse a place that cannot be written to, a file that exists, unless told to, and an input ever."""
@@ -115,34 +105,28 @@ def check_output(
     if is_standard_output(path):
         return
     target = check_target(path)
-    if not target.exists():
-        return
-    # os.path: a text that is too long for a name is the name of no file, but an error to a Path
-    if any(each is not None and os.path.exists(each) and target.samefile(each) for each in inputs):  # noqa: PTH110
-        raise InvalidInputError(f"{str(path)!r} is also the input: choose another name for the output")
-    if not force:
+    refuse_input(path, target)
+    if target.exists() and not force:
         raise InvalidInputError(f"{str(path)!r} exists: {remedy}")
 
 
-def check_outputs(
-    outputs: Mapping[str, Path | None], *, force: bool, inputs: Sequence[str | Path | None]
-) -> None:
+def check_outputs(outputs: Mapping[str, Path | None], *, force: bool) -> None:
     """Check the files that options name, and that no two options name the same."""
     from ldpkit.core.wholefile import check_target
 
     taken: dict[Path, str] = {}
     for option, path in outputs.items():
         if path is not None and not is_standard_output(path):
-            check_output(path, force=force, inputs=inputs)
+            check_output(path, force=force)
             other = taken.setdefault(check_target(path), option)
             if other != option:
                 raise InvalidInputError(f"{str(path)!r} is both {other} and {option}: choose two names")
 
 
-def check_result(shown: ResultOptions, inputs: Sequence[str | Path | None] = ()) -> None:
+def check_result(shown: ResultOptions) -> None:
     """Refuse a file that a result could not be written to, before any work is done."""
     check_ending(shown.output, "--output", ENDINGS)
-    check_outputs({"--output": shown.output}, force=shown.force, inputs=inputs)
+    check_outputs({"--output": shown.output}, force=shown.force)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -45,7 +45,7 @@ class Pictures:
     title, unit : str or None
         What stands above the page, and what the user's numbers are measured in.
     inputs : sequence
-        What is read, which is never written over.
+        What is read, by the names that the page gives.
     seed : int or None
         What makes the result repeatable.
     """
@@ -86,13 +86,13 @@ class Pictures:
         """
         outputs = dict(outputs or {})
         if shown is not None:
-            check_result(shown, inputs)
+            check_result(shown)
             force, outputs["--output"] = shown.force, shown.output
-        check_figure(figure, force=force, inputs=inputs)
-        check_page(report, force=force, inputs=inputs)
+        check_figure(figure, force=force)
+        check_page(report, force=force)
         if report is not None:
             check_extra("matplotlib")
-        check_outputs({"--figure": figure, "--report": report, **outputs}, force=force, inputs=inputs)
+        check_outputs({"--figure": figure, "--report": report, **outputs}, force=force)
         return cls(figure, report, title, unit, inputs, seed)
 
     def save(self, result: Result, draw: Callable[..., Figure] | None = None) -> None:

@@ -57,7 +57,7 @@ def survey(
 
     if target is not None:
         check_ending(target, "--output", [".toml"])
-        check_output(target, force=force, inputs=[file])
+        check_output(target, force=force)
     pictures = Pictures.wanted(*pictured, force=force, inputs=[file], outputs={"--output": target})
     if epsilon is None:
         raise InvalidParameterError("what may all answers of a person cost together? give --epsilon")

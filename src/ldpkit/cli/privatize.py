@@ -12,7 +12,6 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.memory import IdsOption, Memory, NewDevicesOption, QuestionOption, SecretFileOption
 from ldpkit.cli.outputs import announce, check_output, is_standard_output, whole_path
 from ldpkit.cli.parsing import (
-    domain_file,
     parse_circle,
     parse_domain,
     parse_interval,
@@ -27,6 +26,7 @@ from ldpkit.cli.randomise import (
     randomise_described,
     randomise_numbers,
 )
+from ldpkit.cli.reading import Reads, Writes, file_behind_at
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -71,9 +71,12 @@ def privatize(
             metavar="NAME",
             help="One of 'ldpkit mechanisms', or @FILE with a description that 'ldpkit optimal' wrote.",
         ),
+        Reads(file_behind_at),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The report file to write; - is standard output.")
+        Path,
+        typer.Option("--output", "-o", help="The report file to write; - is standard output."),
+        Writes(takes_dash=True),
     ],
     epsilon: opt.EpsilonOption = None,
     domain: opt.DomainOption = None,
@@ -121,7 +124,7 @@ def privatize(
     from ldpkit.files.reportfile import ReportWriter
 
     description = Path(mechanism[1:]) if mechanism.startswith("@") else None
-    check_output(output, force=force, inputs=[values, secret_file, description, domain_file(domain)])
+    check_output(output, force=force)
     if is_standard_output(output) and sys.stdout.isatty():
         raise InvalidParameterError(
             "reports are binary and not for a terminal: send them to a file or a pipe"
@@ -176,7 +179,7 @@ def privatize(
         note(message)
     if seed is not None:
         note("note: reports made with --seed protect nobody, as the seed undoes them: use it for tests only")
-    size = "" if is_standard_output(output) else f", {output.stat().st_size} bytes"
+    size = "" if is_standard_output(output) else f", {writer.size} bytes"
     note(
         f"wrote {'the reports' if is_standard_output(output) else output}: {writer.n} reports of "
         f"{work.mechanism!r}, {work.mechanism.promise()}{size}"

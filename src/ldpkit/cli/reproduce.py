@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption
+from ldpkit.cli.options import ForceOption, Format, FormatOption, RepeatableSeedOption, spread
 from ldpkit.cli.outputs import check_extra, check_output, is_standard_output
 from ldpkit.cli.printing import note, progress_bar, show
+from ldpkit.cli.reading import Writes
 from ldpkit.core.errors import InvalidParameterError
 
 __all__ = ["add_to"]
@@ -25,7 +26,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("reproduce", epilog=_EXAMPLES)(reproduce)
+    app.command("reproduce", epilog=_EXAMPLES)(spread(reproduce))
 
 
 def reproduce(
@@ -39,6 +40,7 @@ def reproduce(
             help="A folder for claims.csv, claims.json and the figures.",
             show_default=False,
         ),
+        Writes(takes_dash=True),  # only to say that it is a folder
     ] = None,
     seed: RepeatableSeedOption = 0,
     force: ForceOption = False,
@@ -76,4 +78,4 @@ def _check_folder(folder: Path, *, force: bool) -> None:
         raise InvalidParameterError(f"{str(folder)!r} is a file: give --output the name of a folder")
     if folder.exists():
         for file in ("claims.csv", "claims.json"):
-            check_output(folder / file, force=force, inputs=[])
+            check_output(folder / file, force=force)

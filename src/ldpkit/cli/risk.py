@@ -24,6 +24,7 @@ from ldpkit.cli.parsing import (
 )
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, progress_bar
+from ldpkit.cli.reading import Reads
 from ldpkit.cli.tallies import is_collected
 from ldpkit.core.errors import InvalidParameterError
 
@@ -84,6 +85,7 @@ def risk(
             "by default the frequencies of --data.",
             show_default=False,
         ),
+        Reads(),
     ] = None,
     eta: Annotated[
         float | None,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ldpkit.cli.options import spread
 from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 from ldpkit.core.stopping import Stopped, tidied
@@ -40,7 +41,7 @@ _SETTINGS = {
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("serve", epilog=_EXAMPLES)(serve)
+    app.command("serve", epilog=_EXAMPLES)(spread(serve))
 
 
 def serve(
@@ -89,18 +90,14 @@ def serve(
     settings |= {name: value for name, value in given.items() if value is not None}
     files = [*(collections or []), *(Path(each) for each in settings.get("collections", []))]
 
-    from ldpkit.collector.database import open_database
+    from ldpkit.collector.database import make_data_folder, open_database
     from ldpkit.collector.serve import ServeSettings
     from ldpkit.collector.serve import serve as run
     from ldpkit.collector.uploads import Limits
 
     envelopes = [_envelope(path) for path in files]
     where = settings.get("data", "ldpkit-data")
-    if "://" not in where:
-        try:
-            Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
-        except FileExistsError:
-            raise InvalidInputError(f"{where!r} is not a folder: name another one with --data") from None
+    database = open_database(where)
     named = {"largest_upload": "body", "per_address": "per_address", "in_all": "in_all", "at_once": "at_once"}
     limits = Limits(**{name: settings[key] for key, name in named.items() if key in settings})
     chosen = ServeSettings(
@@ -110,9 +107,11 @@ def serve(
         proxies=settings.get("proxies", ""),
         limits=limits,
     )
+    if "://" not in where:
+        make_data_folder(where)
     try:
         with tidied():
-            run(open_database(where), envelopes, chosen, typer.echo, is_private=sys.stdout.isatty())
+            run(database, envelopes, chosen, typer.echo, is_private=sys.stdout.isatty())
     except (KeyboardInterrupt, Stopped):  # the way in which a service ends
         note("stopped; what was received is written")
 

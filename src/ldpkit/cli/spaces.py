@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ldpkit.cli.reading import Reads, file_behind_at
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ SpaceOption = Annotated[
         help="The public region: X0,Y0,X1,Y1, degrees:WEST,SOUTH,EAST,NORTH, disc:X,Y,RADIUS, globe, or "
         "@FILE with its JSON.",
     ),
+    Reads(file_behind_at),
 ]
 
 

@@ -15,6 +15,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.app import Group
 from ldpkit.cli.outputs import check_output, check_result, is_standard_output, write_text
 from ldpkit.cli.printing import deliver_rows, note, progress_bar
+from ldpkit.cli.reading import Reads, Writes
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def add_to(app: typer.Typer) -> None:
     )
     settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}
     spec.command("check", epilog=_CHECK_EXAMPLES, context_settings=settings)(opt.spread(check))
-    spec.command("vectors", epilog=_VECTORS_EXAMPLES)(vectors)
+    spec.command("vectors", epilog=_VECTORS_EXAMPLES)(opt.spread(vectors))
     app.add_typer(spec, name="spec")
 
 
@@ -76,6 +77,7 @@ def check(
     program: Annotated[
         list[str] | None,
         typer.Argument(help="The program and its arguments; options of this command go before."),
+        Reads(),
     ] = None,
     reports: Annotated[
         Path | None,
@@ -98,7 +100,7 @@ def check(
     """
     if (program is None) == (reports is None):
         raise InvalidParameterError("give a program to run, or --reports with what it printed")
-    check_result(shown, [reports, *(program or [])])
+    check_result(shown)
     lines = _lines(folder, only)
     from ldpkit.testing.vectors.lines import compare
 
@@ -119,6 +121,7 @@ def vectors(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="PATH", help="A folder for JSON, a file for lines."),
+        Writes(takes_dash=True),
     ] = None,
     lines: Annotated[
         bool, typer.Option("--lines", help="Lines of text for a program, as 'spec check' sends them.")
@@ -134,7 +137,7 @@ def vectors(
     """
     if lines:
         if output is not None:
-            check_output(output, force=force, inputs=[])
+            check_output(output, force=force)
         text = "".join(f"{line.text}\n" for line in _lines(folder, only))
         if output is None or is_standard_output(output):
             sys.stdout.write(text)

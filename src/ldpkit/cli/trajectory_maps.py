@@ -14,6 +14,7 @@ from ldpkit.cli import walk
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note, progress_bar
+from ldpkit.cli.reading import Reads, file_behind_at
 from ldpkit.cli.spaces import SpaceOption, parse_space
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
@@ -63,6 +64,7 @@ def heatmap(
             help="The public region, as in 'trajectory privatize'; report files know theirs.",
             show_default=False,
         ),
+        Reads(file_behind_at),
     ] = None,
     epsilon: opt.EpsilonOption = None,
     mechanism: Annotated[

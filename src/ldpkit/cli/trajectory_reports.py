@@ -14,6 +14,7 @@ from ldpkit.cli.outputs import check_ending, check_extra, check_output
 from ldpkit.cli.parsing import parse_parameters, split
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note, present
+from ldpkit.cli.reading import Reads, Writes
 from ldpkit.cli.spaces import PointsArgument, SpaceOption, parse_space
 from ldpkit.core.errors import InvalidParameterError
 
@@ -67,6 +68,7 @@ def privatize(
             "-o",
             help="Trajectories: .csv, .geojson or .parquet (id, position, location, cell); reports: .ldp.",
         ),
+        Writes(),
     ],
     epsilon: opt.UsualEpsilonOption = 4.0,
     mechanism: Annotated[str, typer.Option("--mechanism", "-p", metavar="NAME", help="The mechanism.")] = (
@@ -87,6 +89,8 @@ def privatize(
             help="A file, on the device, that keeps the reports of places for later calls to repeat.",
             show_default=False,
         ),
+        Reads(),
+        Writes(),
     ] = None,
     places: walk.PlacesOption = None,
     times: Annotated[bool, typer.Option("--times", help="Refuse a file that has no times.")] = False,
@@ -111,7 +115,7 @@ def privatize(
     from ldpkit.protocols.trajectories import privatize_trajectories
 
     check_ending(output, "--output", _ENDINGS)
-    check_output(output, force=force, inputs=[points, places, memo])
+    check_output(output, force=force)
     read = [points, places, memo]
     pictures = Pictures.wanted(*pictured, force=force, inputs=read, outputs={"--output": output}, seed=seed)
     if output.suffix.lower() == ".parquet":

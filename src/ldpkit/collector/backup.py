@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
-from ldpkit.collector.database import Database, SqliteDatabase, open_database
+from ldpkit.collector.database import Database, SqliteDatabase, make_data_folder, open_database
+from ldpkit.collector.first_tokens import TOKEN_FILES
 from ldpkit.core.errors import (
     FileFormatError,
     InvalidInputError,
@@ -17,7 +20,7 @@ from ldpkit.core.errors import (
 from ldpkit.core.stopping import tidied
 from ldpkit.core.wholefile import sync_folder, whole_copy
 
-__all__ = ["back_up", "put_back"]
+__all__ = ["back_up", "put_back", "refuse_own_file"]
 
 
 def _sqlite(data: str) -> SqliteDatabase:
@@ -27,9 +30,27 @@ def _sqlite(data: str) -> SqliteDatabase:
     return database
 
 
-def back_up(data: str, target: Path) -> None:
-    """Write a copy of a database that is whole, to a file that appears when it is complete."""
+def refuse_own_file(data: str, target: Path) -> None:
+    """Refuse to write a copy to the place of a file that the service uses, even one that is not there yet."""
+    place, database = os.path.realpath(target), _sqlite(data)
+    beside = (Path(f"{database.path}{ending}") for ending in ("", "-wal", "-shm", "-journal"))
+    for own in (*beside, database.lock_path, *map(database.path.with_name, TOKEN_FILES.values())):
+        if place == os.path.realpath(own) or (target.exists() and own.exists() and target.samefile(own)):
+            raise InvalidInputError(
+                f"{str(target)!r} is a file that the service uses: choose another name for the copy"
+            )
+
+
+def back_up(data: str, target: Path) -> int:
+    """Write a copy of a database that is whole, to a file that appears when it is complete.
+
+    Returns
+    -------
+    int
+        The length of the copy in bytes.
+    """
     database = _sqlite(data)
+    refuse_own_file(data, target)
     if not database.path.exists():
         raise InvalidInputError(
             f"there is no database in {str(database.path.parent)!r}: run this where 'ldpkit serve' runs, "
@@ -39,6 +60,7 @@ def back_up(data: str, target: Path) -> None:
         with whole_copy(target) as part:
             part.chmod(0o600)
             database.backup(part)
+            return part.stat().st_size  # before it has its name, under which somebody may move it
     except sqlite3.Error as error:
         raise _refusal(
             error, f"the database in {data!r} is damaged ({error}): restore a backup", target
@@ -61,8 +83,7 @@ def put_back(source: Path, data: str, *, force: bool) -> Path | None:
     database = _sqlite(data)
     if not source.is_file():
         raise InvalidInputError(f"there is no backup {str(source)!r}: check the path")
-    database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with database.locked(), tidied():
+    with _made_folder(data), database.locked(), tidied():
         is_there = database.path.exists()
         if is_there and not force:
             raise InvalidInputError(
@@ -83,6 +104,23 @@ def put_back(source: Path, data: str, *, force: bool) -> Path | None:
             for ending in ("", "-wal", "-shm", ".lock"):
                 Path(f"{part.path}{ending}").unlink(missing_ok=True)
     return database.replaced if is_there else None
+
+
+@contextlib.contextmanager
+def _made_folder(data: str) -> Iterator[None]:
+    """Make the folder of a database; take away what was made of it if no database comes into it."""
+    folder = Path(data)
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    make_data_folder(data)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # there is something else in it now
+            if new:
+                _sqlite(data).lock_path.unlink(missing_ok=True)
+            for each in new:
+                each.rmdir()
+        raise
 
 
 def _copy_checked(source: Path, part: SqliteDatabase) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError
+from ldpkit.core.errors import FileFormatError, InvalidInputError, InvalidParameterError, LdpkitError
 from ldpkit.core.locks import lock
 
 __all__ = ["Connection", "Database", "DatabaseError", "open_database"]
@@ -132,11 +132,21 @@ class Database(abc.ABC):
 
 def open_database(where: str | os.PathLike[str]) -> Database:
     """Return the database of an address: `postgresql://...`, or a folder for an SQLite file."""
+    if not str(where).strip():
+        raise InvalidParameterError("--data is empty: name a folder, or . for this one")
     if urlsplit(str(where)).scheme in ("postgres", "postgresql"):
         from ldpkit.collector.postgres import PostgresDatabase
 
         return PostgresDatabase(str(where))
     return SqliteDatabase(Path(where) / "collector.db")
+
+
+def make_data_folder(where: str) -> None:
+    """Make the folder for an SQLite file, for its owner alone, if it is not there."""
+    try:
+        Path(where).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InvalidInputError(f"{where!r} is not a folder: name another one with --data") from None
 
 
 def _migrations() -> list[str]:
@@ -155,6 +165,11 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
+
+    @property
+    def lock_path(self) -> Path:
+        """The file that a writer locks."""
+        return Path(f"{self.path}.lock")
 
     @property
     def replaced(self) -> Path:
@@ -192,9 +207,8 @@ class SqliteDatabase(Database):
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep every writer out for the length of the block, or refuse."""
-        path = self.path.with_name(self.path.name + ".lock")
         try:
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            handle = os.open(self.lock_path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except FileNotFoundError:
             raise self._no_folder() from None
         except OSError as error:

@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Awaitable, Callable, MutableMapping, Sized
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from ldpkit.collector.database import Database
 from ldpkit.collector.first_tokens import give_first_tokens
@@ -19,7 +20,7 @@ from ldpkit.collector.problems import HttpProblem
 from ldpkit.collector.service import Service
 from ldpkit.collector.snippet import answered_by_snippet, snippet_for
 from ldpkit.collector.uploads import Limits, Receive, Send, Uploads, respond
-from ldpkit.core.errors import LdpkitError, MissingDependencyError
+from ldpkit.core.errors import InvalidParameterError, LdpkitError, MissingDependencyError
 from ldpkit.core.stopping import hanging_up_terminates
 
 __all__ = ["Front", "ServeSettings", "serve", "tell_collections"]
@@ -53,6 +54,19 @@ class ServeSettings:
     proxies: str = ""
     limits: Limits | None = None
     most_connections: int = 20_000
+
+    def __post_init__(self) -> None:
+        if self.public_url is None:
+            return
+        try:
+            parts = urlsplit(self.public_url)
+        except ValueError:  # half an IPv6 address
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidParameterError(
+                f"--public-url is an address of the web such as https://collect.example.org, "
+                f"got {self.public_url!r}"
+            )
 
     @property
     def url(self) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 try:
@@ -11,7 +15,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-__all__ = ["lock"]
+__all__ = ["held", "lock"]
 
 
 def lock(handle: int) -> bool | None:
@@ -44,3 +48,26 @@ def lock(handle: int) -> bool | None:
     except OSError:
         return None
     return True
+
+
+@contextlib.contextmanager
+def held(path: str | Path) -> Iterator[bool]:
+    """Hold a file that is going to be replaced by another one under its name.
+
+    Until the block ends, whoever holds the file as well is told False. Whoever comes later holds the new
+    file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file, held(file.name) as first, held(file.name) as second:
+    ...     first, second
+    (True, False)
+    """
+    while True:
+        with open(path, "rb") as stream:  # noqa: PTH123 - a text or a Path
+            is_ours = lock(stream.fileno()) is not False
+            # What was opened may have been replaced before the lock was ours.
+            if not is_ours or os.path.samestat(os.fstat(stream.fileno()), os.stat(path)):  # noqa: PTH116
+                yield is_ours
+                return

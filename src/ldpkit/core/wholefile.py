@@ -205,7 +205,9 @@ directory: choose a folder that exists and can be written to
     with _refusing(path):
         target = Path(os.path.realpath(path))  # a link keeps pointing where it points
         if target.exists() and not target.is_file():
-            raise InvalidInputError(f"cannot write {str(path)!r}: it is not a file: choose another name")
+            folder = "it is this folder, for which an empty name stands too"
+            why = folder if str(path) in ("", ".") else "it is not a file"
+            raise InvalidInputError(f"cannot write {str(path)!r}: {why}: choose another name")
         if not target.parent.exists():
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
     return target

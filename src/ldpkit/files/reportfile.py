@@ -113,7 +113,7 @@ class ReportWriter:
             )
         self.provenance = UNKNOWN if provenance is None else provenance
         self.batch = new_batch()
-        self.n = 0
+        self.n = self.size = 0
         self._block_length = max(1, _USUAL_BLOCK // mechanism.report_bytes) * mechanism.report_bytes
         self._pending = bytearray()
         self._is_open, self._is_used, self._is_broken = False, False, False
@@ -154,6 +154,7 @@ class ReportWriter:
             if self._pending:
                 self._stream.write(block(bytes(self._pending), self.mechanism))
             self._stream.write(end(self.n))
+            self.size = self._stream.tell()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -13,7 +13,14 @@ from ldpkit.core.smallfile import read_small_file
 from ldpkit.protocols.collection.building import check_collection, compile_toml
 from ldpkit.protocols.collection.written import read_toml
 
-__all__ = ["expected_people", "load_collection", "read_collection_file", "seal", "stated_promises"]
+__all__ = [
+    "expected_people",
+    "load_collection",
+    "people_of",
+    "read_collection_file",
+    "seal",
+    "stated_promises",
+]
 
 
 def read_collection_file(path: str | Path) -> bytes:
@@ -78,7 +85,12 @@ def expected_people(path: str | Path) -> int | None:
     file = Path(path)
     if file.suffix.lower() != ".toml":
         return None
-    people = read_toml(read_collection_file(file), str(path)).data.get("people")
+    return people_of(read_collection_file(file), str(path))
+
+
+def people_of(text: bytes, name: str = "") -> int | None:
+    """Return how many people the text of a TOML file expects, if it says so."""
+    people = read_toml(text, name).data.get("people")
     return people if isinstance(people, int) and people > 0 else None
 
 
