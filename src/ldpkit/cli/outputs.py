@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ldpkit.cli.moment import moment
 from ldpkit.cli.options import ENDINGS, ResultOptions
 from ldpkit.cli.printing import note
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, MissingDependencyError
@@ -84,7 +83,6 @@ def check_figure(figure: Path | None, *, force: bool, inputs: Sequence[str | Pat
         _refuse_dash(figure, "--figure")
         check_ending(figure, "--figure", FIGURES)
         check_extra("matplotlib")
-        moment()  # what draws PDF reads the variable as well
         check_output(figure, force=force, inputs=inputs)
 
 
@@ -93,7 +91,6 @@ def check_page(report: Path | None, *, force: bool, inputs: Sequence[str | Path 
     if report is not None:
         _refuse_dash(report, "--report")
         check_ending(report, "--report", [".html"])
-        moment()  # refuses one that cannot be
         check_output(report, force=force, inputs=inputs)
 
 
