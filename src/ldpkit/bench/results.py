@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "format_of", "save", "write_text"]
 
+_GROUP = 1 << 17  # rows, at least, of a group in a Parquet file
 FORMATS = ("csv", "json", "parquet")
 
 
@@ -72,7 +73,14 @@ def _as_parquet(parts: Iterable[Columns]) -> bytes:
         import pyarrow.parquet
     except ImportError:
         raise MissingDependencyError("pyarrow", "writing Parquet files", "frames") from None
-    table = pyarrow.concat_tables([pyarrow.table(dict(part)) for part in parts])
-    stream = io.BytesIO()
-    pyarrow.parquet.write_table(table, stream)
+    stream, tables = io.BytesIO(), (pyarrow.table(dict(part)) for part in parts)
+    first = next(tables)
+    with pyarrow.parquet.ParquetWriter(stream, first.schema) as writer:
+        group = [first]
+        for table in tables:
+            if sum(map(len, group)) >= _GROUP:
+                writer.write_table(pyarrow.concat_tables(group))
+                group = []
+            group.append(table)
+        writer.write_table(pyarrow.concat_tables(group))
     return stream.getvalue()
