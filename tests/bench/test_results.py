@@ -1,6 +1,7 @@
 """Result files and the log of a run: written whole, gone on with, and never mixed with another experiment."""
 
 import hashlib
+import io
 import json
 import random
 
@@ -12,7 +13,7 @@ from ldpkit.bench.experiment import Cell, Experiment
 from ldpkit.bench.numeric_benchmark import NumericBenchmark
 from ldpkit.bench.numeric_data import draw
 from ldpkit.bench.numeric_experiment import NumericExperiment
-from ldpkit.bench.results import as_text, format_of, save
+from ldpkit.bench.results import format_of, save, write_text
 from ldpkit.bench.runlog import RunLog
 from ldpkit.core.errors import (
     FileFormatError,
@@ -71,6 +72,12 @@ def test_rows_come_back_as_they_were(tmp_path, rows, suffix):
     finish(path, make())
     assert resumed(path, make()) == rows
     assert sorted(each.name for each in tmp_path.iterdir()) == [path.name, f"{path.name}.run"]
+
+
+def as_text(result, kind):
+    text = io.StringIO()
+    write_text(result, kind, text)
+    return text.getvalue()
 
 
 def test_the_tidy_columns_are_the_documented_ones(rows):

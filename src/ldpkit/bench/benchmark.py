@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,9 @@ from ldpkit.bench.experiment import NO_METHOD, Experiment, Row
 from ldpkit.bench.measured import Measured
 from ldpkit.bench.summary import Summary
 from ldpkit.bench.table import tabulate
+from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import check_request
 from ldpkit.core.parameters import check_epsilon
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Label
@@ -32,6 +34,9 @@ _ENGINES = {
     "users": "every report simulated",
 }
 _REPEATS, _FEW_REPEATS, _MANY_VALUES = 100, 10, 10_000
+_FOR_A_ROW = 16  # bytes: its number, and once more in a summary
+_FOR_A_LOGGED_ROW = 100  # bytes of each row of one cell, on its way into the log
+_FOR_A_VALUE = 64  # bytes for a value of a collection: counts, estimates, and what methods make of them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +47,7 @@ class Benchmark(Measured):
     ----------
     experiment : Experiment
         What was compared, on whom, how often.
-    measured : tuple of Row
+    measured : sequence of Row
         Every number: the tidy table.
     data : str
         What the people are called.
@@ -60,7 +65,7 @@ class Benchmark(Measured):
     """
 
     experiment: Experiment
-    measured: tuple[Row, ...]
+    measured: Sequence[Row]
     data: str
     left_out: tuple[str, ...] = ()
     labels: tuple[Label, ...] = ()
@@ -71,12 +76,23 @@ class Benchmark(Measured):
         """Return protocol by method under one metric; by default the middle epsilon and the first metric."""
         budgets = self.experiment.epsilons
         chosen = budgets[len(budgets) // 2] if epsilon is None else epsilon
-        return Summary(self.measured, chosen, metric or self.experiment.metrics[0])
+        asked = (chosen, metric or self.experiment.metrics[0])
+        if asked not in self._summaries:
+            self._summaries[asked] = Summary(self.measured, *asked)
+        return self._summaries[asked]
+
+    @cached_property
+    def _summaries(self) -> dict[tuple[float, str], Summary]:
+        return {}
+
+    @cached_property
+    def _there(self) -> frozenset[float]:
+        return frozenset(row.epsilon for row in self.measured)
 
     def summaries(self) -> list[Summary]:
         """Return protocol by method for every metric and epsilon that was measured."""
-        axes, there = self.experiment, {row.epsilon for row in self.measured}
-        epsilons = [epsilon for epsilon in axes.epsilons if epsilon in there]
+        axes = self.experiment
+        epsilons = [epsilon for epsilon in axes.epsilons if epsilon in self._there]
         return [self.summary(epsilon, metric) for metric in axes.metrics for epsilon in epsilons]
 
     @property
@@ -109,9 +125,9 @@ class Benchmark(Measured):
             return ""
         return f" (one of {', '.join(f'{each:g}' for each in budgets)}; the tables have all)"
 
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+    def records(self) -> Iterator[dict[str, Any]]:
         """Return every number: epsilon, protocol, method, metric, repeat, value."""
-        return [row._asdict() for row in self.measured[:top]]
+        return (row._asdict() for row in self.measured)
 
     def about(self) -> dict[str, Any]:
         """Return what was compared, on whom, and what is best."""
@@ -203,19 +219,32 @@ def frequencies(
         names, unable = _able(names, len(people.counts), budgets)
         left_out += unable
     chosen = listed(methods)
+    usual = _default_repeats(engine, len(people.counts))
     experiment = Experiment(
         people.counts,
         budgets,
         names,
         [NO_METHOD, *CONSISTENCY] if chosen == [ALL] else chosen,
         listed(metrics),
-        repeats=_default_repeats(engine, len(people.counts)) if repeats is None else repeats,
+        repeats=usual if repeats is None else repeats,
         engine=engine,
         seed=seed,
         threads=threads or os.cpu_count() or 1,
     )
+    if experiment.repeats > usual:
+        _check_memory(experiment)
     asked = Benchmark(experiment, (), people.name, left_out, tuple(people.domain.labels))
     return asked.run(watch) if run else asked
+
+
+def _check_memory(experiment: Experiment) -> None:
+    """Refuse repeats whose collections and numbers take more memory than is allowed for."""
+    repeats = experiment.repeats
+    of_a_cell = len(experiment.methods) * len(experiment.metrics) * repeats
+    rows = len(experiment.cells()) * of_a_cell
+    needed = _FOR_A_ROW * rows + _FOR_A_LOGGED_ROW * of_a_cell
+    needed += _FOR_A_VALUE * repeats * len(experiment.counts)
+    check_request(needed, f"a benchmark of {repeats:,} repeats with {rows:,} numbers")
 
 
 def _able(names: Sequence[str], size: int, epsilons: Sequence[float]) -> tuple[list[str], tuple[str, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ldpkit.bench.grid import Grid
+from ldpkit.bench.rows import Keys
 from ldpkit.core import random
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_counts, check_epsilon, check_whole
+from ldpkit.core.parameters import check_counts, check_epsilon, check_repeats, check_whole
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.estimation.consistency import CONSISTENCY, NO_METHOD, processed
 from ldpkit.mechanisms.categorical.oracle import FrequencyOracle
@@ -97,7 +97,7 @@ class Experiment(Grid):
             ),
             "methods": tuple(dict.fromkeys(_method(name) for name in self.methods)),
             "metrics": tuple(dict.fromkeys(metric_for(name).name for name in self.metrics)),
-            "repeats": check_whole(self.repeats, "repeats"),
+            "repeats": check_repeats(self.repeats),
             "threads": check_whole(self.threads, "threads"),
         }
         for name, value in settings.items():
@@ -144,9 +144,9 @@ class Experiment(Grid):
         """Return a cell's estimates after a method."""
         return processed(self.oracle(cell), estimates, int(self.counts.sum()), method)
 
-    def keys(self, cell: Cell) -> list[tuple[str | int, ...]]:
+    def keys(self, cell: Cell) -> Keys:
         """Return method, metric and repeat of each row of a cell."""
-        return list(itertools.product(self.methods, self.metrics, range(self.repeats)))
+        return Keys(self.methods, self.metrics, range(self.repeats))
 
     def is_impossible(self, key: tuple[str | int, ...], value: float) -> bool:
         """Whether a metric of the house is infinite or no number; none of them ever is."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import abc
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from ldpkit.bench.rows import Rows
 from ldpkit.core import random
 from ldpkit.core.random import RandomSource
 
@@ -24,7 +25,7 @@ class CellResult:
     """What a cell gave: its rows, and the seconds it took."""
 
     cell: Any
-    rows: tuple[Any, ...]
+    rows: Rows
     seconds: float
 
 
@@ -45,7 +46,7 @@ class Grid(abc.ABC):
         """Return the cells in the order of the axes."""
 
     @abc.abstractmethod
-    def keys(self, cell: Any) -> list[tuple[str | int, ...]]:
+    def keys(self, cell: Any) -> Sequence[tuple[str | int, ...]]:
         """Return what stands between the cell and the value in each row of a cell."""
 
     @abc.abstractmethod
@@ -64,16 +65,15 @@ class Grid(abc.ABC):
         """Whether no run gives this value in the row of a key; a metric of the user's own may give any."""
         return False
 
-    def rows_of(self, cell: Any, values: Sequence[float]) -> list[Any]:
+    def rows_of(self, cell: Any, values: Iterable[float]) -> Rows:
         """Return the rows of a cell with so many values."""
-        row: Any = self.row_type
-        return [row(*cell, *key, value) for key, value in zip(self.keys(cell), values, strict=True)]
+        return Rows(self.row_type, cell, self.keys(cell), values)
 
     def run_cell(self, cell: Any) -> CellResult:
         """Run one cell."""
         start = time.perf_counter()
-        rows = self.rows_of(cell, list(self.values(cell)))
-        return CellResult(cell, tuple(rows), time.perf_counter() - start)
+        rows = self.rows_of(cell, self.values(cell))
+        return CellResult(cell, rows, time.perf_counter() - start)
 
     def run(self, skip: Sequence[Any] = ()) -> Iterator[CellResult]:
         """Run all cells but some, one after the other."""

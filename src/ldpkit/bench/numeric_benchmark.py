@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,7 +51,7 @@ class NumericBenchmark(Measured):
     ----------
     experiment : NumericExperiment
         What was compared, on whom, how often.
-    measured : tuple of NumericRow
+    measured : sequence of NumericRow
         Every number: the tidy table.
     metrics : tuple of str
         What is told of it.
@@ -67,7 +67,7 @@ class NumericBenchmark(Measured):
     """
 
     experiment: NumericExperiment
-    measured: tuple[NumericRow, ...]
+    measured: Sequence[NumericRow]
     metrics: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
@@ -102,10 +102,10 @@ class NumericBenchmark(Measured):
         made = self.experiment
         return f"{people} people, {made.repeats} collections for each cell, seed {made.seed}"
 
-    def rows(self, top: int | None = None) -> list[dict[str, Any]]:
+    def records(self) -> Iterator[dict[str, Any]]:
         """Return every number: data, epsilon, mechanism, metric, repeat, value, and the scale it is on."""
-        told = [row for row in self.measured if row.metric in self.metrics][:top]
-        return [{**row._asdict(), "scale": SCALES[row.metric]} for row in told]
+        told = (row for row in self.measured if row.metric in self.metrics)
+        return ({**row._asdict(), "scale": SCALES[row.metric]} for row in told)
 
     def about(self) -> dict[str, Any]:
         """Return what was compared, on whom, and what is best."""

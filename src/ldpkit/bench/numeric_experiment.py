@@ -18,9 +18,10 @@ import numpy as np
 
 from ldpkit.bench.grid import Grid
 from ldpkit.bench.numeric_data import NumericData
+from ldpkit.bench.rows import Keys
 from ldpkit.core import random
 from ldpkit.core.errors import InvalidParameterError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.parameters import check_epsilon, check_repeats
 from ldpkit.core.random import RandomSource
 from ldpkit.core.typing import Floats
 from ldpkit.estimation.binned_density import ALGORITHMS, FINE
@@ -143,7 +144,7 @@ class NumericExperiment(Grid):
         settings = {
             "epsilons": tuple(dict.fromkeys(check_epsilon(epsilon) for epsilon in self.epsilons)),
             "mechanisms": tuple(dict.fromkeys(_check_label(each, self.task) for each in self.mechanisms)),
-            "repeats": check_whole(self.repeats, "repeats"),
+            "repeats": check_repeats(self.repeats),
         }
         for name, value in [*settings.items(), ("data", self.data)]:
             if not value:
@@ -166,9 +167,9 @@ class NumericExperiment(Grid):
         settings = ("task", "repeats", "seed", "share", "bins")
         return {"data_sha256": people, **{name: getattr(self, name) for name in settings}}
 
-    def keys(self, cell: NumericCell) -> list[tuple[str | int, ...]]:
+    def keys(self, cell: NumericCell) -> Keys:
         """Return metric and repeat of each row of a cell."""
-        return [(metric, repeat) for repeat in range(self.repeats) for metric in self.measured(cell)]
+        return Keys(range(self.repeats), self.measured(cell), turned=True)
 
     def measured(self, cell: NumericCell) -> tuple[str, ...]:
         """Return what can be measured of a cell: the expected error only where it is known."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from ldpkit.core.errors import InvalidParameterError, MissingDependencyError
-from ldpkit.core.results import Result
+from ldpkit.core.results import Columns, Result
 from ldpkit.core.wholefile import whole_file
-from ldpkit.files.spreadsheet import harmless_cell
+from ldpkit.files.writing import write_csv, write_json
 
 if TYPE_CHECKING:
     from ldpkit.bench.runlog import RunLog
 
-__all__ = ["FORMATS", "as_text", "format_of", "save"]
+__all__ = ["FORMATS", "format_of", "save", "write_text"]
 
+_GROUP = 1 << 17  # rows, at least, of a group in a Parquet file
 FORMATS = ("csv", "json", "parquet")
 
 
@@ -29,33 +30,57 @@ def format_of(path: Path) -> str:
     return suffix
 
 
-def as_text(found: Result, kind: str) -> str:
-    """Return the rows of a benchmark as CSV, or the whole of it as JSON."""
+def write_text(found: Result, kind: str, target: TextIO) -> None:
+    """Write the rows of a benchmark as CSV, or the whole of it as JSON."""
     if kind == "json":
-        return found.to_json() + "\n"
-    text, rows = io.StringIO(), found.rows()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else ())
-    writer.writerows(map(harmless_cell, row.values()) for row in rows)
-    return text.getvalue()
+        write_json(found.envelope(), found.iter_columns(), target)
+    else:
+        write_csv(found.iter_columns(), target)
+
+
+class _Digested(io.BufferedIOBase):
+    """A stream that knows the SHA-256 of what went through it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self.digest = stream, hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.digest.update(data)
+        return self._stream.write(data)
 
 
 def save(path: Path, found: Result, log: RunLog | None = None) -> None:
     """Write a benchmark, whole or not at all; a log is told first what will stand in the file."""
     kind = format_of(path)
-    data = _as_parquet(found.rows()) if kind == "parquet" else as_text(found, kind).encode()
-    if log is not None:
-        log.will_write(hashlib.sha256(data).hexdigest())
     with whole_file(path) as stream:
-        stream.write(data)
+        digested: Any = _Digested(stream)
+        if kind == "parquet":
+            digested.write(_as_parquet(found.iter_columns()))
+        else:
+            text = io.TextIOWrapper(digested, "utf-8", newline="\n")
+            write_text(found, kind, text)
+            text.detach()
+        if log is not None:
+            log.will_write(digested.digest.hexdigest())
 
 
-def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
+def _as_parquet(parts: Iterable[Columns]) -> bytes:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingDependencyError("pyarrow", "writing Parquet files", "frames") from None
-    stream = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), stream)
+    stream, tables = io.BytesIO(), (pyarrow.table(dict(part)) for part in parts)
+    first = next(tables)
+    with pyarrow.parquet.ParquetWriter(stream, first.schema) as writer:
+        group = [first]
+        for table in tables:
+            if sum(map(len, group)) >= _GROUP:
+                writer.write_table(pyarrow.concat_tables(group))
+                group = []
+            group.append(table)
+        writer.write_table(pyarrow.concat_tables(group))
     return stream.getvalue()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ldpkit.bench.grid import CellResult, Grid
+from ldpkit.bench.rows import Rows
 from ldpkit.core.errors import FileFormatError, InvalidInputError, MismatchError
 from ldpkit.core.locks import lock
 from ldpkit.core.wholefile import cannot_write, check_target, sync_folder
@@ -57,7 +58,7 @@ class RunLog:
 
     def __init__(self, path: Path, stream: io.FileIO, experiment: Grid) -> None:
         self.path = path
-        self.cells: dict[Any, list[Any]] = {}
+        self.cells: dict[Any, Rows] = {}
         self._experiment = experiment
         self._stream = stream
         self._outputs: set[str] = set()
@@ -111,8 +112,8 @@ class RunLog:
 
     def add(self, result: CellResult) -> None:
         """Keep a finished cell."""
-        self._append({"cell": list(result.cell), "values": [row.value for row in result.rows]})
-        self.cells[result.cell] = list(result.rows)
+        self._append({"cell": list(result.cell), "values": result.rows.values.tolist()})
+        self.cells[result.cell] = result.rows
 
     def will_write(self, digest: str) -> None:
         """Note the SHA-256 of the result file that is about to be written."""

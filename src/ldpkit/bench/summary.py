@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class Summary:
     values: dict[tuple[str, str], Floats]
 
     def __init__(self, rows: Iterable[Row], epsilon: float, metric: str) -> None:
-        grouped: dict[tuple[str, str], list[float]] = defaultdict(list)
+        grouped: dict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
         for row in rows:
             if row.epsilon == epsilon and row.metric == metric:
                 grouped[row.protocol, row.method].append(row.value)

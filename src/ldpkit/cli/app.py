@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from ldpkit import __version__
+from ldpkit.cli.environment import settle_environment
 from ldpkit.cli.reading import begin, remember
 from ldpkit.cli.retired import refuse_retired
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, LdpkitError, PluginError
@@ -161,6 +162,7 @@ def run(words: Sequence[str]) -> NoReturn:
     try:
         _open_standard_streams()
         listen(_say if sys.stderr.isatty() else None)
+        settle_environment()
         for place, word in enumerate(words, 1):
             if "\0" in word:
                 raise InvalidInputError(f"argument {place}, {word!r}, contains a NUL character: remove it")
@@ -178,7 +180,10 @@ def run(words: Sequence[str]) -> NoReturn:
         where = f"{error.filename or 'standard input or output'}: " if error.errno is not None else ""
         _refuse(f"{where}{error.strerror or error}")
     except MemoryError:
-        _refuse("the work does not fit into the memory: use a smaller domain or fewer values at a time")
+        _refuse(
+            "the work does not fit into the memory: use a smaller domain, fewer bins, or fewer values at a "
+            "time"
+        )
     except (KeyboardInterrupt, Stopped) as stop:
         from ldpkit.core.wholefile import remove_unfinished
 

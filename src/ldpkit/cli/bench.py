@@ -21,6 +21,7 @@ from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present, say
 from ldpkit.cli.reading import refuse_input
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import MOST_REPEATS
 
 if TYPE_CHECKING:
     from ldpkit.bench.benchmark import Benchmark
@@ -111,7 +112,7 @@ def bench(
         typer.Option(
             "--repeat",
             "-r",
-            max=1_000_000,
+            max=MOST_REPEATS,
             help="Collections to simulate; 10 with --engine users, for numbers, or for over 10,000 values.",
             show_default="100",
         ),
@@ -260,6 +261,7 @@ def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Ask
     from contextlib import ExitStack, suppress
 
     from ldpkit.bench.results import save
+    from ldpkit.bench.rows import Rows
     from ldpkit.bench.runlog import RunLog
     from ldpkit.cli.printing import progress_bar
     from ldpkit.core.errors import LdpkitError
@@ -277,16 +279,16 @@ def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Ask
             note(f"{len(done)} of {len(wanted)} cells were finished before")
 
         def write(hint: str = "") -> None:
-            found = asked.with_rows(row for cell in cells.values() for row in cell)
+            found = asked.with_rows(Rows.joined(cells.values()))
             if output is not None and found.measured:
                 save(output, found, log)
-                note(f"wrote {len(found.rows())} rows to {output}{hint}")
+                note(f"wrote {sum(1 for _ in found.records())} rows to {output}{hint}")
 
         try:
             with progress_bar() as watch:
                 for result in watch(experiment.run(done), len(wanted) - len(done), "simulating"):
                     if log is None:
-                        cells[result.cell] = list(result.rows)
+                        cells[result.cell] = result.rows
                     else:
                         log.add(result)
         except BaseException:
@@ -294,7 +296,7 @@ def _run(asked: Asked, output: Path | None, *, resume: bool, force: bool) -> Ask
                 write("; go on with --resume")
             raise
         write()
-    return asked.with_rows(row for cell in wanted for row in cells[cell])
+    return asked.with_rows(Rows.joined(cells[cell] for cell in wanted))
 
 
 def _print(found: Measured, result_format: ResultFormat, output: Path | None, hint: str) -> None:

@@ -12,6 +12,7 @@ from ldpkit.cli.outputs import check_page, check_result, write_text
 from ldpkit.cli.pictures import command_line
 from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import MOST_REPEATS
 
 __all__ = ["add_to"]
 
@@ -31,7 +32,9 @@ def add_to(app: typer.Typer) -> None:
 def simulate(
     file: CollectionArgument,
     people: opt.PeopleOption = None,
-    repeats: Annotated[int, typer.Option("--repeat", "-r", min=1, help="How often they are asked.")] = 20,
+    repeats: Annotated[
+        int, typer.Option("--repeat", "-r", min=1, max=MOST_REPEATS, help="How often they are asked.")
+    ] = 20,
     seed: opt.RepeatableSeedOption = 0,
     report: opt.PageOption = None,
     shown: opt.ResultOptions = opt.ResultOptions(),

@@ -31,8 +31,8 @@ def moment() -> datetime.datetime:
     >>> moment()
     Traceback (most recent call last):
     ...
-    ldpkit.core.errors.InvalidParameterError: SOURCE_DATE_EPOCH is a number of whole seconds since 1970, \
-such as 1700000000, got 'yesterday': mend or unset it
+    ldpkit.core.errors.InvalidParameterError: SOURCE_DATE_EPOCH is a number of whole seconds since 1970 \
+until the year 9999, such as 1700000000, got 'yesterday': mend or unset it
     >>> del os.environ["SOURCE_DATE_EPOCH"]
     """
     text = os.environ.get(VARIABLE, "").strip()
@@ -41,7 +41,7 @@ such as 1700000000, got 'yesterday': mend or unset it
     is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(_LAST))
     if not is_number or int(text) > _LAST:
         raise InvalidParameterError(
-            f"{VARIABLE} is a number of whole seconds since 1970, such as 1700000000, got {text[:50]!r}: "
-            "mend or unset it"
+            f"{VARIABLE} is a number of whole seconds since 1970 until the year 9999, such as 1700000000, "
+            f"got {text[:50]!r}: mend or unset it"
         )
     return datetime.datetime.fromtimestamp(int(text), datetime.UTC)

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from ldpkit.cli.moment import moment
 from ldpkit.cli.options import ENDINGS, ResultOptions
 from ldpkit.cli.printing import note
 from ldpkit.cli.reading import STANDARD, refuse_input
@@ -81,7 +80,6 @@ def check_figure(figure: Path | None, *, force: bool) -> None:
     if figure is not None:
         check_ending(figure, "--figure", FIGURES)
         check_extra("matplotlib")
-        moment()  # what draws PDF reads the variable as well
         check_output(figure, force=force)
 
 
@@ -89,7 +87,6 @@ def check_page(report: Path | None, *, force: bool) -> None:
     """Refuse a page that could not be written, before any work is done."""
     if report is not None:
         check_ending(report, "--report", [".html"])
-        moment()  # refuses one that cannot be
         check_output(report, force=force)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import note, present
-from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
     from ldpkit.planning.survey.plans import SurveyPlan
@@ -66,6 +67,8 @@ def survey(
     if not isinstance(count, int):
         raise InvalidParameterError("how many people will be asked? give --n, or people = ... in the file")
     drafts = read_drafts(written)
+    if target is not None:
+        _check_whole(written, drafts)
     plan = plan_survey(
         [PlannedQuestion(each.id, each.domain, each.within) for each in drafts],
         epsilon,
@@ -77,6 +80,45 @@ def survey(
     if target is not None:
         write_text(target, _completed(written, drafts, plan))
         note(f"wrote {target}: look at it, then 'ldpkit collection check {target}'")
+
+
+def _check_whole(written: Written, drafts: list[Draft]) -> None:
+    """Refuse before the work what a finished collection could not say, by its line in the file.
+
+    Every question has a mechanism that stands in for the one that is still to be chosen.
+    """
+    from ldpkit.protocols.collection.building import build
+
+    if not written.data.get("purpose"):
+        raise InvalidInputError(f'purpose is missing in {written.name}: add purpose = "..."')
+    head = _head(written)
+    rounds = {"every": head["every"], "start": head["start"], "count": head["count"]}
+    data: dict[str, Any] = {
+        name: head[name] for name in ("id", "purpose", "version", "least_reports") if name in head
+    }
+    stand_in = {"domain": 2, "mechanism": "grr", "epsilon": 0.01}
+    asked = [{key: each.table[key] for key in ("id", "text") if key in each.table} for each in drafts]
+    build(
+        replace(
+            written,
+            data={"version": 1, **data, "rounds": rounds, "questions": [each | stand_in for each in asked]},
+        )
+    )
+
+
+def _head(written: Written) -> dict[str, Any]:
+    """Return what stands above the questions of a collection, as `collection_text` takes it."""
+    rounds: Any = written.data.get("rounds")
+    rounds = rounds if isinstance(rounds, dict) else {}
+    start = rounds.get("start")
+    return {
+        "id": str(written.data.get("id", Path(written.name).stem)),
+        "purpose": str(written.data.get("purpose", "")),
+        "every": str(rounds.get("every", "once")),
+        "start": start if isinstance(start, datetime.date) else datetime.datetime.now(datetime.UTC).date(),
+        "count": rounds.get("count", 1),
+        **_kept(written.data),
+    }
 
 
 def _expected(choice: Choice) -> str:
@@ -103,18 +145,13 @@ def _completed(written: Written, drafts: list[Draft], plan: SurveyPlan) -> str:
     from ldpkit.protocols.collection.building import compile_toml
     from ldpkit.protocols.collection.text import collection_text, question_text
 
-    rounds: Any = written.data.get("rounds")
-    rounds = rounds if isinstance(rounds, dict) else {}
-    start = rounds.get("start")
+    told = _head(written)
     head = collection_text(
-        str(written.data.get("id", Path(written.name).stem)),
-        str(written.data.get("purpose", "")),
+        told.pop("id"),
+        told.pop("purpose"),
         people=plan.people,
-        every=str(rounds.get("every", "once")),
-        start=start if isinstance(start, datetime.date) else datetime.datetime.now(datetime.UTC).date(),
-        count=int(rounds.get("count", 1)),
         ask=plan.best.ask if plan.best.ask < len(drafts) else None,
-        **_kept(written.data),
+        **told,
     )
     reason = f"Chosen by 'ldpkit plan survey' for epsilon {plan.epsilon:g}: {plan.best.name}."
     texts = [

@@ -13,6 +13,7 @@ from ldpkit.cli.parsing import ManyValuesCommand, domain_file, parse_domain, ref
 from ldpkit.cli.pictures import Pictures
 from ldpkit.cli.printing import deliver, note, progress_bar
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import MOST_REPEATS
 
 if TYPE_CHECKING:
     from ldpkit.planning.mean.recommendation import MeanRecommendation
@@ -48,7 +49,9 @@ def recommend(
     within: plan_opt.WithinOption = None,
     probability: plan_opt.ProbabilityOption = None,
     mechanism: opt.MechanismsOption = None,
-    repeats: Annotated[int, typer.Option("--repeat", "-r", min=2, help="Simulated collections.")] = 200,
+    repeats: Annotated[
+        int, typer.Option("--repeat", "-r", min=2, max=MOST_REPEATS, help="Simulated collections.")
+    ] = 200,
     top: Annotated[int, typer.Option(min=0, help="Rows to add below the best one of every mechanism.")] = 0,
     seed: opt.RepeatableSeedOption = 0,
     pictured: opt.UnitPictureOptions = opt.UnitPictureOptions(),

@@ -84,6 +84,7 @@ collector: it must begin with https://, or with http:// for this machine
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
+        _ = parts.port  # a ValueError if there is none such
     except ValueError:
         host, parts = "", urlsplit("")
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and host in _LOCAL)
@@ -92,6 +93,14 @@ collector: it must begin with https://, or with http:// for this machine
             f"{url!r} is not the address of a collector: it must begin with https://, or with http:// for "
             "this machine"
         )
+    try:
+        host.encode("idna")
+        f"{parts.path}{parts.query}{parts.fragment}".encode("ascii")
+    except UnicodeError:
+        raise InvalidParameterError(
+            f"{url!r} cannot be asked: the parts of a name between dots have 1 to 63 letters, and what "
+            "follows it is ASCII, with %C3%A4 for a letter such as \u00e4"
+        ) from None
     service, found, _ = url.partition("/v1/collections")
     if found:  # which other clients take as it is
         raise InvalidParameterError(

@@ -35,7 +35,8 @@ class Collector:
     url : str
         Where it is, such as "https://collect.example.org".
     token : str, optional
-        A token; that of the environment variable LDPKIT_TOKEN unless it is given.
+        A token; that of the environment variable LDPKIT_TOKEN unless it is given. White space around it,
+        such as the end of a line of a file, is not part of it.
 
     Examples
     --------
@@ -45,11 +46,7 @@ class Collector:
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = check_url(url)
-        self._token = token or os.environ.get("LDPKIT_TOKEN", "")
-        if not self._token:
-            raise InvalidParameterError(
-                "a collector asks for a token: set LDPKIT_TOKEN, or give --token (token= in Python)"
-            )
+        self._token = _checked(token or os.environ.get("LDPKIT_TOKEN", ""))
 
     def collections(self) -> list[dict[str, Any]]:
         """Return what is collected."""
@@ -173,6 +170,28 @@ class Collector:
 
     def __repr__(self) -> str:
         return f"Collector({self.url!r})"
+
+
+def _checked(text: str) -> str:
+    r"""Return a token that a header can carry, or refuse it without telling it.
+
+    Examples
+    --------
+    >>> _checked("ldpkit_abc\r\n")
+    'ldpkit_abc'
+    """
+    token = text.strip()
+    if not token:
+        raise InvalidParameterError(
+            "a collector asks for a token: set LDPKIT_TOKEN, or give --token (token= in Python)"
+        )
+    for place, character in enumerate(token, 1):
+        if not "!" <= character <= "~":
+            raise InvalidParameterError(
+                f"character {place} of the token is {character!a}, and a token has ASCII letters, digits and "
+                "signs only: copy it again, as LDPKIT_TOKEN, --token or token= in Python"
+            )
+    return token
 
 
 def _only_question(asked: Collection) -> str:

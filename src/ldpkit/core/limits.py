@@ -15,10 +15,13 @@ import os
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
-__all__ = ["VARIABLE", "allowed_memory", "check_memory", "check_request"]
+__all__ = ["MOST_REPEATS", "VARIABLE", "allowed_memory", "check_memory", "check_request"]
 
 VARIABLE = "LDPKIT_MEMORY"
 """The variable of the environment that raises the limit, such as 4G or 500M."""
+
+MOST_REPEATS = 1_000_000
+"""So many collections are simulated at most: their mean is then as exact as anybody needs."""
 
 _DEFAULT = 1 << 28
 _TIMES = 64  # so many times its own length, a file may take: text and reports of real collections take less

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, SupportsFloat, SupportsIndex, TypeAlias
 import numpy as np
 
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, OutOfDomainError
+from ldpkit.core.limits import MOST_REPEATS
 from ldpkit.core.typing import Counts, Values
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "check_people",
     "check_epsilon",
     "check_fraction",
+    "check_repeats",
     "check_whole",
     "exact_sum",
 ]
@@ -245,6 +247,22 @@ def check_whole(value: SupportsIndex, name: str, *, least: int = 1) -> int:
         raise InvalidParameterError(f"{name} must be a whole number, got {value!r}") from None
     if isinstance(value, bool) or number < least:
         raise InvalidParameterError(f"{name} must be at least {least}, got {value!r}")
+    return number
+
+
+def check_repeats(repeats: SupportsIndex, *, least: int = 1) -> int:
+    """Return how many collections to simulate, or refuse more than anybody needs.
+
+    Examples
+    --------
+    >>> check_repeats(10**18)
+    Traceback (most recent call last):
+    ...
+    ldpkit.core.errors.InvalidParameterError: repeats must be at most 1,000,000
+    """
+    number = check_whole(repeats, "repeats", least=least)
+    if number > MOST_REPEATS:
+        raise InvalidParameterError(f"repeats must be at most {MOST_REPEATS:,}")
     return number
 
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.limits import check_request
 from ldpkit.core.parameters import check_fraction, check_whole
 from ldpkit.core.provenance import UNKNOWN, Provenance
 from ldpkit.core.tables import Table
 from ldpkit.core.typing import Floats
-from ldpkit.estimation.deconvolution import invert_counts, maximise, scatter
+from ldpkit.estimation.deconvolution import invert_counts, maximise, memory_of, scatter
 from ldpkit.estimation.from_reports import FromReports
 from ldpkit.mechanisms.base import Mechanism
 from ldpkit.mechanisms.tally import Tally
@@ -158,16 +159,18 @@ def deconvolved(
         raise InvalidParameterError(f"unknown algorithm {algorithm!r}: choose from {', '.join(ALGORITHMS)}")
     mechanism: Any = tally.mechanism
     seen, covariance = tally.counts[:-1], None
+    parts = 1 if algorithm == "inversion" else max(1, round(FINE / size))
+    check_request(memory_of(algorithm, size * parts, len(seen)), f"a density in {size:,} bins")
     if algorithm == "inversion":
         masses, covariance = invert_counts(transition(size), seen)
     else:
-        parts, smooth = max(1, round(FINE / size)), algorithm == "ems"
+        smooth = algorithm == "ems"
         matrix = transition(size * parts)
         fine = maximise(matrix, seen, mechanism.epsilon, smooth=smooth, around=around)
         masses = fine.reshape(size, parts).sum(axis=1)
         if smooth:
             spread = scatter(matrix, seen, fine, around=around)
-            covariance = spread.reshape(size, parts, size, parts).sum(axis=(1, 3))
+            covariance = spread if parts == 1 else spread.reshape(size, parts, size, parts).sum(axis=(1, 3))
     domain, made = mechanism.domain, mechanism.read_by(algorithm)
     edges = np.linspace(domain.low, domain.high, size + 1)
     return Deconvolved(edges, masses, tally.n, domain, made, covariance, mechanism, tally.provenance)

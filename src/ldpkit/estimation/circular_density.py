@@ -109,7 +109,7 @@ def circular_density(tally: CircularTally, *, bins: int = 128, algorithm: str = 
     return CircularDensity(*deconvolved(tally, matrix, bins, algorithm, around=True))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def circular_transition(mechanism: CircularMechanism, bins: int) -> Floats:
     """Return the chance of each bin of a tally for values even within each of `bins` bins of the circle."""
     first, places, moved = _first_rows(mechanism)

@@ -270,7 +270,7 @@ def check_tells_more(mechanism: NumericMechanism) -> None:
         raise InvalidInputError(f"reports of {mechanism!r} reveal nothing but the mean: use sw for a density")
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def transition(mechanism: NumericMechanism, bins: int) -> Floats:
     """Return the chance of each bin and atom of a tally for values even within each of `bins` bins."""
     check_tells_more(mechanism)

@@ -18,7 +18,8 @@ import numpy as np
 
 from ldpkit.assurance.adversary import Risk, attack_on, epsilon_warnings
 from ldpkit.core.errors import InvalidInputError, LdpkitError
-from ldpkit.core.parameters import check_epsilon, check_whole
+from ldpkit.core.limits import check_request
+from ldpkit.core.parameters import check_epsilon, check_repeats
 from ldpkit.core.random import RandomSource, seeded
 from ldpkit.core.typing import Counts, Floats
 from ldpkit.core.watching import Watch, unwatched, watching
@@ -36,6 +37,9 @@ from ldpkit.simulation.metrics import Metric, metric_for
 __all__ = ["Option", "Recommendation", "recommend"]
 
 _LARGE_DOMAIN = 100_000
+_REPEATS = 200
+_FOR_A_RUN = 100  # bytes: what every combination with a protocol gave
+_FOR_A_VALUE = 64  # bytes for a value of a collection, as it is drawn and estimated
 """Beyond this many values, what would be enough is looked for with the best combination, and norm_sub."""
 
 
@@ -49,7 +53,7 @@ def recommend(
     probability: float = 0.9,
     wanted: Constraint | None = None,
     protocols: str | Sequence[str] = ALL,
-    repeats: int = 200,
+    repeats: int = _REPEATS,
     column: str | None = None,
     rng: RandomSource | None = None,
     watch: Watch = unwatched,
@@ -100,7 +104,10 @@ def recommend(
     asked, reasons = select(FREQUENCY, single_epsilon=True).among(protocols, FREQUENCY)
     every = listed(protocols) == [ALL]
     names = [frequency_class(name, single_epsilon=True).name for name in asked]
-    runs, source = check_whole(repeats, "repeats", least=2), seeded(0) if rng is None else rng
+    runs, source = check_repeats(repeats, least=2), seeded(0) if rng is None else rng
+    if runs > _REPEATS:
+        needed = runs * (_FOR_A_RUN * len(names) + _FOR_A_VALUE * len(people))
+        check_request(needed, f"simulating {runs:,} collections of each of {len(names)} protocols")
     found: list[tuple[Option, Floats]] = []
     infeasible: list[str] = []
     left_out = list(reasons)

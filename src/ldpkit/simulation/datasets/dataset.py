@@ -160,4 +160,7 @@ def _observed_domain(array: np.ndarray[Any, Any], name: str) -> CategoricalDomai
 
 def _too_few(name: str, labels: Sequence[Label]) -> str:
     what = f"only the value {labels[0]!r}" if labels else "no values"
-    return f"the data set {name!r} has {what}, and a domain needs at least 2 values: give the whole domain"
+    return (
+        f"the data set {name!r} has {what}, and a domain needs at least 2 values: add those that nobody has, "
+        "as rows of a table with the columns value and count, with the count 0 (domain= in Python)"
+    )
