@@ -14,7 +14,7 @@ import numpy as np
 
 from ldpkit.core.cached import cached_property
 from ldpkit.core.errors import InvalidInputError
-from ldpkit.files.thrift import BOOL, I32, I64, DamagedRecordError, Record, Wanted
+from ldpkit.files.thrift import BOOL, I32, I64, DamagedRecordError, ThriftRecord, Wanted
 
 __all__ = ["PageSizes", "Unpacked"]
 
@@ -90,7 +90,7 @@ class PageSizes:
         if magic != _MAGIC:
             raise DamagedRecordError
         length = int.from_bytes(length, "little")
-        footer = Record(self._source.read_at(length, size - 8 - length)).fields(_FOOTER)
+        footer = ThriftRecord(self._source.read_at(length, size - 8 - length)).fields(_FOOTER)
         groups = [group[_COLUMNS] for group in footer.get(_ROW_GROUPS, [])]
         packed = [column[_ABOUT][_PACKED] for group in groups for column in group if _ABOUT in column]
         if min(packed, default=0) < 0 or sum(packed) > size:
@@ -157,7 +157,7 @@ class PageSizes:
         length = _PEEK
         while True:
             data = self._source.read_at(length, place)
-            record = Record(data)
+            record = ThriftRecord(data)
             try:
                 return record.fields(_PAGE), record.place
             except IndexError:  # it goes on behind what was read
@@ -181,7 +181,7 @@ class PageSizes:
             if codec not in _CODECS:
                 return _UNKNOWN
             data = _unpack(data, unpacked, _CODECS[codec])
-        record = Record(data)
+        record = ThriftRecord(data)
         if form == _FIRST_FORM and is_optional:
             record.skip(int.from_bytes(record.take(4), "little"))
         shared = _Lengths(0, 0)
@@ -216,11 +216,11 @@ def _unpack(data: bytes, length: int, codec: str) -> bytes:
     return unpacked
 
 
-def _delta_header(record: Record) -> _DeltaHeader:
+def _delta_header(record: ThriftRecord) -> _DeltaHeader:
     return _DeltaHeader(record.varint(), record.varint(), record.varint(), record.number(64))
 
 
-def _shared_lengths(record: Record, values: int) -> _Lengths:
+def _shared_lengths(record: ThriftRecord, values: int) -> _Lengths:
     """Read packed differences: a block has the least of them, and parts with what each is above it."""
     header = _delta_header(record)
     if header.total > values or header.block > _LONGEST_BLOCK:

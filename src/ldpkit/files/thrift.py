@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-__all__ = ["BOOL", "I32", "I64", "DamagedRecordError", "Record", "Wanted"]
+__all__ = ["BOOL", "I32", "I64", "DamagedRecordError", "ThriftRecord", "Wanted"]
 
 BOOL, I32, I64 = 1, 5, 6
 _FALSE, _I16, _BYTES, _LIST, _SET, _MAP, _STRUCT = 2, 4, 8, 9, 10, 11, 12
@@ -24,7 +24,7 @@ class DamagedRecordError(Exception):
     """A record is not what it should be."""
 
 
-class Record:
+class ThriftRecord:
     """A place in bytes from which records and numbers are read one after the other.
 
     An IndexError says that the bytes end within one.
@@ -38,7 +38,7 @@ class Record:
 
     Examples
     --------
-    >>> record = Record(bytes([0x15, 6, 0x16, 8, 0]))       # field 1 is 3, field 2 is 4
+    >>> record = ThriftRecord(bytes([0x15, 6, 0x16, 8, 0]))       # field 1 is 3, field 2 is 4
     >>> record.fields({1: I32}), record.place
     ({1: 3}, 5)
     """
