@@ -25,7 +25,7 @@ class Lock(Protocol):
         """Give it back."""
 
 
-importing = threading.RLock()  # held by who imports late what a child needs, too
+importing = threading.RLock()  # held while a package is imported late that a child needs, too
 _forks = 0  # between the first process and this one
 _outer: list[Lock] = []  # taken first: who has one of these may import
 

@@ -79,9 +79,9 @@ def _cipher_at(key: bytes, position: int) -> Any:
     with importing:  # a fork waits for it: in the child, nobody would go on with the import
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    counter, rest = divmod(position, 16)
-    cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
-    cipher.update(bytes(rest))
+        counter, rest = divmod(position, 16)  # the first cipher of a process imports more as it is made
+        cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
+        cipher.update(bytes(rest))
     return cipher
 
 
