@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -67,6 +68,7 @@ def test_two_threads_at_first_use_get_one_permanent_report(tmp_path):
         assert len(set(found)) == 1, f"two permanent reports at attempt {attempt}"
 
 
+STALE = bytes.fromhex("d9d505f920a163d7 00000001 00000007 00000001 00000200 00001000") + bytes(5000)
 RACE = """
 import os, sys, time
 from pathlib import Path
@@ -81,7 +83,10 @@ for attempt in range(20):
 """
 
 
-def test_two_processes_at_first_use_get_one_permanent_report(tmp_path):
+@pytest.mark.parametrize("is_stale", [False, True], ids=["alone", "beside a stale journal"])
+def test_two_processes_at_first_use_get_one_permanent_report(tmp_path, is_stale):
+    for attempt in range(20 * is_stale):  # of a store that was deleted: none may remove that of the other
+        (tmp_path / f"{attempt}.db-journal").write_bytes(STALE)
     racers = [
         subprocess.Popen([sys.executable, "-c", RACE, tmp_path, *names], stdout=subprocess.PIPE, text=True)
         for names in (("a", "b"), ("b", "a"))
@@ -190,7 +195,7 @@ def test_the_answer_is_on_the_disk_before_it_is_given(tmp_path, monkeypatch):
     if Path("/proc/self/fd").exists():
         assert len(synced) == 2
         assert synced[-1] == tmp_path, "the new file first, and then its folder"
-    with store._connect() as connection:
+    with module._connect(store.path) as connection:
         module._begin(connection)
         assert connection.execute("PRAGMA synchronous").fetchone() == (3,)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
@@ -268,9 +273,9 @@ def test_foreign_files_are_refused_and_left_alone(content, what, tmp_path):
 def test_databases_of_others_and_of_newer_versions_are_refused(tmp_path):
     store, _ = filled(tmp_path / "device.db")
     connection = sqlite3.connect(store.path)
-    connection.execute("PRAGMA user_version=2")
+    connection.execute("PRAGMA user_version=3")
     connection.close()
-    with pytest.raises(FileFormatError, match=r"newer ldpkit \(schema 2, this one knows 1\): update"):
+    with pytest.raises(FileFormatError, match=r"newer ldpkit \(schema 3, this one knows 2\): update"):
         recall(store, b"state 1")
     connection = sqlite3.connect(tmp_path / "other.db")
     connection.execute("CREATE TABLE kept (a)")
@@ -312,8 +317,10 @@ def test_what_is_not_a_file_is_refused_at_once(tmp_path):
 def test_troubles_of_the_disk_are_named(tmp_path, monkeypatch):
     store, kept = filled(tmp_path / "device.db")
     monkeypatch.setattr(module, "_PATIENCE", 0.01)
-    with store.transaction(), pytest.raises(LdpkitError, match=r"in use by another process .*: try again"):
-        recall(store, b"state 1", times=1)
+    with contextlib.closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LdpkitError, match=r"in use by another process .*: try again"):
+            recall(store, b"state 1", times=1)
     # A page more than there are: what a full disk answers.
     pages = store.path.stat().st_size // 4096
     monkeypatch.setattr(module, "_SETTINGS", (*module._SETTINGS, f"PRAGMA max_page_count={pages}"))

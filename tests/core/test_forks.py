@@ -158,3 +158,46 @@ thread.join()
 print(*shapes)
 """
     assert run(script) == [["square"], ["square"]]
+
+
+def test_a_fork_while_another_thread_draws_for_the_first_time() -> None:
+    """The cipher is imported then, and what is half imported stays so in a child."""
+    script = """
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "cryptography.hazmat.primitives.ciphers":
+            begun.set()
+            time.sleep(0.3)
+
+begun = threading.Event()
+sys.meta_path.insert(0, Slow())
+thread = threading.Thread(target=random.secure().words, args=[1])
+thread.start()
+begun.wait()
+print(forked(lambda: [len(random.secure().words(1))], seconds=5))
+thread.join()
+"""
+    assert run(script) == [["1"]]
+
+
+def test_a_fork_waits_for_an_import_only_so_long() -> None:
+    """The import may itself wait for a lock that the forking thread has, as that of logging is."""
+    script = """
+from ldpkit.core import forks
+forks._PATIENCE = 0.05
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    with forks.importing:
+        held.set()
+        over.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+print(forked(lambda: ["forked"]))
+over.set()
+thread.join()
+print(forked(lambda: [forks.importing.acquire(timeout=5)]))
+"""
+    assert run(script) == [["forked"], ["True"]]

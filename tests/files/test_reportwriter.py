@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +19,10 @@ import pytest
 import ldpkit
 from files.reports import ORACLES, write
 from ldpkit.core.errors import FileFormatError, InvalidInputError, WriteError
-from ldpkit.core.wholefile import whole_file
+from ldpkit.core.wholefile import remove_unfinished, whole_file
 from ldpkit.files.reportfile import ReportFile, ReportWriter
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
 def write_interrupted(path: Path, interruption: type[BaseException]) -> None:
@@ -121,6 +126,85 @@ def test_a_writer_writes_one_file(tmp_path):
     with pytest.raises(InvalidInputError, match="make a new ReportWriter"), writer:
         pass
     assert (tmp_path / "a.ldp").read_bytes() == before
+
+
+def in_child(work: Callable[[], object]) -> None:
+    """Run something in a forked process, which ends as Python ends, so that open files are written out."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            gc.collect()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@forks
+def test_forked_processes_never_share_a_batch(tmp_path):
+    writer = ReportWriter(tmp_path / "parent.ldp", ORACLES[0])
+
+    def write_one() -> None:
+        writer.path = tmp_path / "child.ldp"
+        with writer:
+            writer.write(np.array([1]))
+
+    in_child(write_one)
+    with writer:
+        writer.write(np.array([0]))
+    parent, child = (ReportFile.open(tmp_path / f"{name}.ldp") for name in ("parent", "child"))
+    assert parent.batch == writer.batch
+    assert parent.batch != child.batch
+
+
+@forks
+@pytest.mark.parametrize("end", ["normally", "by an exception", "by forgetting it"])
+def test_a_forked_process_leaves_the_file_of_its_parent_alone(tmp_path, end):
+    """Its copy of the parent's buffer would be written a second time, and the temporary file removed."""
+    held = [ReportWriter(tmp_path / "a.ldp", ORACLES[0])]
+
+    def leave() -> None:
+        with pytest.raises(InvalidInputError, match=r"before this process was forked.*in each process"):
+            held[0].write(np.array([1]))
+        if end == "by forgetting it":
+            held.clear()
+            remove_unfinished()
+            return
+        error = RuntimeError("gone") if end == "by an exception" else None
+        with pytest.raises(InvalidInputError, match="forked") if error is None else contextlib.nullcontext():
+            held[0].__exit__(type(error) if error else None, error, None)
+
+    with held[0] as writer:
+        writer.write(np.array([0, 1]))
+        in_child(leave)
+        assert len(list(tmp_path.iterdir())) == 1, "the temporary file is gone"
+        writer.write(np.array([1]))
+        del writer
+    file = ReportFile.open(tmp_path / "a.ldp")
+    assert [reports.tolist() for reports in file.reports()] == [[0, 1, 1]]
+
+
+@forks
+def test_a_forked_process_does_not_finish_a_file_of_its_parent(tmp_path):
+    with whole_file(tmp_path / "a.txt") as stream:
+        stream.write(b"once")
+
+        in_child(stream.flush)  # what the parent has in its buffer
+    assert (tmp_path / "a.txt").read_bytes() == b"once"
+    block = whole_file(tmp_path / "b.txt")
+    block.__enter__().write(b"once")
+
+    def finish() -> None:
+        with pytest.raises(InvalidInputError, match="before this process was forked"):
+            block.__exit__(None, None, None)
+
+    in_child(finish)
+    assert not (tmp_path / "b.txt").exists()
+    block.__exit__(None, None, None)
+    assert (tmp_path / "b.txt").read_bytes() == b"once"
 
 
 def test_half_a_block_never_becomes_a_file(tmp_path, monkeypatch):

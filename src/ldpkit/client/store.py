@@ -20,8 +20,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ldpkit.client.journal import check_names, check_neighbours, identity, is_identity
 from ldpkit.client.labels import pack
 from ldpkit.core.errors import FileFormatError, InvalidParameterError, LdpkitError, WriteError
+from ldpkit.core.forks import hold_at_forks
 from ldpkit.core.wholefile import create_file
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["DeviceStore", "Records", "VolatileStore"]
 
 _APPLICATION = 0x6C64706B  # "ldpk", in the header of the file
-_SCHEMA = 1
+_SCHEMA = 2
+_WITHOUT_ID = 1  # the schema of stores that had no id yet
 _PATIENCE = 20.0  # seconds to wait for another process
 _PAUSE = 0.002
 _CHECKSUM_BYTES = 16
@@ -45,6 +48,7 @@ _TABLES = (
 _SETTINGS = (
     "PRAGMA synchronous=EXTRA",  # a commit also syncs the folder: a power cut brings no old journal back
     "PRAGMA fullfsync=ON",  # where a plain sync stops at the disk's own cache
+    "PRAGMA cache_spill=OFF",  # nothing is written before the commit, whose journal has the first page
     "PRAGMA cell_size_check=ON",
     "PRAGMA trusted_schema=OFF",
 )
@@ -52,9 +56,10 @@ _SETTINGS = (
 # One transaction at a time in a process, for two reasons. SQLite does not survive a fork
 # while another thread is inside it, so a fork waits here. And closing any handle of a file
 # drops the locks that the process holds on it, so no file is made while another is in use.
+# A thread may enter again, as a signal handler does, with another store.
 _turn = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_turn.acquire, after_in_parent=_turn.release, after_in_child=_turn.release)
+_in_use = set[tuple[int, int]]()  # stores with a transaction, by device and inode
+hold_at_forks(_turn)
 
 
 class Records(Protocol):
@@ -135,8 +140,8 @@ class DeviceStore:
         import sqlite3
 
         try:
-            with _turn, contextlib.closing(self._connect()) as connection:  # to close is to roll back
-                _begin(connection)
+            with _turn, self._target() as target, contextlib.closing(_connect(target)) as connection:
+                _begin(connection)  # and to close is to roll back
                 self._prepare(connection)
                 yield _StoredRecords(connection, self)
                 connection.execute("COMMIT")
@@ -150,9 +155,9 @@ class DeviceStore:
                 "damaged. If it fails again with memory to spare, restore it from a copy of the device"
             ) from None
 
-    def _connect(self) -> sqlite3.Connection:
-        import sqlite3
-
+    @contextlib.contextmanager
+    def _target(self) -> Iterator[Path]:
+        """Yield the file of the store, which no other transaction of this process uses meanwhile."""
         try:
             target = Path(os.path.realpath(self.path))  # a link keeps pointing where it points
             if not target.exists():
@@ -161,20 +166,37 @@ class DeviceStore:
         except WriteError:
             raise
         except (LdpkitError, OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else error
-            raise InvalidParameterError(
-                f"the store {str(self.path)!r} cannot be opened ({why}): "
-                "choose a folder that exists and can be written to"
-            ) from None
+            raise self._not_opened(error) from None
         if not stat.S_ISREG(status.st_mode):
             raise InvalidParameterError(f"the store {str(self.path)!r} is not a file: choose another path")
         if status.st_size < 2:  # which SQLite takes for a new one, but a store is never empty
             raise self.damaged()
-        uri = f"{target.as_uri()}?mode=rw"
-        return sqlite3.connect(uri, uri=True, timeout=0, isolation_level=None)
+        key = (status.st_dev, status.st_ino)
+        if key in _in_use:  # all other threads wait for their turn
+            raise LdpkitError(
+                f"the store {str(self.path)!r} is in the middle of another report of this same thread, as it "
+                "is when a signal handler interrupts one: report after it has returned"
+            )
+        _in_use.add(key)
+        try:
+            try:
+                check_names(target, _PATIENCE)
+                check_neighbours(target, _PATIENCE)
+            except OSError as error:
+                raise self._not_opened(error) from None
+            yield target
+        finally:
+            _in_use.discard(key)
+
+    def _not_opened(self, error: Exception) -> InvalidParameterError:
+        why = error.strerror if isinstance(error, OSError) else error
+        return InvalidParameterError(
+            f"the store {str(self.path)!r} cannot be opened ({why}): "
+            "choose a folder that exists and can be written to"
+        )
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is of another program or of a newer ldpkit."""
+        """Refuse a file that is of another program or of a newer ldpkit; give one of an older one its id."""
         (application,), (schema,) = (
             connection.execute(query).fetchone() for query in ("PRAGMA application_id", "PRAGMA user_version")
         )
@@ -189,8 +211,14 @@ class DeviceStore:
                 f"the store {str(self.path)!r} was written by a newer ldpkit "
                 f"(schema {schema}, this one knows {_SCHEMA}): update ldpkit"
             )
-        if schema != _SCHEMA or parts != sorted(_TABLES):  # a view or a trigger would run as we read
+        ids = sum(map(is_identity, parts))
+        if (schema, ids) not in {(_SCHEMA, 1), (_WITHOUT_ID, 0)}:
             raise self.damaged()
+        if [part for part in parts if not is_identity(part)] != sorted(_TABLES):
+            raise self.damaged()  # a view or a trigger would run as we read
+        if schema == _WITHOUT_ID:
+            connection.execute(identity(is_new=False))
+            connection.execute(f"PRAGMA user_version={_SCHEMA}")
 
     def damaged(self) -> FileFormatError:
         """Return the refusal of a store that is not as it was written."""
@@ -322,12 +350,19 @@ def _empty_store() -> bytes:
     import sqlite3
 
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        for table in _TABLES:
+        connection.execute("PRAGMA page_size=4096")  # so that all statements, and the id, are on the first
+        for table in (identity(is_new=True), *_TABLES):
             connection.execute(table)
         connection.execute("INSERT INTO whole VALUES (0, ?)", (bytes(_CHECKSUM_BYTES),))
         connection.execute(f"PRAGMA application_id={_APPLICATION}")
         connection.execute(f"PRAGMA user_version={_SCHEMA}")
         return connection.serialize()
+
+
+def _connect(target: Path) -> sqlite3.Connection:
+    import sqlite3
+
+    return sqlite3.connect(f"{target.as_uri()}?mode=rw", uri=True, timeout=0, isolation_level=None)
 
 
 def _begin(connection: sqlite3.Connection) -> None:

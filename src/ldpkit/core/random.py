@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ldpkit.core.errors import InvalidParameterError
+from ldpkit.core.forks import importing, process
 
 if TYPE_CHECKING:
     from ldpkit.core.typing import Bytes, Words
@@ -38,34 +39,23 @@ _BLOCK = 1 << 21  # encrypted at a time; untouched zeros are one page, so they c
 _OVERHANG = 15  # the cipher asks for one block less a byte of room behind its output
 _ZEROS = bytes(_BLOCK)
 
-_forks = 0  # between the first process and this one
 _RENEWAL = threading.Lock()  # so that the threads of a child agree on its streams
 
 
 def _enter_child() -> None:
-    global _forks, _RENEWAL
-    _forks, _RENEWAL = _forks + 1, threading.Lock()  # nobody is left to release the old one
+    global _RENEWAL
+    _RENEWAL = threading.Lock()  # nobody is left to release the old one
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_enter_child)
 
 
-def _process() -> tuple[int, int]:
-    """Return what tells this process from its parent and its children.
-
-    The number of forks does, where the interpreter forks. The process id alone does not:
-    parent and child are both number 1 in namespaces of their own. It is there for forks
-    that pass the interpreter by.
-    """
-    return os.getpid(), _forks
-
-
 class _Stream:
     """The bytes of one key from some position on, within one process: AES-256 in counter mode."""
 
     def __init__(self, key: bytes, position: int = 0) -> None:
-        self.key, self.position, self.process = key, position, _process()
+        self.key, self.position, self.process = key, position, process()
         self._lock = threading.Lock()
         self._cipher: Any = None  # made by the thread that draws first
 
@@ -86,11 +76,12 @@ class _Stream:
 
 def _cipher_at(key: bytes, position: int) -> Any:
     """Return the cipher that gives the bytes of a key from a position on."""
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    with importing:  # a fork waits for it: in the child, nobody would go on with the import
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    counter, rest = divmod(position, 16)
-    cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
-    cipher.update(bytes(rest))
+        counter, rest = divmod(position, 16)  # the first cipher of a process imports more as it is made
+        cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
+        cipher.update(bytes(rest))
     return cipher
 
 
@@ -112,10 +103,10 @@ class RandomSource:
 
     def _own(self) -> _Stream:
         """Return the stream of this process: after a fork, a new one with a lock of its own."""
-        if self._stream.process != _process():
+        if self._stream.process != process():
             with _RENEWAL:
                 old = self._stream
-                if old.process != _process():  # another thread of the child may have been faster
+                if old.process != process():  # another thread of the child may have been faster
                     self._stream = (
                         _Stream(os.urandom(_KEY_BYTES)) if self.is_secure else _Stream(old.key, old.position)
                     )

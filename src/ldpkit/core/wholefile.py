@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, TextIO
 
 from ldpkit.core.errors import InvalidInputError, LdpkitError, WriteError
+from ldpkit.core.forks import process
 from ldpkit.core.locks import lock
 from ldpkit.core.stopping import tidied
 
@@ -26,6 +27,7 @@ __all__ = [
     "cannot_write",
     "check_target",
     "create_file",
+    "is_being_created",
     "remove_unfinished",
     "sync_folder",
     "whole_copy",
@@ -36,7 +38,7 @@ __all__ = [
 
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
 _DAY = 86_400.0
-_unfinished: set[Path] = set()  # neighbours that this process is writing
+_unfinished: dict[Path, tuple[int, int]] = {}  # neighbours that are being written, and by which process
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # as on a memory stick
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -63,6 +65,7 @@ def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
     with tidied(), _neighbour(target, path) as (part, raw):
         with io.BufferedWriter(raw) as stream:
             yield stream
+            raw.check_process()
             stream.flush()
             with _refusing(path):
                 if target.exists():
@@ -89,6 +92,7 @@ def whole_copy(path: str | Path) -> Iterator[Path]:
     with tidied(), _neighbour(target, path) as (part, raw):
         with raw:
             yield part
+            raw.check_process()
             with _refusing(path):
                 os.fsync(raw.fileno())
                 part.replace(target)
@@ -104,7 +108,7 @@ def _neighbour(target: Path, path: str | Path) -> Iterator[tuple[Path, _Part]]:
         raw = None
         while raw is None:
             part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
-            _unfinished.add(part)
+            _unfinished[part] = process()
             raw = _open_part(part, path)
         yield part, raw
     finally:
@@ -123,9 +127,9 @@ def remove_unfinished() -> None:
 
 
 def _remove(part: Path) -> None:
-    with contextlib.suppress(OSError):
-        part.unlink(missing_ok=True)
-    _unfinished.discard(part)
+    if _unfinished.pop(part, None) == process():  # what the parent of this process is writing stays
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -178,6 +182,25 @@ def create_file(path: str | Path, data: bytes) -> bool:
                 part.replace(target)
         sync_folder(target.parent)
     return True
+
+
+def is_being_created(path: Path) -> bool:
+    """Whether a file still has the temporary name under which `create_file` wrote it; a stale one goes away.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     create_file(folder + "/key", b"first"), is_being_created(Path(folder, "key"))
+    (True, False)
+    """
+    _remove_stale(path.parent)
+    facts = path.stat()
+    for part in path.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with contextlib.suppress(OSError):  # it has gone away meanwhile
+            if os.path.samestat(part.lstat(), facts):
+                return True
+    return False
 
 
 def check_target(path: str | Path) -> Path:
@@ -237,10 +260,20 @@ class _Part(io.FileIO):
 
     def __init__(self, handle: int, path: str | Path) -> None:
         super().__init__(handle, "w")
-        self._path = path
+        self._path, self._process = path, process()
+
+    def check_process(self) -> None:
+        """Refuse to finish what the parent of this process has begun."""
+        if self._process != process():
+            raise InvalidInputError(
+                f"cannot write {str(self._path)!r}: it was opened before this process was forked: write a "
+                "file of its own in each process"
+            )
 
     def write(self, data: Any) -> int:
-        """Write some bytes."""
+        """Write some bytes; not in a forked process, which has a copy of what its parent has yet to write."""
+        if self._process != process():
+            return len(memoryview(data).cast("B"))
         with _refusing(self._path):
             return super().write(data)
 

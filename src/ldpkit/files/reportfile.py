@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from ldpkit.core.errors import FileFormatError, InvalidInputError, WriteError
+from ldpkit.core.forks import process
 from ldpkit.core.limits import check_memory
 from ldpkit.core.provenance import UNKNOWN, Provenance, Span, new_batch
 from ldpkit.core.watching import Watch, unwatched, watching
@@ -75,7 +76,8 @@ class ReportWriter:
     """Writes reports of one mechanism to a file; use it in a `with` statement.
 
     The file appears when the statement ends. If it ends by an exception or by Ctrl-C,
-    there is no file, and one of that name that was there before stays as it was.
+    there is no file, and one of that name that was there before stays as it was. A process
+    that is forked inside the statement cannot write to the file.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ class ReportWriter:
                 "the file, or leave out their provenance"
             )
         self.provenance = UNKNOWN if provenance is None else provenance
-        self.batch = new_batch()
+        self.batch: str | None = None  # drawn with the start of the file: forked writers must not share it
         self.n = self.size = 0
         self._block_length = max(1, _USUAL_BLOCK // mechanism.report_bytes) * mechanism.report_bytes
         self._pending = bytearray()
@@ -121,6 +123,7 @@ class ReportWriter:
     def __enter__(self) -> Self:
         if self._is_used:  # what was written before would be there a second time
             raise InvalidInputError(f"this writer has written {str(self.path)!r}: make a new ReportWriter")
+        self.batch, self._process = new_batch(), process()
         start = header(self.mechanism, self.provenance, self.batch)
         with contextlib.ExitStack() as stack:
             self._stream = stack.enter_context(whole_file(self.path))
@@ -134,6 +137,8 @@ class ReportWriter:
         """Add some reports; refuse what the mechanism cannot have made."""
         if not self._is_open:
             raise InvalidInputError(f"{str(self.path)!r} is not open: write inside the with statement")
+        if self._process != process():
+            raise self._not_ours()
         data = self.mechanism.encode(reports)
         self.n += len(data) // self.mechanism.report_bytes
         self._pending += data
@@ -149,6 +154,8 @@ class ReportWriter:
         """Write the end, unless an exception leaves the file without one."""
         self._is_open = False
         if kind is None:
+            if self._process != process():
+                raise self._not_ours()
             if self._is_broken:
                 raise WriteError(str(self.path), "reports could not be written")
             if self._pending:
@@ -160,6 +167,12 @@ class ReportWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.__exit__(kind, error, trace)
+
+    def _not_ours(self) -> InvalidInputError:
+        return InvalidInputError(
+            f"{str(self.path)!r} was opened before this process was forked, and only the process that opened "
+            "it can write it: make a ReportWriter in each process, for a file of its own"
+        )
 
 
 @dataclass(frozen=True)
