@@ -180,6 +180,54 @@ thread.join()
     assert run(script) == [["1"]]
 
 
+def test_only_the_first_cipher_is_made_alone() -> None:
+    """Who is interrupted while it makes another one may be waited for by who has the store."""
+    script = """
+random.secure().words(1)
+begun, over = threading.Event(), threading.Event()
+
+def hold():
+    with forks.importing:
+        begun.set()
+        over.wait()
+
+threading.Thread(target=hold).start()
+begun.wait()
+thread = threading.Thread(target=random.secure().words, args=[1])
+thread.start()
+thread.join(5)
+print(thread.is_alive())
+over.set()
+"""
+    assert run(f"from ldpkit.core import forks{script}") == [["False"]]
+
+
+def test_nothing_large_is_imported_within_a_transaction() -> None:
+    """A fork waits for it, and what is imported may wait for the fork."""
+    script = """
+import contextlib, tempfile
+import ldpkit
+from ldpkit.client.store import DeviceStore
+
+plain, inside = DeviceStore.transaction, set()
+
+@contextlib.contextmanager
+def watched(self):
+    with plain(self) as records:
+        before = set(sys.modules)
+        yield records
+        inside.update(name.split(".")[0] for name in set(sys.modules) - before)
+
+DeviceStore.transaction = watched
+oracle = ldpkit.get("lolh", 8, epsilon_inf=2, epsilon_1=1)
+with tempfile.TemporaryDirectory() as folder:
+    device = ldpkit.Device(oracle, DeviceStore(folder + "/device.db"), question="q")
+    device.report(3)
+print("numba" in sys.modules, *(inside & {"numba", "scipy", "cryptography", "logging"}))
+"""
+    assert run(script) == [["True"]]
+
+
 def test_a_fork_waits_for_an_import_only_so_long() -> None:
     """The import may itself wait for a lock that the forking thread has, as that of logging is."""
     script = """

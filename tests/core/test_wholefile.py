@@ -8,6 +8,7 @@ import resource
 import stat
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -122,6 +123,48 @@ def test_a_file_is_made_once_also_where_there_are_no_links(tmp_path, monkeypatch
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         monkeypatch.setattr("os.link", refuse)
     assert {path.name for path in tmp_path.iterdir()} == {"linked", "moved"}
+
+
+def test_where_there_are_no_links_one_of_two_waits_and_finds_the_file_of_the_other(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refuse)
+    path, made = tmp_path / "key", list[bool]()
+    thread = threading.Thread(target=lambda: made.append(create_file(path, b"second")))
+    with wholefile._alone_in(tmp_path):
+        thread.start()
+        thread.join(0.2)
+        assert not path.exists()
+        path.write_bytes(b"first")
+    thread.join()
+    assert (made, path.read_bytes()) == ([False], b"first")
+
+
+def test_a_new_file_that_another_process_takes_for_stale_is_given_up_at_once(tmp_path, monkeypatch):
+    """It was written to its end, and then was not there."""
+    answers = [False]
+    monkeypatch.setattr(wholefile, "lock", lambda handle: answers.pop() if answers else lock(handle))
+    opened = list[str]()
+    plain = wholefile._open_part
+    monkeypatch.setattr(wholefile, "_open_part", lambda *given: opened.append(given[0].name) or plain(*given))
+    with whole_file(tmp_path / "a") as stream:
+        stream.write(b"whole")
+        assert [path.name for path in tmp_path.iterdir()] == opened[1:]
+    assert len(opened) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_forked_process_moves_nothing_in_the_file_of_its_parent(tmp_path, monkeypatch):
+    with whole_file(tmp_path / "a") as stream:
+        stream.write(b"whole")
+        stream.flush()
+        monkeypatch.setattr(wholefile, "process", lambda: (0, 0))
+        for move in (lambda: stream.raw.seek(0), lambda: stream.raw.truncate(0)):
+            with pytest.raises(InvalidInputError, match="opened before this process was forked"):
+                move()
+        monkeypatch.undo()
+    assert (tmp_path / "a").read_bytes() == b"whole"
 
 
 def test_a_file_of_which_the_disk_takes_a_part_is_not_made(tmp_path):

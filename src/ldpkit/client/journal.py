@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ldpkit.core.errors import FileFormatError, InvalidParameterError
 from ldpkit.core.locks import lock
-from ldpkit.core.wholefile import is_being_created, sync_folder
+from ldpkit.core.wholefile import end_creation, sync_folder
 
 __all__ = ["check_names", "check_neighbours", "identity", "is_identity"]
 
@@ -28,15 +28,23 @@ _COUNTER = slice(24, 28)  # of transactions, on the first page
 _MODES = slice(18, 20)
 _LOGGED = b"\2\2"  # the modes of a database that somebody gave a write-ahead log
 _LONGEST_PAGE = 1 << 16
-# `new` stands in a store that had its id from the start, `old` in one of schema 1 that was given one.
-_IDENTITY = re.compile(r"CREATE TABLE store \((new|old)_([0-9a-f]{32})\)")
+# `new` stands in a store that had its id from the start, `old` and the counter of transactions before in
+# one of schema 1 that was given one.
+_IDENTITY = re.compile(r"CREATE TABLE store \((?:new|old_([0-9]+))_[0-9a-f]{32}\)")
 _STORED = re.compile(_IDENTITY.pattern.encode())
 _PAUSE = 0.002
 
 
-def identity(*, is_new: bool) -> str:
-    """Return the statement that gives a store its id; SQLite keeps the text on the first page."""
-    return f"CREATE TABLE store ({'new' if is_new else 'old'}_{os.urandom(16).hex()})"
+def identity(page: bytes = b"") -> str:
+    """Return the statement that gives a store its id; SQLite keeps the text on the first page.
+
+    Parameters
+    ----------
+    page : bytes
+        The first page of a store that had none until now.
+    """
+    kind = f"old_{int.from_bytes(page[_COUNTER])}" if page else "new"
+    return f"CREATE TABLE store ({kind}_{os.urandom(16).hex()})"
 
 
 def is_identity(statement: str) -> bool:
@@ -44,26 +52,22 @@ def is_identity(statement: str) -> bool:
 
     Examples
     --------
-    >>> is_identity(identity(is_new=True)), is_identity("CREATE TABLE store (x)")
+    >>> is_identity(identity()), is_identity("CREATE TABLE store (x)")
     (True, False)
     """
     return _IDENTITY.fullmatch(statement) is not None
 
 
-def check_names(target: Path, patience: float) -> None:
+def check_names(target: Path) -> None:
     """Refuse a store with a hard link: a journal that is left under one name is not seen under the other."""
-    deadline = time.monotonic() + patience
-    while target.stat().st_nlink > 1:
-        # A file that is just being created has two names for a moment. The second look at their
-        # number is for a creator that was done before we looked for its temporary name.
-        is_awaited = is_being_created(target) and time.monotonic() < deadline
-        if not is_awaited and (names := target.stat().st_nlink) > 1:
+    if target.stat().st_nlink > 1:
+        end_creation(target)
+        if (names := target.stat().st_nlink) > 1:
             raise InvalidParameterError(
                 f"the store {str(target)!r} has {names} names (hard links), and what a killed process leaves "
                 "to be undone under one of them is not seen under the other: remove the other names, or "
                 "make them symbolic links"
             )
-        time.sleep(_PAUSE)
 
 
 def check_neighbours(target: Path, patience: float) -> None:
@@ -131,7 +135,7 @@ def _is_own(page: bytes, image: bytes) -> bool:
     behind = (int.from_bytes(page[_COUNTER]) - int.from_bytes(image[_COUNTER])) % (1 << 32)
     own, other = _STORED.search(page), _STORED.search(image)
     if own is not None and other is None:  # the transaction that gave an old store its id
-        return own[1] == b"old" and behind == 1
+        return behind == 1 and own[1] == str(int.from_bytes(image[_COUNTER])).encode()
     return behind <= 1 and (own and own[0]) == (other and other[0])
 
 

@@ -180,7 +180,7 @@ class DeviceStore:
         _in_use.add(key)
         try:
             try:
-                check_names(target, _PATIENCE)
+                check_names(target)
                 check_neighbours(target, _PATIENCE)
             except OSError as error:
                 raise self._not_opened(error) from None
@@ -217,7 +217,7 @@ class DeviceStore:
         if [part for part in parts if not is_identity(part)] != sorted(_TABLES):
             raise self.damaged()  # a view or a trigger would run as we read
         if schema == _WITHOUT_ID:
-            connection.execute(identity(is_new=False))
+            connection.execute(identity(connection.serialize()))
             connection.execute(f"PRAGMA user_version={_SCHEMA}")
 
     def damaged(self) -> FileFormatError:
@@ -351,7 +351,7 @@ def _empty_store() -> bytes:
 
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("PRAGMA page_size=4096")  # so that all statements, and the id, are on the first
-        for table in (identity(is_new=True), *_TABLES):
+        for table in (identity(), *_TABLES):
             connection.execute(table)
         connection.execute("INSERT INTO whole VALUES (0, ?)", (bytes(_CHECKSUM_BYTES),))
         connection.execute(f"PRAGMA application_id={_APPLICATION}")

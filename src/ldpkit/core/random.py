@@ -15,6 +15,7 @@ True
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import os
@@ -39,12 +40,16 @@ _BLOCK = 1 << 21  # encrypted at a time; untouched zeros are one page, so they c
 _OVERHANG = 15  # the cipher asks for one block less a byte of room behind its output
 _ZEROS = bytes(_BLOCK)
 
+_is_loaded = False  # whether a cipher was made: the first one imports much as it is made
 _RENEWAL = threading.Lock()  # so that the threads of a child agree on its streams
 
 
 def _enter_child() -> None:
     global _RENEWAL
-    _RENEWAL = threading.Lock()  # nobody is left to release the old one
+    _is_loaded = False  # whether a cipher was made: the first one imports much as it is made
+
+
+_RENEWAL = threading.Lock()  # nobody is left to release the old one
 
 
 if hasattr(os, "register_at_fork"):
@@ -76,12 +81,15 @@ class _Stream:
 
 def _cipher_at(key: bytes, position: int) -> Any:
     """Return the cipher that gives the bytes of a key from a position on."""
-    with importing:  # a fork waits for it: in the child, nobody would go on with the import
+    global _is_loaded
+    # Only for the first: a signal handler that waits for a lock while this one is held could wait for ever.
+    with contextlib.nullcontext() if _is_loaded else importing:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        counter, rest = divmod(position, 16)  # the first cipher of a process imports more as it is made
+        counter, rest = divmod(position, 16)
         cipher = Cipher(algorithms.AES(key), modes.CTR(counter.to_bytes(16, "big"))).encryptor()
-        cipher.update(bytes(rest))
+        _is_loaded = True
+    cipher.update(bytes(rest))
     return cipher
 
 

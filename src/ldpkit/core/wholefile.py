@@ -27,7 +27,7 @@ __all__ = [
     "cannot_write",
     "check_target",
     "create_file",
-    "is_being_created",
+    "end_creation",
     "remove_unfinished",
     "sync_folder",
     "whole_copy",
@@ -38,6 +38,7 @@ __all__ = [
 
 _PREFIX, _SUFFIX = ".ldpkit-", ".part"
 _DAY = 86_400.0
+_PAUSE = 0.002
 _unfinished: dict[Path, tuple[int, int]] = {}  # neighbours that are being written, and by which process
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)  # as on a memory stick
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -110,6 +111,8 @@ def _neighbour(target: Path, path: str | Path) -> Iterator[tuple[Path, _Part]]:
             part = target.with_name(f"{_PREFIX}{_host()}-{os.urandom(8).hex()}{_SUFFIX}")
             _unfinished[part] = process()
             raw = _open_part(part, path)
+            if raw is None:
+                _remove(part)
         yield part, raw
     finally:
         if part != target:
@@ -177,30 +180,47 @@ def create_file(path: str | Path, data: bytes) -> bool:
             except OSError as error:
                 if error.errno not in (errno.EEXIST, *_NO_LINKS):
                     raise
-                if error.errno == errno.EEXIST or target.is_symlink() or target.exists():
-                    return False  # a link that leads nowhere is there, too
-                part.replace(target)
+                with _alone_in(target.parent) if error.errno != errno.EEXIST else contextlib.nullcontext():
+                    if error.errno == errno.EEXIST or target.is_symlink() or target.exists():
+                        return False  # a link that leads nowhere is there, too
+                    part.replace(target)
         sync_folder(target.parent)
     return True
 
 
-def is_being_created(path: Path) -> bool:
-    """Whether a file still has the temporary name under which `create_file` wrote it; a stale one goes away.
+def end_creation(path: Path) -> None:
+    """Remove the temporary name under which `create_file` wrote a file, if it still has it.
+
+    It has both names for a moment, or until somebody looks if the process was killed then.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     create_file(folder + "/key", b"first"), is_being_created(Path(folder, "key"))
-    (True, False)
+    ...     part, file = Path(folder, ".ldpkit-0.part"), Path(folder, "key")
+    ...     _ = part.write_bytes(b"first")
+    ...     os.link(part, file)
+    ...     end_creation(file)
+    ...     os.listdir(folder)
+    ['key']
     """
-    _remove_stale(path.parent)
     facts = path.stat()
     for part in path.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
         with contextlib.suppress(OSError):  # it has gone away meanwhile
             if os.path.samestat(part.lstat(), facts):
-                return True
-    return False
+                part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep out others who do the same, where the file system has locks, if not links."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        while lock(handle) is False:
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        os.close(handle)
 
 
 def check_target(path: str | Path) -> Path:
@@ -270,6 +290,16 @@ class _Part(io.FileIO):
                 "file of its own in each process"
             )
 
+    def seek(self, place: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to another place; not in a forked process, which shares it with its parent."""
+        self.check_process()
+        return super().seek(place, whence)
+
+    def truncate(self, size: int | None = None, /) -> int:
+        """Cut the file; not in a forked process."""
+        self.check_process()
+        return super().truncate(size)
+
     def write(self, data: Any) -> int:
         """Write some bytes; not in a forked process, which has a copy of what its parent has yet to write."""
         if self._process != process():
@@ -282,7 +312,8 @@ def _open_part(part: Path, path: str | Path) -> _Part | None:
     """Return the new neighbour, locked, or None if another process took it for a stale one before."""
     with _refusing(path):
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
-    if lock(handle) is None or os.fstat(handle).st_nlink:
+    held = lock(handle)  # False: somebody looks whether it is stale, and will remove it
+    if held is None or (held and os.fstat(handle).st_nlink):
         return _Part(handle, path)
     os.close(handle)
     return None

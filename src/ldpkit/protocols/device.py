@@ -115,6 +115,7 @@ class Device:
 
     def _recall(self, value: Label, *, times: int) -> Reports:
         kept, present = self._kept, int(self.mechanism.domain.encode([value])[0])
+        kept.load()
         with kept.records.transaction() as records:
             index = kept.first(records, present, person=self._person, fixed=self.fixed)
             return kept.recall(records, index, person=self._person, times=times)[1]

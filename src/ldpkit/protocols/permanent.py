@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["PermanentReports"]
 
 _NONE = RandomSource(bytes(32), is_secure=False)  # for what draws nothing
+_loaded = set[str]()  # the mechanisms that have drawn in this process
 _COINS, _STATE, _FIRST, _MEMO = b"coins", b"state %d", b"first", b"memo"
 
 
@@ -86,6 +87,19 @@ class PermanentReports:
         """Where charges are counted: in the store, or for the life of this object."""
         return VolatileStore() if self.store is None else self.store
 
+    def load(self) -> None:
+        """Draw once for nobody, where there is a store.
+
+        What is imported and compiled at the first draw would otherwise be within a transaction, for which
+        forks and signal handlers wait.
+        """
+        mechanism = self.mechanism
+        if self.store is not None and mechanism.name not in _loaded:
+            source = secure()
+            coins = mechanism.public_coins(1, source)
+            mechanism.memorise(coins, mechanism.states(coins, np.zeros(1, np.uint32)), source)
+            _loaded.add(mechanism.name)
+
     @cached_property
     def _label(self) -> bytes:
         mechanism = self.mechanism
@@ -113,6 +127,8 @@ class PermanentReports:
 
     def coins(self, person: bytes = b"") -> Reports:
         """Return the public coins of a device, in the layout of a report."""
+        if self.mechanism.has_public_coins:
+            self.load()
         with self.records.transaction() as records:
             return self._coins(records, person)
 
@@ -184,6 +200,7 @@ class PermanentReports:
         if len(keys) != len(indices):
             raise InvalidInputError(f"{len(keys)} ids for {len(indices)} values: give one id for each value")
         if self.store is not None:
+            self.load()
             with self.store.transaction() as records:
                 found = [self._of(records, *each) for each in zip(indices.tolist(), keys, strict=True)]
             return iter(found)
