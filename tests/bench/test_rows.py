@@ -8,8 +8,10 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from ldpkit.bench.benchmark import frequencies
 from ldpkit.bench.experiment import Cell, Experiment, Row
 from ldpkit.bench.rows import Keys, Rows
+from ldpkit.core.errors import InvalidParameterError
 
 
 def test_keys_are_those_of_a_product():
@@ -47,6 +49,7 @@ def test_rows_are_a_sequence():
 
 def test_a_row_that_is_kept_takes_little_memory():
     experiment = Experiment(np.array([6, 4]), [1.0], ["grr"], ["none"], ["mae"], repeats=20_000)
+    experiment.run_cell(experiment.cells()[0])  # what is imported at first does not count
     tracemalloc.start()
     try:
         kept = experiment.run_cell(experiment.cells()[0]).rows
@@ -55,3 +58,18 @@ def test_a_row_that_is_kept_takes_little_memory():
         tracemalloc.stop()
     assert len(kept) == 20_000
     assert taken < 40 * len(kept)  # as objects, they take 150 bytes each
+
+
+def test_a_number_of_rows_is_not_negative():
+    found = frequencies("uniform:k=4,n=100", ["grr"], methods=["none"], repeats=2)
+    assert len(found.rows(1)) == 1
+    with pytest.raises(InvalidParameterError, match="top must be"):
+        found.rows(-1)
+
+
+def test_estimates_that_no_method_processes_take_half(monkeypatch):
+    asked = {"data": "uniform:k=500,n=100", "protocols": ["oue"], "repeats": 101, "run": False}
+    monkeypatch.setenv("LDPKIT_MEMORY", "2M")
+    assert frequencies(**asked, methods=["none"]).experiment.repeats == 101
+    with pytest.raises(InvalidParameterError, match="set LDPKIT_MEMORY"):
+        frequencies(**asked, methods=["none", "norm"])

@@ -78,6 +78,10 @@ def test_restore_says_where_the_old_database_is(run, tmp_path):
     assert "give --force" in run("collector", "restore", kept, "--data", data, code=2).error_line
     told = run("collector", "restore", kept, "--data", data, "--force").err
     assert f"what it replaced is in {data / 'collector.db.replaced'}" in told.replace("\n", " ")
+    left = kept.rename(data / ".ldpkit-restore.part")  # which a stopped restore leaves, and the next removes
+    told = run("collector", "restore", left, "--data", data, "--force", code=2).error_line
+    assert "is what a stopped restore left" in told
+    assert left.exists()
 
 
 SERVICE = (

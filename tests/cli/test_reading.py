@@ -19,10 +19,6 @@ from ldpkit.core.errors import InvalidInputError
 
 ENDINGS = (".csv", ".json", ".ldp", ".html", ".svg", ".toml")
 NO_FILE = {
-    "collector backup data": "refuse_own_file compares what a service has in its folder",
-    "collector restore data": "it keeps what it replaces",
-    "collector tokens data": "results end in .csv, .json or .txt, and no file of a service does",
-    "collector verify data": "as 'collector tokens'",
     "estimate by": "keys of rows, which folders may give",
     "plan classifier columns": "names of columns",
     "serve data": "it writes nothing else",
@@ -216,3 +212,56 @@ def test_what_standard_input_is_stays(run, folder):
         os.dup2(usual, 0)
         os.close(usual)
     assert Path("ages.csv").read_text() == "1\n5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "folder_name"),
+    [("local://{}/lake", "lake"), ("file://{}/l%61ke", "lake"), ("file://{}/my%20lake/*.parquet", "my lake")],
+)
+def test_files_stay_however_they_are_addressed(run, folder, name, folder_name):
+    part = Path(folder_name, "part-0.parquet")
+    part.parent.mkdir()
+    part.write_bytes(b"precious")
+    line = run("estimate", name.format(folder), "--save-tally", part, "--force", code=2).error_line
+    assert f"'{part}' is also the input" in line
+
+
+@pytest.mark.parametrize("data", ["a.csv,b.csv", "a.csv ", "uniform, a.csv"])
+def test_each_of_several_files_of_numbers_stays(run, folder, data):
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("0.5\n0.25\n")
+    words = ("bench", "--task", "mean", "-d", data, "--low", 0, "--high", 1, "-p", "duchi", "-r", 2)
+    assert "'a.csv' is also the input" in run(*words, "-o", "a.csv", "--force", code=2).error_line
+    assert Path("a.csv").read_text() == "0.5\n0.25\n"
+
+
+def test_the_database_of_a_service_stays(run, folder):
+    for name in ("collector.db", "collector.db.lock", "token"):
+        file = folder / "data" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"precious")
+        link = folder / f"{name}.json"
+        link.symlink_to(file)
+        words = ("collector", "verify", "--data", "data", "-o", link, "--force")
+        assert "is also the input" in run(*words, code=2).error_line
+        assert file.read_bytes() == b"precious"
+
+
+def test_golden_vectors_stay(run, folder):
+    Path("vectors").mkdir()
+    Path("vectors/grr.json").write_text("[]")
+    words = ("spec", "vectors", "--lines", "--vectors", "vectors", "-o", "vectors/grr.json", "--force")
+    assert "is also the input" in run(*words, code=2).error_line
+    assert Path("vectors/grr.json").read_text() == "[]"
+
+
+def test_answers_from_a_file_stay(run, folder):
+    Path("town.toml").write_text("How do people live?\n")
+    usual = os.dup(0)
+    try:
+        with Path("town.toml").open("rb") as stream:
+            os.dup2(stream.fileno(), 0)
+        assert "is also the input" in run("collection", "new", "town.toml", "--force", code=2).error_line
+    finally:
+        os.dup2(usual, 0)
+        os.close(usual)

@@ -177,6 +177,17 @@ def test_files_are_found_by_folder_pattern_and_address(lake):
     assert tally(f"file://{folder}", by=["question"]).n == 24000
 
 
+def test_a_file_of_this_machine_has_one_name_however_it_is_addressed(tmp_path):
+    folder = tmp_path / "my lake"
+    folder.mkdir()
+    write_table(folder / "a.parquet", OLH, OLH.privatize([1, 2]))
+    addressed = f"file://{tmp_path}/my%20lake"
+    assert tally(addressed).n == 2
+    for other in (f"{addressed}/a.parquet", f"local://{folder}/a.parquet", f"file://{tmp_path}/m%79%20lake"):
+        with pytest.raises(InvalidInputError, match="would count twice"):
+            find_files([folder / "a.parquet", other])
+
+
 @pytest.mark.parametrize("scheme", ["", "file://"])
 def test_a_pattern_means_the_same_here_and_elsewhere(tmp_path, scheme):
     """A star is one folder, two are any number; what a job has not finished is none of the data."""

@@ -36,7 +36,7 @@ _ENGINES = {
 _REPEATS, _FEW_REPEATS, _MANY_VALUES = 100, 10, 10_000
 _FOR_A_ROW = 16  # bytes: its number, and once more in a summary
 _FOR_A_LOGGED_ROW = 100  # bytes of each row of one cell, on its way into the log
-_FOR_A_VALUE = 64  # bytes for a value of a collection: counts, estimates, and what methods make of them
+_FOR_A_VALUE, _PROCESSED = 32, 64  # bytes for a value of a collection: counts and estimates, and with methods
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,7 +243,8 @@ def _check_memory(experiment: Experiment) -> None:
     of_a_cell = len(experiment.methods) * len(experiment.metrics) * repeats
     rows = len(experiment.cells()) * of_a_cell
     needed = _FOR_A_ROW * rows + _FOR_A_LOGGED_ROW * of_a_cell
-    needed += _FOR_A_VALUE * repeats * len(experiment.counts)
+    each = _FOR_A_VALUE if set(experiment.methods) == {"none"} else _PROCESSED
+    needed += each * repeats * len(experiment.counts)
     check_request(needed, f"a benchmark of {repeats:,} repeats with {rows:,} numbers")
 
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from ldpkit.bench.grid import Grid
 from ldpkit.bench.rows import Rows
+from ldpkit.core.parameters import check_whole
 from ldpkit.core.results import Columns, Result, in_columns
 from ldpkit.core.watching import Watch, collect, unwatched
 
@@ -28,11 +29,11 @@ class Measured(Result):
 
     def rows(self, top: int | None = None) -> list[dict[str, Any]]:
         """Return every number with what it is of, a record for each."""
-        return list(itertools.islice(self.records(), top))
+        return list(itertools.islice(self.records(), _checked(top)))
 
     def iter_columns(self, top: int | None = None) -> Iterator[Columns]:
         """Yield the records of `rows` by column, some at a time."""
-        return in_columns(itertools.islice(self.records(), top))
+        return in_columns(itertools.islice(self.records(), _checked(top)))
 
     def with_rows(self, rows: Iterable[Any]) -> Self:
         """Return the same benchmark with these rows."""
@@ -44,3 +45,7 @@ class Measured(Result):
         """Return the benchmark with the rows of all cells."""
         cells = collect(self.experiment.run(), len(self.experiment.cells()), "simulating", watch)
         return self.with_rows(Rows.joined(cell.rows for cell in cells))
+
+
+def _checked(top: int | None) -> int | None:
+    return None if top is None else check_whole(top, "top", least=0)

@@ -18,7 +18,7 @@ from ldpkit.cli.collection_check import few_answers
 from ldpkit.cli.outputs import check_ending, check_output, write_text
 from ldpkit.cli.parsing import parse_circle, parse_domain, parse_interval, parse_parameters, refuse_options
 from ldpkit.cli.printing import note
-from ldpkit.cli.reading import Writes
+from ldpkit.cli.reading import STANDARD, Writes, remember
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -102,6 +102,9 @@ def new(
     from ldpkit.core.parameters import check_epsilon
 
     check_ending(file, "FILE", [".toml"])
+    asks = question is None
+    if asks:
+        remember(STANDARD)  # the answers
     if add:
         refuse_options("the file says that already", purpose=purpose, start=start, force=force)
         if not file.exists():
@@ -113,7 +116,6 @@ def new(
             force=force,
             remedy="--add adds the question to it, and --force replaces the file",
         )
-    asks = question is None
     asked = Answers(asks)
     if not add:
         purpose = asked.take(purpose, "What is the collection for, in a sentence?", "--purpose", text_of)

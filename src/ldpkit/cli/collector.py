@@ -14,7 +14,7 @@ from ldpkit.cli.options import ConsistencyOption, ForceOption, ResultOptions, sp
 from ldpkit.cli.outputs import check_output, check_result
 from ldpkit.cli.parsing import refuse_options
 from ldpkit.cli.printing import deliver, deliver_rows, note
-from ldpkit.cli.reading import Writes
+from ldpkit.cli.reading import Reads, Writes, files_of_service
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -98,7 +98,11 @@ TokenOption = Annotated[
         show_default=False,
     ),
 ]
-DataFolder = Annotated[str, typer.Option("--data", help="The folder of the database, or postgresql://...")]
+DataFolder = Annotated[
+    str,
+    typer.Option("--data", help="The folder of the database, or postgresql://..."),
+    Reads(files_of_service),
+]
 QuestionOption = Annotated[
     str | None,
     typer.Option(

@@ -26,6 +26,8 @@ __all__ = [
     "file_behind_at",
     "files_of_lake",
     "files_of_people",
+    "files_of_service",
+    "files_of_vectors",
     "how_read",
     "refuse_dash",
     "refuse_input",
@@ -136,11 +138,11 @@ def file_behind_at(spec: str) -> Iterable[str]:
 
 def files_of_lake(name: str) -> Iterable[str]:
     """Return the files of this machine that a path, a folder or a pattern of Parquet files names."""
-    from ldpkit.engines.lake import find_files, is_pattern
+    from ldpkit.engines.lake import find_files, is_pattern, path_here
 
-    local = name.removeprefix("file://")
-    if "://" in local or not is_pattern(local):
-        return (local,)
+    local = path_here(name)
+    if local is None or not is_pattern(local):
+        return () if local is None else (local,)
     try:
         return find_files(local)
     except InvalidInputError:  # nothing fits: who reads it says so
@@ -148,14 +150,29 @@ def files_of_lake(name: str) -> Iterable[str]:
 
 
 def files_of_people(name: str) -> Iterable[str]:
-    """Return the file that --data names, or that of the known set."""
+    """Return the files that --data names, or those of known sets: of numbers, it may name many."""
+    from ldpkit.cli.parsing import split
     from ldpkit.simulation.datasets.catalogue import KNOWN
     from ldpkit.simulation.datasets.numbers import KNOWN_NUMBERS
 
-    wanted = name.lower().replace("-", "_")
-    known = KNOWN.get(wanted) or KNOWN_NUMBERS.get(wanted)
-    found = None if known is None else known.find()
-    return (name,) if found is None else (name, str(found[1]))
+    for each in dict.fromkeys((name, *split([name]))):
+        yield each
+        wanted = each.lower().replace("-", "_")
+        known = KNOWN.get(wanted) or KNOWN_NUMBERS.get(wanted)
+        if known is not None and (found := known.find()) is not None:
+            yield str(found[1])
+
+
+def files_of_service(data: str) -> Iterable[str]:
+    """Return the folder of a collector, and the files that it keeps there, or would keep."""
+    from ldpkit.collector.backup import own_files
+
+    return (data, *map(str, own_files(data)))
+
+
+def files_of_vectors(folder: str) -> Iterable[str]:
+    """Return a folder and the files of golden vectors in it."""
+    return (folder, *map(str, Path(folder).glob("*.json")))
 
 
 def refuse_input(path: str | Path, target: Path) -> None:

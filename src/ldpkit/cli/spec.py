@@ -15,7 +15,7 @@ from ldpkit.cli import options as opt
 from ldpkit.cli.app import Group
 from ldpkit.cli.outputs import check_output, check_result, is_standard_output, write_text
 from ldpkit.cli.printing import deliver_rows, note, progress_bar
-from ldpkit.cli.reading import Reads, Writes
+from ldpkit.cli.reading import Reads, Writes, files_of_vectors
 from ldpkit.core.errors import InvalidInputError, InvalidParameterError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ FolderOption = Annotated[
     typer.Option(
         "--vectors", metavar="DIR", help="Use the vectors in this folder, not those of this version."
     ),
+    Reads(files_of_vectors),
 ]
 
 

@@ -20,7 +20,7 @@ from ldpkit.core.errors import (
 from ldpkit.core.stopping import tidied
 from ldpkit.core.wholefile import sync_folder, whole_copy
 
-__all__ = ["back_up", "put_back", "refuse_own_file"]
+__all__ = ["back_up", "own_files", "put_back", "refuse_own_file"]
 
 
 def _sqlite(data: str) -> SqliteDatabase:
@@ -30,11 +30,19 @@ def _sqlite(data: str) -> SqliteDatabase:
     return database
 
 
+def own_files(data: str) -> list[Path]:
+    """Return the files that a service keeps in a folder, or would keep; none of PostgreSQL."""
+    database = open_database(data)
+    if not isinstance(database, SqliteDatabase):
+        return []
+    beside = (Path(f"{database.path}{ending}") for ending in ("", "-wal", "-shm", "-journal"))
+    return [*beside, database.lock_path, *map(database.path.with_name, TOKEN_FILES.values())]
+
+
 def refuse_own_file(data: str, target: Path) -> None:
     """Refuse to write a copy to the place of a file that the service uses, even one that is not there yet."""
-    place, database = os.path.realpath(target), _sqlite(data)
-    beside = (Path(f"{database.path}{ending}") for ending in ("", "-wal", "-shm", "-journal"))
-    for own in (*beside, database.lock_path, *map(database.path.with_name, TOKEN_FILES.values())):
+    place = os.path.realpath(target)
+    for own in own_files(data):
         if place == os.path.realpath(own) or (target.exists() and own.exists() and target.samefile(own)):
             raise InvalidInputError(
                 f"{str(target)!r} is a file that the service uses: choose another name for the copy"
@@ -90,6 +98,10 @@ def put_back(source: Path, data: str, *, force: bool) -> Path | None:
                 f"{data!r} already has a database: give --force to replace it; a copy of it is kept"
             )
         part = SqliteDatabase(database.path.with_name(".ldpkit-restore.part"))
+        if part.path.exists() and part.path.samefile(source):
+            raise InvalidInputError(
+                f"{str(source)!r} is what a stopped restore left, and each removes it: give the backup"
+            )
         try:
             _copy_checked(source, part)
             for ending in ("", "-wal", "-shm"):

@@ -12,11 +12,13 @@ from typing import TypeAlias
 
 from ldpkit.core.errors import InvalidInputError
 
-__all__ = ["Paths", "find_files", "folder_keys", "is_pattern"]
+__all__ = ["Paths", "find_files", "folder_keys", "is_pattern", "path_here"]
 
 Paths: TypeAlias = "str | Path | Iterable[str | Path]"
 
 _WILD = "*?["
+_PLAIN = "/=:,+@"  # what an address may have as it is
+_LOCAL = ("file", "local")  # schemes, as Arrow knows them
 _REPORTS = ".ldp"  # how the names of report files end
 _NONE = "__HIVE_DEFAULT_PARTITION__"  # the folder of rows whose key is missing, as Hive and Spark name it
 
@@ -39,6 +41,20 @@ def is_pattern(path: str | Path) -> bool:
     return any(sign in text for sign in _WILD)
 
 
+def path_here(name: str) -> str | None:
+    """Return the path of what lies on this machine, however it is addressed, or None.
+
+    Examples
+    --------
+    >>> path_here("lake"), path_here("file:///my%20lake"), path_here("s3://bucket/lake")
+    ('lake', '/my lake', None)
+    """
+    scheme, mark, rest = name.partition("://")
+    if not mark:
+        return name
+    return urllib.parse.unquote(rest) if scheme in _LOCAL else None
+
+
 def find_files(paths: Paths) -> list[str]:
     """Return the Parquet files that paths, patterns and folders name, in order.
 
@@ -57,7 +73,10 @@ def find_files(paths: Paths) -> list[str]:
         raise InvalidInputError("there are no files to count: give at least one")
     found: list[str] = []
     for each in map(str, every):
-        fits = _elsewhere(each) if "://" in each else _here(each)
+        local = path_here(each)
+        fits = _elsewhere(each) if local is None else _here(local)
+        if local is not None and local != each:  # as it was addressed
+            fits = [f"{each.partition('://')[0]}://{urllib.parse.quote(name, _PLAIN)}" for name in fits]
         if not fits:
             raise _nothing_fits(each)
         found += sorted(fits)
@@ -83,8 +102,8 @@ def _nothing_fits(text: str) -> InvalidInputError:
 
 def _identity(name: str) -> str:
     """Return the one name of a file of this machine; elsewhere it has no other."""
-    text = name.removeprefix("file://")
-    return name if "://" in text else os.path.realpath(text)
+    local = path_here(name)
+    return name if local is None else os.path.realpath(local)
 
 
 def _here(text: str) -> list[str]:
