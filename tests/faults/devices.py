@@ -21,6 +21,7 @@ __all__ = ["NAME", "run"]
 NAME = "device and its store"
 _VALUES = 50
 _LIVES = 5  # kills of one device, then another one begins: so first answers are stopped as well
+_AGAIN = 5.0  # seconds after which an interrupt was lost
 _QUESTION = "page"
 
 # What a device prints has left it: the value, and the permanent report that is behind it.
@@ -70,7 +71,7 @@ def _live(folder: Path, kills: int, chances: random.Random, found: Found) -> Non
         found.count("races")
         with found.trial(f"{NAME}: SIG{name}"):
             for writer in writers:
-                out, _ = writer.communicate(timeout=PATIENCE)
+                out = _last_words(writer, is_interrupted=writer is writers[0] and name == "INT")
                 stopped += 1  # each may have charged one report that it did not give
                 for line in out.splitlines(keepends=True):
                     if not line.endswith("\n"):
@@ -88,6 +89,21 @@ def _live(folder: Path, kills: int, chances: random.Random, found: Found) -> Non
             charged = device.privacy_loss().reports
             assert sent <= charged <= sent + stopped, f"{sent} reports left, {charged} are charged"
             assert not _beside(store), f"left {_beside(store)}"
+
+
+def _last_words(writer: subprocess.Popen[str], *, is_interrupted: bool) -> str:
+    """Return what a stopped device has printed.
+
+    llvmlite loses an interrupt that comes while it calls Python back, as it does when a kernel is loaded.
+    Whoever pressed Ctrl-C presses it again.
+    """
+    try:
+        return writer.communicate(timeout=_AGAIN if is_interrupted else PATIENCE)[0]
+    except subprocess.TimeoutExpired:
+        if not is_interrupted:
+            raise
+        writer.send_signal(SIGNALS["INT"])
+        return writer.communicate(timeout=PATIENCE)[0]
 
 
 def _answer(store: Path, value: int) -> subprocess.Popen[str]:
