@@ -178,11 +178,13 @@ def create_file(path: str | Path, data: bytes) -> bool:
             try:
                 os.link(part, target)  # unlike a rename, it never takes the place of another file
             except OSError as error:
-                if error.errno not in (errno.EEXIST, *_NO_LINKS):
+                if error.errno == errno.EEXIST:
+                    return False
+                if error.errno not in _NO_LINKS:
                     raise
-                with _alone_in(target.parent) if error.errno != errno.EEXIST else contextlib.nullcontext():
-                    if error.errno == errno.EEXIST or target.is_symlink() or target.exists():
-                        return False  # a link that leads nowhere is there, too
+                with _alone_in(target.parent):
+                    if target.is_symlink() or target.exists():  # a link that leads nowhere is there, too
+                        return False
                     part.replace(target)
         sync_folder(target.parent)
     return True
